@@ -1,0 +1,81 @@
+"""How statements are left: by break, continue or return, or at their end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import gast
+
+BREAK, CONTINUE, RETURN = "break", "continue", "return"
+LOOPS = (gast.While, gast.For, gast.AsyncFor)
+TRIES = tuple(kind for kind in (gast.Try, getattr(gast, "TryStar", None)) if kind is not None)
+_NOTHING: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """`escapes`: the exits that leave the statement. `falls`: whether it can also end normally."""
+
+    escapes: frozenset[str] = _NOTHING
+    falls: bool = True
+
+
+class Escapes:
+    """Answers how the statements of a function are left; what was found once is kept."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[gast.AST, Ways]] = {}
+
+    def block(self, statements: Sequence[gast.AST]) -> Ways:
+        escapes: frozenset[str] = _NOTHING
+        for statement in statements:
+            ways = self.statement(statement)
+            escapes |= ways.escapes
+            if not ways.falls:
+                return Ways(escapes, False)
+        return Ways(escapes, True)
+
+    def statement(self, node: gast.AST) -> Ways:
+        found = self._known.get(id(node))
+        if found is None:
+            found = node, self._compute(node)
+            self._known[id(node)] = found
+        return found[1]
+
+    def _compute(self, node: gast.AST) -> Ways:
+        if isinstance(node, gast.Return):
+            return Ways(frozenset([RETURN]), False)
+        if isinstance(node, gast.Break):
+            return Ways(frozenset([BREAK]), False)
+        if isinstance(node, gast.Continue):
+            return Ways(frozenset([CONTINUE]), False)
+        if isinstance(node, gast.Raise):
+            return Ways(_NOTHING, False)
+        if isinstance(node, gast.If):
+            body, orelse = self.block(node.body), self.block(node.orelse)
+            return Ways(body.escapes | orelse.escapes, body.falls or orelse.falls)
+        if isinstance(node, LOOPS):
+            return self._loop(node)
+        if isinstance(node, (gast.With, gast.AsyncWith)):
+            return Ways(self.block(node.body).escapes, True)
+        if isinstance(node, TRIES):
+            return self._try(node)
+        if isinstance(node, gast.Match):
+            arms = [self.block(case.body) for case in node.cases]
+            return Ways(_NOTHING.union(*(arm.escapes for arm in arms)), True)
+        return Ways()
+
+    def _loop(self, node: gast.AST) -> Ways:
+        body, orelse = self.block(node.body), self.block(node.orelse)
+        endless = isinstance(node, gast.While) and isinstance(node.test, gast.Constant) and node.test.value
+        escapes = (body.escapes & {RETURN}) | (orelse.escapes if not endless else _NOTHING)
+        breaks = BREAK in body.escapes
+        return Ways(escapes, breaks or (not endless and orelse.falls))
+
+    def _try(self, node: gast.AST) -> Ways:
+        body, orelse, final = self.block(node.body), self.block(node.orelse), self.block(node.finalbody)
+        handlers = [self.block(handler.body) for handler in node.handlers]
+        escapes = body.escapes | orelse.escapes | final.escapes
+        falls = (body.falls and orelse.falls) or any(h.falls for h in handlers)
+        return Ways(escapes.union(*(h.escapes for h in handlers)), falls and final.falls)

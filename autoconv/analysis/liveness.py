@@ -1,0 +1,193 @@
+"""Liveness and definite assignment over structured code.
+
+For a statement, `exposed` are the names it may read before writing them, `killed` those it surely writes, and `modified`
+those it may write. What is live before a statement is exposed + (live after - killed); for a loop the fixpoint of that
+is closed form, so everything here is one pass over the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import gast
+
+from autoconv.analysis.scopes import bindings, free_names
+from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, outer_parts, walk, walk_scope
+
+NOTHING: frozenset[str] = frozenset()
+_TRY = tuple(kind for kind in (gast.Try, getattr(gast, "TryStar", None)) if kind is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    exposed: frozenset[str] = NOTHING
+    killed: frozenset[str] = NOTHING
+    modified: frozenset[str] = NOTHING
+
+    def then(self, later: Activity) -> Activity:
+        return Activity(
+            self.exposed | (later.exposed - self.killed),
+            self.killed | later.killed,
+            self.modified | later.modified,
+        )
+
+    def live_before(self, live_after: frozenset[str]) -> frozenset[str]:
+        return self.exposed | (live_after - self.killed)
+
+
+class Liveness:
+    """Answers questions about the statements of one function; what was found once is kept."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[gast.AST, Activity]] = {}
+
+    def block(self, statements: Sequence[gast.AST]) -> Activity:
+        total = Activity()
+        for statement in reversed(statements):
+            total = self.statement(statement).then(total)
+        return total
+
+    def statement(self, node: gast.AST) -> Activity:
+        found = self._known.get(id(node))
+        if found is None:
+            found = node, self._compute(node)
+            self._known[id(node)] = found
+        return found[1]
+
+    def live_before_each(
+        self, statements: Sequence[gast.AST], live_after: frozenset[str]
+    ) -> list[frozenset[str]]:
+        """What is live after each statement of a block."""
+        result: list[frozenset[str]] = []
+        live = live_after
+        for statement in reversed(statements):
+            result.append(live)
+            live = self.statement(statement).live_before(live)
+        return result[::-1]
+
+    def _compute(self, node: gast.AST) -> Activity:
+        if isinstance(node, gast.If):
+            return expression(node.test).then(self._either([node.body, node.orelse]))
+        if isinstance(node, gast.While):
+            return self._loop(expression(node.test), node.body, node.orelse)
+        if isinstance(node, (gast.For, gast.AsyncFor)):
+            head = expression(node.iter)
+            target = expression(node.target)
+            body = target.then(self.block(node.body))
+            return head.then(
+                Activity(body.exposed, NOTHING, body.modified).then(_maybe(self.block(node.orelse)))
+            )
+        if isinstance(node, (gast.With, gast.AsyncWith)):
+            items = Activity()
+            for item in node.items:
+                items = items.then(expression(item.context_expr))
+                if item.optional_vars is not None:
+                    items = items.then(expression(item.optional_vars))
+            body = self.block(node.body)
+            return items.then(Activity(body.exposed, NOTHING, body.modified))
+        if isinstance(node, _TRY):
+            return self._try(node)
+        if isinstance(node, gast.Match):
+            arms = [self._case(case) for case in node.cases]
+            joined = _join([*arms, Activity()])
+            return expression(node.subject).then(joined)
+        return simple(node)
+
+    def _either(self, blocks: Iterable[Sequence[gast.AST]]) -> Activity:
+        return _join([self.block(block) for block in blocks])
+
+    def _loop(self, test: Activity, body: Sequence[gast.AST], orelse: Sequence[gast.AST]) -> Activity:
+        once = test.then(_maybe(self.block(body)))
+        return once.then(_maybe(self.block(orelse)))
+
+    def _case(self, case: gast.AST) -> Activity:
+        pattern = expression(case.pattern)
+        guard = expression(case.guard) if case.guard is not None else Activity()
+        return pattern.then(guard).then(self.block(case.body))
+
+    def _try(self, node: gast.AST) -> Activity:
+        body, orelse, final = (self.block(part) for part in (node.body, node.orelse, node.finalbody))
+        exposed = body.exposed | (orelse.exposed - body.killed) | final.exposed
+        modified = body.modified | orelse.modified | final.modified
+        for handler in node.handlers:
+            inner = self.block(handler.body)
+            bound = _handler_name(handler)
+            exposed |= inner.exposed - bound
+            if handler.type is not None:
+                exposed |= expression(handler.type).exposed
+            modified |= inner.modified
+        return Activity(exposed, final.killed, modified)
+
+
+def simple(node: gast.AST) -> Activity:
+    """A statement without a body of its own."""
+    if isinstance(node, gast.Assign):
+        total = expression(node.value)
+        for target in node.targets:
+            total = total.then(expression(target))
+        return total
+    if isinstance(node, gast.AugAssign):
+        target = expression(node.target)
+        if isinstance(node.target, gast.Name):
+            read = Activity(frozenset([node.target.id]))
+            return read.then(expression(node.value)).then(target)
+        return target.then(expression(node.value))
+    if isinstance(node, gast.AnnAssign):
+        total = expression(node.value) if node.value is not None else Activity()
+        if node.value is None and isinstance(node.target, gast.Name):
+            return total
+        return total.then(expression(node.target))
+    if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+        exposed = set(free_names(node)) - ({node.name} if not isinstance(node, gast.ClassDef) else set())
+        for part in outer_parts(node):
+            exposed |= expression(part).exposed
+        bound = frozenset([node.name])
+        return Activity(frozenset(exposed), bound, bound)
+    return expression(node)
+
+
+def expression(node: gast.AST) -> Activity:
+    """Reads before writes: within one expression only the walrus writes."""
+    reads: set[str] = set()
+    writes: set[str] = set()
+    for child in walk_scope(node):
+        if isinstance(child, gast.Name):
+            if isinstance(child.ctx, gast.Load):
+                reads.add(child.id)
+            else:
+                writes.add(child.id)
+        elif isinstance(child, (*FUNCTIONS, *COMPREHENSIONS)):
+            reads |= free_names(child)
+            if isinstance(child, COMPREHENSIONS):
+                writes |= {n.target.id for n in walk(child) if isinstance(n, gast.NamedExpr)}
+        else:
+            writes.update(bindings(child))
+    sure = NOTHING if writes and _conditional(node) else frozenset(writes)
+    return Activity(frozenset(reads), sure, frozenset(writes))
+
+
+def _conditional(node: gast.AST) -> bool:
+    """Whether a walrus in the expression might not run."""
+    return isinstance(node, gast.expr) and any(
+        isinstance(child, (gast.BoolOp, gast.IfExp, gast.Compare, *COMPREHENSIONS)) for child in walk(node)
+    )
+
+
+def _maybe(activity: Activity) -> Activity:
+    return Activity(activity.exposed, NOTHING, activity.modified)
+
+
+def _join(arms: list[Activity]) -> Activity:
+    killed = arms[0].killed
+    for arm in arms[1:]:
+        killed &= arm.killed
+    return Activity(
+        frozenset().union(*(a.exposed for a in arms)), killed, frozenset().union(*(a.modified for a in arms))
+    )
+
+
+def _handler_name(handler: gast.AST) -> frozenset[str]:
+    if handler.name is None:
+        return NOTHING
+    return frozenset([handler.name if isinstance(handler.name, str) else handler.name.id])

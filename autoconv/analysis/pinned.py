@@ -1,0 +1,43 @@
+"""What cannot move into a function of its own, and why."""
+
+from __future__ import annotations
+
+import gast
+
+from autoconv.syntax.tree import walk_scope
+
+FRAME_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})
+
+_SUSPENDING = {
+    gast.Yield: "yield",
+    gast.YieldFrom: "yield from",
+    gast.Await: "await",
+    gast.AsyncFor: "async for",
+    gast.AsyncWith: "async with",
+}
+
+
+def pinned_by(node: gast.AST) -> str:
+    """The construct in the scope of `node` that ties it to the frame it stands in; "" when there is none."""
+    for child in walk_scope(node):
+        found = _SUSPENDING.get(type(child))
+        if found:
+            return found
+        if isinstance(child, gast.Call) and isinstance(child.func, gast.Name) and child.func.id in FRAME_NAMES:
+            return f"{child.func.id}()"
+        if isinstance(child, gast.comprehension) and child.is_async:
+            return "async for"
+    return ""
+
+
+def cannot_be_deferred(node: gast.AST) -> str:
+    """Why an expression cannot become the body of a lambda; "" when it can."""
+    for child in walk_scope(node):
+        if isinstance(child, gast.NamedExpr):
+            return "a walrus"
+        if isinstance(child, (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)):
+            if any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(child)):
+                return "a walrus in a comprehension"
+            if any(g.is_async for g in child.generators):
+                return "an asynchronous comprehension"
+    return pinned_by(node)

@@ -1,0 +1,195 @@
+"""The state of each region of a function: what it takes, what it gives back, and what it reaches through cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from autoconv.analysis.escapes import LOOPS, TRIES
+from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression
+from autoconv.analysis.scopes import Scope
+from autoconv.syntax.tree import walk_scope
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """`inputs` and `outputs` are explicit state (the same for a loop); `cells` are names that others see as well.
+
+    `exit` is the exit code among a loop's state, "" when it cannot be left early.
+    """
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    cells: tuple[str, ...]
+    exit: str = ""
+
+
+@dataclass(slots=True)
+class Plan:
+    """`regions` by `id(statement)`. `undefined`: names that a region takes although they may not be assigned yet;
+    they start out as Undefined. `unsure`: the reads (ids of Name nodes) at which such a name might still be so."""
+
+    regions: dict[int, Region] = field(default_factory=dict)
+    undefined: set[str] = field(default_factory=set)
+    unsure: set[int] = field(default_factory=set)
+
+
+def plan_regions(
+    function: Any,
+    scope: Scope,
+    statement_forms: dict[int, Any],
+    exit_names: set[str],
+    is_exit_check: Callable[[Any], bool],
+) -> Plan:
+    """The plan of one function whose exits have been lowered."""
+    planner = _Planner(scope, statement_forms, exit_names, is_exit_check)
+    planner.block(function.body, NOTHING, NOTHING, frozenset(scope.parameters))
+    plan = planner.plan
+    plan.undefined = {name for name in planner.needed if name in scope.locals}
+    if plan.undefined:
+        plan.unsure = {key for name, key in planner.unsure_reads if name in plan.undefined}
+    return plan
+
+
+class _Planner:
+    def __init__(
+        self, scope: Scope, forms: dict[int, Any], exit_names: set[str], is_exit_check: Callable[[Any], bool]
+    ) -> None:
+        self.scope = scope
+        self.forms = forms
+        self.exit_names = exit_names
+        self.is_exit_check = is_exit_check
+        self.liveness = Liveness()
+        self.plan = Plan()
+        self.needed: set[str] = set()
+        self.unsure_reads: list[tuple[str, int]] = []
+        self.shared = scope.captured | scope.globals | scope.nonlocals
+
+    def block(
+        self, statements: Sequence[Any], live_after: frozenset[str], protected: frozenset[str], defined: frozenset[str]
+    ) -> frozenset[str]:
+        """Plans the regions of a block; `protected` names are needed where an exception may lead.
+
+        Returns the names that are surely assigned behind it.
+        """
+        lives = self.liveness.live_before_each(statements, live_after)
+        for statement, live in zip(statements, lives, strict=True):
+            self.statement(statement, live, protected, defined)
+            defined = (defined | self.liveness.statement(statement).killed) - _deleted(statement)
+        return defined
+
+    def statement(
+        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: frozenset[str]
+    ) -> None:
+        functional = id(node) not in self.forms
+        if isinstance(node, gast.If):
+            self._reads(node.test, defined)
+            inner = live
+            if functional:
+                region = self._if_region(node, live, protected)
+                self._record(node, region, region.inputs, defined)
+                inner = frozenset(region.outputs)
+            self.block(node.body, inner, protected, defined)
+            self.block(node.orelse, inner, protected, defined)
+        elif isinstance(node, LOOPS):
+            self._loop(node, live, protected, defined, functional)
+        elif isinstance(node, (gast.With, gast.AsyncWith)):
+            for item in node.items:
+                self._reads(item, defined)
+                defined |= expression(item).killed
+            self.block(node.body, live, protected | live, defined)
+        elif isinstance(node, TRIES):
+            self._try(node, live, protected, defined)
+        elif isinstance(node, gast.Match):
+            self._reads(node.subject, defined)
+            for case in node.cases:
+                bound = defined | expression(case.pattern).killed
+                if case.guard is not None:
+                    self._reads(case.guard, bound)
+                self.block(case.body, live, protected, bound)
+        else:
+            self._reads(node, defined)
+
+    def _if_region(self, node: Any, live: frozenset[str], protected: frozenset[str]) -> Region:
+        body, orelse = self.liveness.block(node.body), self.liveness.block(node.orelse)
+        modified = body.modified | orelse.modified
+        cells = self._cells(modified, protected)
+        outputs = (modified & live) - cells
+        inputs = outputs - (body.killed & orelse.killed)
+        return Region(tuple(sorted(inputs)), tuple(sorted(outputs)), tuple(sorted(cells)))
+
+    def _loop(
+        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: frozenset[str], functional: bool
+    ) -> None:
+        is_for = not isinstance(node, gast.While)
+        head = expression(node.target) if is_for else expression(node.test)
+        once = head.then(self.liveness.block(node.body))
+        carried = live | once.exposed
+        self._reads(node.iter if is_for else node.test, defined)
+        if functional:
+            region = self._loop_region(node, once, carried, protected)
+            self._record(node, region, region.inputs, defined)
+            carried = frozenset(region.outputs)
+        inside = defined | (head.killed if is_for else NOTHING)
+        self.block(node.body, carried, protected, inside)
+        self.block(node.orelse, live, protected, defined)
+
+    def _loop_region(
+        self, node: Any, once: Activity, carried: frozenset[str], protected: frozenset[str]
+    ) -> Region:
+        last = node.body[-1]
+        code = last.test.args[0].id if self.is_exit_check(last) else ""
+        cells = self._cells(once.modified, protected)
+        state = (once.modified & carried) - cells
+        if code:
+            state |= {code}
+        names = tuple(sorted(state))
+        return Region(names, names, tuple(sorted(cells)), code)
+
+    def _try(
+        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: frozenset[str]
+    ) -> None:
+        final = self.liveness.block(node.finalbody)
+        at_final = final.live_before(live)
+        if node.finalbody:
+            protected |= final.exposed
+        in_handlers = NOTHING
+        for handler in node.handlers:
+            in_handlers |= self.liveness.block(handler.body).exposed
+        in_body = protected
+        if node.handlers:
+            in_body |= in_handlers | at_final
+        after_body = self.liveness.block(node.orelse).live_before(at_final)
+        self.block(node.body, after_body | in_handlers, in_body, defined)
+        behind = defined | self.liveness.block(node.body).killed
+        self.block(node.orelse, at_final, protected, behind)
+        for handler in node.handlers:
+            if handler.type is not None:
+                self._reads(handler.type, defined)
+            name = handler.name
+            bound = {name if isinstance(name, str) else name.id} if name is not None else set()
+            self.block(handler.body, at_final, protected, defined | bound)
+        self.block(node.finalbody, live, protected, defined)
+
+    def _cells(self, modified: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
+        return modified & (self.shared | (protected - self.exit_names))
+
+    def _record(
+        self, node: Any, region: Region, taken: tuple[str, ...], defined: frozenset[str]
+    ) -> None:
+        self.plan.regions[id(node)] = region
+        self.needed.update(name for name in (*taken, *region.cells) if name not in defined)
+
+    def _reads(self, node: Any, defined: frozenset[str]) -> None:
+        for child in walk_scope(node):
+            if isinstance(child, gast.Name) and isinstance(child.ctx, gast.Load) and child.id not in defined:
+                self.unsure_reads.append((child.id, id(child)))
+
+
+def _deleted(node: Any) -> frozenset[str]:
+    if isinstance(node, gast.Delete):
+        return frozenset(target.id for target in node.targets if isinstance(target, gast.Name))
+    return NOTHING

@@ -1,0 +1,136 @@
+"""Which names a function binds, which it declares global or nonlocal, and which its inner functions capture."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
+
+import gast
+
+from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, children, outer_parts, walk_scope
+
+
+@dataclass(slots=True)
+class Scope:
+    """`bound`: names assigned in the function, parameters included. `captured`: those of them that a nested function,
+    lambda, class or generator expression uses, and that therefore have to stay real cells."""
+
+    parameters: list[str] = field(default_factory=list)
+    bound: set[str] = field(default_factory=set)
+    globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
+    captured: set[str] = field(default_factory=set)
+
+    @property
+    def locals(self) -> set[str]:
+        return self.bound - self.globals - self.nonlocals
+
+
+def scope_of(function: gast.AST, inlined: Container[int] = ()) -> Scope:
+    """The scope of a function (or lambda). Lambdas whose ids are in `inlined` run at once and capture nothing."""
+    scope = Scope(parameter_names(function.args))
+    scope.bound.update(scope.parameters)
+    body = function.body if isinstance(function.body, list) else [function.body]
+    pending: list[gast.AST] = list(body)
+    while pending:
+        for node in walk_scope(pending.pop()):
+            scope.bound.update(bindings(node))
+            if isinstance(node, gast.Global):
+                scope.globals.update(node.names)
+            elif isinstance(node, gast.Nonlocal):
+                scope.nonlocals.update(node.names)
+            elif isinstance(node, gast.Lambda) and id(node) in inlined:
+                pending.append(gast.Expr(node.body))
+            elif isinstance(node, (*FUNCTIONS, gast.ClassDef, gast.GeneratorExp)):
+                scope.captured.update(free_names(node))
+            elif isinstance(node, COMPREHENSIONS):
+                scope.captured.update(_captured_within(node, inlined))
+            if isinstance(node, COMPREHENSIONS):
+                scope.bound.update(_walrus_targets(node))
+    scope.captured &= scope.bound
+    return scope
+
+
+def parameter_names(arguments: gast.arguments) -> list[str]:
+    found = [a.id for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    found += [a.id for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return found
+
+
+def bindings(node: gast.AST) -> Iterator[str]:
+    """The names that this very node binds in the scope it stands in."""
+    if isinstance(node, gast.Name):
+        if isinstance(node.ctx, (gast.Store, gast.Del)):
+            yield node.id
+    elif isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+        yield node.name
+    elif isinstance(node, (gast.Import, gast.ImportFrom)):
+        for alias in node.names:
+            yield (alias.asname or alias.name).partition(".")[0]
+    elif isinstance(node, (gast.MatchAs, gast.MatchStar)):
+        if node.name:
+            yield node.name if isinstance(node.name, str) else node.name.id
+    elif isinstance(node, gast.MatchMapping):
+        if node.rest:
+            yield node.rest
+    elif isinstance(node, gast.ExceptHandler) and isinstance(node.name, str):
+        yield node.name
+
+
+def free_names(scope: gast.AST) -> set[str]:
+    """The names that a nested scope reads or rebinds but does not bind itself."""
+    if isinstance(scope, COMPREHENSIONS):
+        bound = {n.id for g in scope.generators for n in walk_scope(g.target) if isinstance(n, gast.Name)}
+        inside: list[gast.AST] = list(children(scope))
+        used = _used(inside)
+        return used - bound
+    if isinstance(scope, gast.ClassDef):
+        return _used(list(scope.body))
+    inner = scope_of(scope)
+    body = scope.body if isinstance(scope.body, list) else [scope.body]
+    return (_used(body) - inner.locals) | inner.nonlocals
+
+
+def _used(nodes: list[gast.AST]) -> set[str]:
+    """Names read (or declared nonlocal) below the nodes, the free names of nested scopes included."""
+    found: set[str] = set()
+    for top in nodes:
+        if isinstance(top, (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)):
+            found |= free_names(top)
+            for part in outer_parts(top):
+                found |= _used([part])
+            continue
+        for node in walk_scope(top):
+            if isinstance(node, gast.Name):
+                found.add(node.id)
+            elif isinstance(node, gast.Nonlocal):
+                found.update(node.names)
+            elif node is not top and isinstance(node, (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)):
+                found |= free_names(node)
+    return found
+
+
+def _captured_within(comprehension: gast.AST, inlined: Container[int]) -> set[str]:
+    """What lambdas and generators inside a comprehension capture."""
+    found: set[str] = set()
+    pending = list(children(comprehension))
+    while pending:
+        for node in walk_scope(pending.pop()):
+            if isinstance(node, gast.Lambda) and id(node) in inlined:
+                pending.append(gast.Expr(node.body))
+            elif isinstance(node, (*FUNCTIONS, gast.GeneratorExp)):
+                found |= free_names(node)
+            elif isinstance(node, COMPREHENSIONS):
+                found |= _captured_within(node, inlined)
+    return found
+
+
+def _walrus_targets(comprehension: gast.AST) -> set[str]:
+    found: set[str] = set()
+    for part in children(comprehension):
+        for node in walk_scope(part):
+            if isinstance(node, gast.NamedExpr):
+                found.add(node.target.id)
+            elif isinstance(node, COMPREHENSIONS):
+                found |= _walrus_targets(node)
+    return found

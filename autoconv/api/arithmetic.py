@@ -1,0 +1,112 @@
+"""Arithmetic: add, subtract, multiply, divide and their kin. Operands broadcast and share one dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.runtime.convert import as_tensor, convert_to_tensor
+from autoconv.runtime.dispatch import apply, binary
+from autoconv.runtime.tensor import Tensor
+
+
+def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x + y, element by element; strings are joined."""
+    return apply("add", x, y, name=name)
+
+
+def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x - y, element by element."""
+    return apply("subtract", x, y, name=name)
+
+
+def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y, element by element."""
+    return apply("multiply", x, y, name=name)
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y as Python means it: integers of 8 and 16 bits divide as float32, wider ones as float64."""
+    return binary("divide", *_one_tensor(x, y))
+
+
+truediv = divide
+
+
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x // y, rounded down."""
+    return apply("floor_divide", x, y, name=name)
+
+
+def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x % y, of the sign of y."""
+    return apply("modulo", x, y, name=name)
+
+
+mod = floormod
+
+
+def negative(x: Any, name: str | None = None) -> Tensor:
+    """-x."""
+    return apply("negative", x, name=name)
+
+
+def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x ** y; integers to a negative power raise InvalidArgumentError when they are computed."""
+    return apply("power", x, y, name=name)
+
+
+def add_n(inputs: Any, name: str | None = None) -> Tensor:
+    """The sum of a list of tensors of one shape and dtype; raises ValueError for an empty list."""
+    tensors = list(inputs) if isinstance(inputs, Sequence) else [inputs]
+    if not tensors:
+        raise ValueError("add_n takes a list of at least one tensor, all of one dtype and shape; found none")
+    total = convert_to_tensor(tensors[0])
+    for tensor in tensors[1:]:
+        other = convert_to_tensor(tensor)
+        if not total.shape.is_compatible_with(other.shape):
+            raise ValueError(f"add_n takes tensors of one shape, found {total.shape} and {other.shape}")
+        total = apply("add", total, other)
+    return total
+
+
+accumulate_n = add_n
+
+
+def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y, and 0 where y is 0."""
+    x, y = (convert_to_tensor(v) if as_tensor(v) is not None else v for v in _one_tensor(x, y))
+    zero = apply("equal", y, 0)
+    safe = apply("select", zero, apply("ones_like", y), y)
+    quotient = divide(x, safe)
+    return apply("select", zero, apply("zeros_like", quotient), quotient, name=name)
+
+
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y, and 0 where y is 0, also where x is infinite or nan."""
+    zero = apply("equal", convert_to_tensor(y), 0)
+    product = multiply(x, y)
+    return apply("select", zero, apply("zeros_like", product), product, name=name)
+
+
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """1 / x, and 0 where x is 0."""
+    tensor = convert_to_tensor(x)
+    return divide_no_nan(apply("ones_like", tensor), tensor, name)
+
+
+def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """(x - y)², element by element."""
+    return apply("squared_difference", x, y, name=name)
+
+
+def _one_tensor(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both operands, lists and numbers as tensors of the other one's dtype when it is a tensor."""
+    tensors = [as_tensor(x), as_tensor(y)]
+    if tensors[0] is None and tensors[1] is None:
+        return convert_to_tensor(x), convert_to_tensor(y)
+    if tensors[0] is None and isinstance(x, (list, tuple)):
+        x = convert_to_tensor(x, dtype_hint=tensors[1].dtype)  # type: ignore[union-attr]
+    if tensors[1] is None and isinstance(y, (list, tuple)):
+        y = convert_to_tensor(y, dtype_hint=tensors[0].dtype)  # type: ignore[union-attr]
+    return x, y

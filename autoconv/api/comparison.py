@@ -1,0 +1,110 @@
+"""Comparisons, the larger or smaller of two, clipping, and logic on bools. Operands broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.api.arguments import static_axes
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import Tensor
+
+
+def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x == y, element by element; bool."""
+    return apply("equal", x, y, name=name)
+
+
+def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x != y, element by element; bool."""
+    return apply("not_equal", x, y, name=name)
+
+
+def less(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x < y, element by element; bool."""
+    return apply("less", x, y, name=name)
+
+
+def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x <= y, element by element; bool."""
+    return apply("less_equal", x, y, name=name)
+
+
+def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x > y, element by element; bool."""
+    return apply("greater", x, y, name=name)
+
+
+def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x >= y, element by element; bool."""
+    return apply("greater_equal", x, y, name=name)
+
+
+def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The larger of two, element by element; nan where either is nan."""
+    return apply("maximum", x, y, name=name)
+
+
+def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The smaller of two, element by element; nan where either is nan."""
+    return apply("minimum", x, y, name=name)
+
+
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
+    """`t` with what is below or above the two values moved to them; they broadcast against `t`."""
+    return apply("maximum", apply("minimum", t, clip_value_max), clip_value_min, name=name)
+
+
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """`t` scaled down so that its Euclidean norm over `axes` is at most `clip_norm`."""
+    tensor = convert_to_tensor(t)
+    total = apply("reduce_sum", apply("square", tensor), axis=static_axes(axes), keepdims=True)
+    positive = apply("greater", total, 0)
+    safe = apply("select", positive, total, apply("ones_like", total))  # the root has no slope at zero
+    norm = apply("select", positive, apply("sqrt", safe), total)
+    return apply("divide", apply("multiply", tensor, clip_norm), apply("maximum", norm, clip_norm), name=name)
+
+
+def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
+    """The Euclidean norm of all tensors of the list taken together; None entries are left out."""
+    squares = [
+        apply("reduce_sum", apply("square", t), axis=None, keepdims=False) for t in t_list if t is not None
+    ]
+    if not squares:
+        raise ValueError("global_norm takes at least one tensor, found none")
+    total = squares[0]
+    for square in squares[1:]:
+        total = apply("add", total, square)
+    return apply("sqrt", total, name=name)
+
+
+def clip_by_global_norm(
+    t_list: Sequence[Any], clip_norm: Any, use_norm: Any = None, name: str | None = None
+) -> tuple[list[Any], Tensor]:
+    """(tensors, norm): the tensors scaled so that their norm taken together is at most `clip_norm`."""
+    norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
+    # An infinite norm makes everything nan, so that it is noticed.
+    finite = apply("subtract", norm, norm)
+    scale = apply("add", apply("divide", clip_norm, apply("maximum", norm, clip_norm)), finite)
+    return [None if t is None else apply("multiply", t, scale) for t in t_list], norm
+
+
+def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x and y of bool tensors, element by element."""
+    return apply("logical_and", x, y, name=name)
+
+
+def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x or y of bool tensors, element by element."""
+    return apply("logical_or", x, y, name=name)
+
+
+def logical_not(x: Any, name: str | None = None) -> Tensor:
+    """not x of a bool tensor, element by element."""
+    return apply("logical_not", x, name=name)
+
+
+def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
+    """Whether exactly one of two bool tensors is true, element by element."""
+    return apply("logical_xor", x, y, name=name)

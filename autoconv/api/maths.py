@@ -1,0 +1,318 @@
+"""Elementary and special functions, element by element; tensors keep their dtype unless said otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.arguments import static_axes, static_int
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import Tensor
+
+
+def abs(x: Any, name: str | None = None) -> Tensor:
+    """|x|; of a complex x its magnitude, a real number."""
+    return apply("abs", x, name=name)
+
+
+def sign(x: Any, name: str | None = None) -> Tensor:
+    """-1, 0 or 1; x / |x| for a complex x."""
+    return apply("sign", x, name=name)
+
+
+def square(x: Any, name: str | None = None) -> Tensor:
+    """x²."""
+    return apply("square", x, name=name)
+
+
+def sqrt(x: Any, name: str | None = None) -> Tensor:
+    """The square root of a floating x; nan below zero."""
+    return apply("sqrt", x, name=name)
+
+
+def rsqrt(x: Any, name: str | None = None) -> Tensor:
+    """1 / sqrt(x)."""
+    return apply("rsqrt", x, name=name)
+
+
+def reciprocal(x: Any, name: str | None = None) -> Tensor:
+    """1 / x."""
+    return apply("reciprocal", x, name=name)
+
+
+def exp(x: Any, name: str | None = None) -> Tensor:
+    """e to the power x."""
+    return apply("exp", x, name=name)
+
+
+def expm1(x: Any, name: str | None = None) -> Tensor:
+    """exp(x) - 1, exact near zero."""
+    return apply("expm1", x, name=name)
+
+
+def log(x: Any, name: str | None = None) -> Tensor:
+    """The natural logarithm; -inf at zero, nan below."""
+    return apply("log", x, name=name)
+
+
+def log1p(x: Any, name: str | None = None) -> Tensor:
+    """log(1 + x), exact near zero."""
+    return apply("log1p", x, name=name)
+
+
+def sin(x: Any, name: str | None = None) -> Tensor:
+    """The sine of x in radians."""
+    return apply("sin", x, name=name)
+
+
+def cos(x: Any, name: str | None = None) -> Tensor:
+    """The cosine of x in radians."""
+    return apply("cos", x, name=name)
+
+
+def tan(x: Any, name: str | None = None) -> Tensor:
+    """The tangent of x in radians."""
+    return apply("tan", x, name=name)
+
+
+def asin(x: Any, name: str | None = None) -> Tensor:
+    """The angle in radians whose sine is x; nan outside of [-1, 1]."""
+    return apply("asin", x, name=name)
+
+
+def acos(x: Any, name: str | None = None) -> Tensor:
+    """The angle in radians whose cosine is x; nan outside of [-1, 1]."""
+    return apply("acos", x, name=name)
+
+
+def atan(x: Any, name: str | None = None) -> Tensor:
+    """The angle in radians whose tangent is x."""
+    return apply("atan", x, name=name)
+
+
+def sinh(x: Any, name: str | None = None) -> Tensor:
+    """The hyperbolic sine."""
+    return apply("sinh", x, name=name)
+
+
+def cosh(x: Any, name: str | None = None) -> Tensor:
+    """The hyperbolic cosine."""
+    return apply("cosh", x, name=name)
+
+
+def tanh(x: Any, name: str | None = None) -> Tensor:
+    """The hyperbolic tangent."""
+    return apply("tanh", x, name=name)
+
+
+def asinh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse of sinh."""
+    return apply("asinh", x, name=name)
+
+
+def acosh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse of cosh; nan below 1."""
+    return apply("acosh", x, name=name)
+
+
+def atanh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse of tanh; nan outside of [-1, 1]."""
+    return apply("atanh", x, name=name)
+
+
+def sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """1 / (1 + exp(-x))."""
+    return apply("sigmoid", x, name=name)
+
+
+def softplus(features: Any, name: str | None = None) -> Tensor:
+    """log(1 + exp(x))."""
+    return apply("softplus", features, name=name)
+
+
+def erf(x: Any, name: str | None = None) -> Tensor:
+    """The error function."""
+    return apply("erf", x, name=name)
+
+
+def erfc(x: Any, name: str | None = None) -> Tensor:
+    """1 - erf(x), exact for large x."""
+    return apply("erfc", x, name=name)
+
+
+def lgamma(x: Any, name: str | None = None) -> Tensor:
+    """The logarithm of the absolute value of the gamma function."""
+    return apply("lgamma", x, name=name)
+
+
+def digamma(x: Any, name: str | None = None) -> Tensor:
+    """The derivative of lgamma."""
+    return apply("digamma", x, name=name)
+
+
+def floor(x: Any, name: str | None = None) -> Tensor:
+    """The largest integer that is not above x."""
+    return apply("floor", x, name=name)
+
+
+def ceil(x: Any, name: str | None = None) -> Tensor:
+    """The smallest integer that is not below x."""
+    return apply("ceil", x, name=name)
+
+
+def round(x: Any, name: str | None = None) -> Tensor:
+    """The nearest integer, halves to the even one."""
+    return apply("round", x, name=name)
+
+
+def rint(x: Any, name: str | None = None) -> Tensor:
+    """The nearest integer, halves to the even one."""
+    return apply("rint", x, name=name)
+
+
+def is_nan(x: Any, name: str | None = None) -> Tensor:
+    """Whether each element is nan; bool."""
+    return apply("is_nan", x, name=name)
+
+
+def is_inf(x: Any, name: str | None = None) -> Tensor:
+    """Whether each element is infinite; bool."""
+    return apply("is_inf", x, name=name)
+
+
+def is_finite(x: Any, name: str | None = None) -> Tensor:
+    """Whether each element is neither infinite nor nan; bool."""
+    return apply("is_finite", x, name=name)
+
+
+def conj(x: Any, name: str | None = None) -> Tensor:
+    """The complex conjugate; a real x as it is."""
+    return apply("conjugate", x, name=name)
+
+
+def real(input: Any, name: str | None = None) -> Tensor:
+    """The real part."""
+    return apply("real", input, name=name)
+
+
+def imag(input: Any, name: str | None = None) -> Tensor:
+    """The imaginary part; zeros for a real input."""
+    return apply("imag", input, name=name)
+
+
+def angle(input: Any, name: str | None = None) -> Tensor:
+    """The argument of a complex number in radians; 0 or pi for a real input."""
+    return apply("angle", input, name=name)
+
+
+def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+    """The angle in radians of the point (x, y), in [-pi, pi]."""
+    return apply("atan2", y, x, name=name)
+
+
+def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x·log(y), and 0 where x is 0."""
+    return apply("xlogy", x, y, name=name)
+
+
+def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y, and 0 where x is 0."""
+    return apply("xdivy", x, y, name=name)
+
+
+def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+    """The next number after x1 in the direction of x2."""
+    return apply("nextafter", x1, x2, name=name)
+
+
+def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x·log(1 + y), and 0 where x is 0."""
+    return apply("xlogy", x, apply("add", y, 1.0), name=name)
+
+
+def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+    """real + i·imag of float32 (complex64) or float64 (complex128) parts."""
+    return apply("complex", real, imag, name=name)
+
+
+def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+    """The derivative of digamma of order `a`, an int known while tracing."""
+    order = static_int(a, "the order of polygamma")
+    return apply("polygamma", x, order=order, name=name) if order else digamma(x, name)
+
+
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """log(sigmoid(x)), exact for large negative x."""
+    return apply("negative", apply("softplus", apply("negative", x)), name=name)
+
+
+def norm(
+    tensor: Any,
+    ord: Any = "euclidean",
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The norm over `axis`: of vectors (None: all elements, or an int), or of matrices (a pair of axes).
+
+    `ord` is "euclidean", "fro" (pairs only), 1, 2, inf or, for vectors, any positive number. Raises
+    ValueError for another.
+    """
+    x = convert_to_tensor(tensor)
+    axes, keep = static_axes(axis), bool(keepdims)
+    matrix = axes is not None and len(axes) == 2
+    if ord in ("euclidean", "fro") or (ord == 2 and not matrix):
+        if ord == "fro" and not (matrix or axes is None):
+            raise ValueError("norm: 'fro' is a norm of matrices; give two axes")
+        return apply("reduce_euclidean_norm", x, axis=axes, keepdims=keep, name=name)
+    size = apply("abs", x)
+    if matrix:
+        return _matrix_norm(size, ord, axes, keep, name)
+    if ord == 1:
+        return apply("reduce_sum", size, axis=axes, keepdims=keep, name=name)
+    if ord == float("inf"):
+        return apply("reduce_max", size, axis=axes, keepdims=keep, name=name)
+    if isinstance(ord, (int, float)) and ord > 0:
+        total = apply("reduce_sum", apply("power", size, ord), axis=axes, keepdims=keep)
+        return apply("power", total, 1.0 / ord, name=name)
+    raise ValueError(f"norm: 'ord' must be 'euclidean', 'fro' or a positive number, got {ord!r}")
+
+
+def _matrix_norm(size: Tensor, order: Any, axes: Any, keepdims: bool, name: str | None) -> Tensor:
+    """The largest sum of a column (1) or of a row (inf)."""
+    if order not in (1, float("inf")):
+        raise ValueError(f"norm: of matrices there are 'fro', 1 and inf, got {order!r}; see linalg.svd for 2")
+    summed, rest = axes if order == 1 else axes[::-1]
+    sums = apply("reduce_sum", size, axis=(summed,), keepdims=True)
+    largest = apply("reduce_max", sums, axis=(rest,), keepdims=True)
+    return largest if keepdims else apply("squeeze", largest, axis=tuple(axes), name=name)
+
+
+def cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """Sums along `axis` of all elements up to each; without the element itself when `exclusive`."""
+    return _cumulative("cumsum", x, axis, exclusive, reverse, name)
+
+
+def cumprod(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """Products along `axis` of all elements up to each; without the element itself when `exclusive`."""
+    return _cumulative("cumprod", x, axis, exclusive, reverse, name)
+
+
+def _cumulative(op: str, x: Any, axis: Any, exclusive: bool, reverse: bool, name: str | None) -> Tensor:
+    return apply(
+        op, x, axis=static_int(axis, "axis"), exclusive=bool(exclusive), reverse=bool(reverse), name=name
+    )
+
+
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
+    """x divided by its Euclidean norm over `axis`, or by sqrt(epsilon) where that is larger."""
+    tensor = convert_to_tensor(x)
+    total = apply("reduce_sum", apply("square", apply("abs", tensor)), axis=static_axes(axis), keepdims=True)
+    scale = apply("rsqrt", apply("maximum", total, epsilon))
+    if tensor.dtype.is_complex:
+        scale = apply("cast", scale, dtype=tensor.dtype)
+    return apply("multiply", tensor, scale, name=name)

@@ -1,0 +1,130 @@
+"""Reductions. `axis` is None (all of them), an int, a list or tuple of ints, or a tensor of constants.
+
+Raises ValueError for an axis that the tensor does not have.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.arguments import static_axes, static_int
+from autoconv.graph.dtypes import as_dtype, int64
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import Tensor
+
+
+def _reduce(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None) -> Tensor:
+    return apply(op, x, axis=static_axes(axis), keepdims=bool(keepdims), name=name)
+
+
+def reduce_sum(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The sum over `axis`; the dtype stays."""
+    return _reduce("reduce_sum", input_tensor, axis, keepdims, name)
+
+
+def reduce_prod(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The product over `axis`; the dtype stays."""
+    return _reduce("reduce_prod", input_tensor, axis, keepdims, name)
+
+
+def reduce_mean(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The mean over `axis`; of integers an integer, rounded towards zero."""
+    return _reduce("reduce_mean", input_tensor, axis, keepdims, name)
+
+
+def reduce_max(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The largest over `axis`."""
+    return _reduce("reduce_max", input_tensor, axis, keepdims, name)
+
+
+def reduce_min(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The smallest over `axis`."""
+    return _reduce("reduce_min", input_tensor, axis, keepdims, name)
+
+
+def reduce_any(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Whether any of the bools over `axis` is true."""
+    return _reduce("reduce_any", input_tensor, axis, keepdims, name)
+
+
+def reduce_all(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Whether all of the bools over `axis` are true."""
+    return _reduce("reduce_all", input_tensor, axis, keepdims, name)
+
+
+def reduce_logsumexp(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """log(sum(exp(x))) over `axis`, without overflow."""
+    return _reduce("reduce_logsumexp", input_tensor, axis, keepdims, name)
+
+
+def reduce_euclidean_norm(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The root of the sum of squares over `axis`."""
+    return _reduce("reduce_euclidean_norm", input_tensor, axis, keepdims, name)
+
+
+def reduce_variance(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The mean squared distance from the mean over `axis`, of floating or complex tensors; real."""
+    x = convert_to_tensor(input_tensor)
+    if not x.dtype.is_differentiable:
+        raise TypeError(f"reduce_variance takes floating tensors, found {x.dtype.name}; cast first")
+    distance = apply("subtract", x, _reduce("reduce_mean", x, axis, True, None))
+    if x.dtype.is_complex:
+        distance = apply("abs", distance)
+    return _reduce("reduce_mean", apply("square", distance), axis, keepdims, name)
+
+
+def reduce_std(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The standard deviation over `axis`: the root of `reduce_variance`."""
+    return apply("sqrt", reduce_variance(input_tensor, axis, keepdims), name=name)
+
+
+def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Tensor:
+    """Where along `axis` (0 by default) the largest element is, the first of equal ones."""
+    at = static_int(0 if axis is None else axis, "axis")
+    return apply("argmax", input, axis=at, dtype=as_dtype(output_type), name=name)
+
+
+def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Tensor:
+    """Where along `axis` (0 by default) the smallest element is, the first of equal ones."""
+    at = static_int(0 if axis is None else axis, "axis")
+    return apply("argmin", input, axis=at, dtype=as_dtype(output_type), name=name)
+
+
+def count_nonzero(
+    input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = int64, name: str | None = None
+) -> Tensor:
+    """How many elements over `axis` are not zero (not empty, for strings)."""
+    x = convert_to_tensor(input)
+    empty = apply("zeros_like", x)
+    counted = apply("cast", apply("not_equal", x, empty), dtype=as_dtype(dtype))
+    return _reduce("reduce_sum", counted, axis, keepdims, name)
+
+
+def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+    """Which part of all elements is zero; float32."""
+    x = convert_to_tensor(value)
+    zero = apply("cast", apply("equal", x, apply("zeros_like", x)), dtype=as_dtype("float32"))
+    return _reduce("reduce_mean", zero, None, False, name)

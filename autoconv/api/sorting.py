@@ -1,0 +1,98 @@
+"""Sorting, the largest elements, distinct elements, and search in sorted ones."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from autoconv.api.arguments import static_int
+from autoconv.graph.dtypes import as_dtype, int32
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.static import static_value
+from autoconv.runtime.tensor import Tensor
+
+
+class TopKV2(NamedTuple):
+    """The largest elements and where they were."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class Unique(NamedTuple):
+    """The distinct elements, and for each element of the input which of them it is."""
+
+    y: Tensor
+    idx: Tensor
+
+
+class UniqueWithCounts(NamedTuple):
+    """The distinct elements, for each element of the input which of them it is, and how often each occurs."""
+
+    y: Tensor
+    idx: Tensor
+    count: Tensor  # type: ignore[assignment]
+
+
+def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+    """The elements in order along `axis`; `direction` is ASCENDING or DESCENDING; nan counts as largest."""
+    return apply("sort", values, axis=static_int(axis, "axis"), descending=_descending(direction), name=name)
+
+
+def argsort(
+    values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+) -> Tensor:
+    """Where the elements of the sorted tensor were, int32; equal ones always keep their order."""
+    return apply(
+        "argsort", values, axis=static_int(axis, "axis"), descending=_descending(direction), name=name
+    )
+
+
+def _descending(direction: str) -> bool:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"direction has to be 'ASCENDING' or 'DESCENDING', found {direction!r}")
+    return direction == "DESCENDING"
+
+
+def top_k(
+    input: Any, k: Any = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None
+) -> TopKV2:
+    """The `k` largest along the last axis, largest first; of equal ones the earlier. `k` may be a tensor.
+
+    Raises ValueError or InvalidArgumentError when there are fewer than `k`.
+    """
+    known = static_value(k)
+    extra, size = ((), int(known)) if known is not None else ((convert_to_tensor(k),), None)
+    values, indices = apply("top_k", input, *extra, k=size, name=name)
+    wanted = as_dtype(index_type)
+    return TopKV2(values, indices if wanted is int32 else apply("cast", indices, dtype=wanted))
+
+
+def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
+    """Whether the prediction of each row's target is among the row's `k` largest; bool, one a row."""
+    scores = convert_to_tensor(predictions)
+    index = apply("expand_dims", convert_to_tensor(targets), axis=-1)
+    chosen = apply("take_along_axis", scores, index, axis=-1)
+    above = apply("cast", apply("greater", scores, chosen), dtype=int32)
+    rank = apply("reduce_sum", above, axis=(-1,), keepdims=False)
+    finite = apply("squeeze", apply("is_finite", chosen), axis=(-1,))
+    return apply("logical_and", apply("less", rank, apply("cast", convert_to_tensor(k), dtype=int32)), finite)
+
+
+def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
+    """The distinct elements of a vector in order of first occurrence."""
+    return Unique(*apply("unique", x, dtype=as_dtype(out_idx), name=name)[:2])
+
+
+def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> UniqueWithCounts:
+    """The distinct elements of a vector in order of first occurrence, and how often each occurs."""
+    return UniqueWithCounts(*apply("unique", x, dtype=as_dtype(out_idx), name=name))
+
+
+def searchsorted(
+    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = int32, name: str | None = None
+) -> Tensor:
+    """Where each value would go into the sorted last axis: before ("left") or after ("right") equal ones."""
+    if side not in ("left", "right"):
+        raise ValueError(f"side has to be 'left' or 'right', found {side!r}")
+    return apply("searchsorted", sorted_sequence, values, side=side, dtype=as_dtype(out_type), name=name)

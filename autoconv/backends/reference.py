@@ -1,0 +1,125 @@
+"""The reference backend: runs a graph node by node through the ops' kernels. It is what a graph means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import OpError
+from autoconv.graph.graph import Graph, Node
+
+Run = Callable[[Sequence[Any]], list[Any]]
+Step = Callable[[list[Any]], None]
+
+
+def compile_graph(graph: Graph) -> Run:
+    """A function from the values of the parameters (arrays, storages, lists) to those of the outputs.
+
+    What a kernel raises leaves with the user's span as a note, and as `place` on errors of this package.
+    """
+    slots: dict[Any, int] = {}
+    for value in graph.parameters:
+        slots[value] = len(slots)
+    steps: list[Step] = []
+    for node in graph.nodes:
+        inputs = [slots[value] for value in node.inputs]
+        outputs = [slots.setdefault(value, len(slots)) for value in node.results]
+        steps.append(_LOWER.get(node.op.name, _kernel_step)(node, inputs, outputs))
+    size, count = len(slots), len(graph.parameters)
+    results = [slots[value] for value in graph.outputs]
+
+    def run(arguments: Sequence[Any]) -> list[Any]:
+        frame = [*arguments, *[None] * (size - count)]
+        for step in steps:
+            step(frame)
+        return [frame[slot] for slot in results]
+
+    return run
+
+
+def _kernel_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
+    kernel, attributes = node.op.kernel, node.attributes
+    assert kernel is not None
+
+    def step(frame: list[Any]) -> None:
+        try:
+            found = kernel(*[frame[slot] for slot in inputs], **attributes)
+        except Exception as error:
+            raise locate(error, node)
+        if len(outputs) == 1:
+            frame[outputs[0]] = found[0] if type(found) is tuple else found
+        else:
+            for slot, value in zip(outputs, found, strict=True):
+                frame[slot] = value
+
+    return step
+
+
+def _constant_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
+    (slot,), value = outputs, node.attributes["value"]
+
+    def step(frame: list[Any]) -> None:
+        frame[slot] = value
+
+    return step
+
+
+def _cond_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
+    index, *captures = inputs
+    arms = [compile_graph(region) for region in node.regions]
+
+    def step(frame: list[Any]) -> None:
+        chosen = frame[index]
+        arm = (0 if chosen else 1) if np.asarray(chosen).dtype == bool else int(chosen)
+        found = arms[arm]([frame[slot] for slot in captures])
+        for slot, value in zip(outputs, found, strict=True):
+            frame[slot] = value
+
+    return step
+
+
+def _while_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
+    state_size = node.attributes["state"]
+    test, body = (compile_graph(region) for region in node.regions)
+
+    def step(frame: list[Any]) -> None:
+        state = [frame[slot] for slot in inputs[:state_size]]
+        captures = [frame[slot] for slot in inputs[state_size:]]
+        while test([*state, *captures])[0]:
+            state = body([*state, *captures])
+        for slot, value in zip(outputs, state, strict=True):
+            frame[slot] = value
+
+    return step
+
+
+def _call_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
+    run = compile_graph(node.regions[0])
+
+    def step(frame: list[Any]) -> None:
+        for slot, value in zip(outputs, run([frame[slot] for slot in inputs]), strict=True):
+            frame[slot] = value
+
+    return step
+
+
+_LOWER: dict[str, Callable[[Node, list[int], list[int]], Step]] = {
+    "constant": _constant_step,
+    "cond": _cond_step,
+    "while": _while_step,
+    "call": _call_step,
+}
+
+
+def locate(error: Exception, node: Node) -> Exception:
+    """The error with the user's span on it, once."""
+    if node.span is None or getattr(error, "_autoconv_span", None) is not None:
+        return error
+    error._autoconv_span = node.span  # type: ignore[attr-defined]
+    if isinstance(error, OpError) and error.place is None:
+        from autoconv.errors import Place  # noqa: PLC0415
+
+        error.place = Place(node.span.file, node.span.line)
+    return error

@@ -1,0 +1,104 @@
+"""Keeps the text of a converted module beside its bytecode, as data: it is never unpickled, and compiled
+anew."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import glob
+import hashlib
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from autoconv.emit.conversion import Options
+
+
+class ConversionCache:
+    """The entry of one module under one set of options.
+
+    It is `__pycache__/NAME.autoconv-<tag>-<options>-<source>.json`, where the last part hashes the source
+    together with the converter. There is no entry where Python would keep no bytecode either, or where it
+    cannot be written.
+    """
+
+    def __init__(self, file: str, data: bytes, options: Options) -> None:
+        self.path: Path | None = None
+        self.source = file
+        tag = sys.implementation.cache_tag
+        if sys.dont_write_bytecode or not tag or not file.endswith(".py") or not os.path.isfile(file):
+            return
+        chosen = _digest(
+            *(f"{field.name}={_stable(getattr(options, field.name))}" for field in fields(options))
+        )
+        key = hashlib.sha256(_converter().encode() + data).hexdigest()[:32]
+        stem = f"{Path(file).stem}.autoconv-{tag}-{chosen[:8]}-"
+        self.path = Path(importlib.util.cache_from_source(file)).with_name(f"{stem}{key}.json")
+
+    def load(self) -> tuple[str, tuple[int, ...]] | None:
+        """The converted text and the origins of its lines, None where there is no sound entry."""
+        if self.path is None:
+            return None
+        try:
+            entry = json.loads(self.path.read_text("utf-8"))
+            text, origins = entry["text"], tuple(entry["origins"])
+            if entry["check"] != _digest(text, repr(origins)):
+                return None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return text, origins
+
+    def store(self, text: str, origins: Sequence[int]) -> None:
+        """Writes the entry and removes those of earlier versions of the same file."""
+        if self.path is None:
+            return
+        entry = {"text": text, "origins": list(origins), "check": _digest(text, repr(tuple(origins)))}
+        with contextlib.suppress(OSError):
+            self.path.parent.mkdir(exist_ok=True)
+            descriptor, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+            try:
+                with open(descriptor, "w", encoding="utf-8") as stream:
+                    json.dump(entry, stream)
+                os.chmod(temporary, os.stat(self.source).st_mode & 0o666)
+                os.replace(temporary, self.path)
+            except BaseException:
+                os.unlink(temporary)
+                raise
+            self._remove_stale()
+
+    def _remove_stale(self) -> None:
+        assert self.path is not None
+        family = self.path.name.rpartition("-")[0]
+        for other in self.path.parent.glob(f"{glob.escape(family)}-*.json"):
+            if other != self.path:
+                with contextlib.suppress(OSError):
+                    other.unlink()
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _stable(value: object) -> str:
+    """A text for an option that does not depend on the order of a set."""
+    if isinstance(value, frozenset):
+        return repr(sorted(value))
+    return repr(sorted(value.items())) if isinstance(value, dict) else repr(value)
+
+
+@functools.cache
+def _converter() -> str:
+    """Tells one converter from another: size and time of the files it is made of, so that a changed one
+    counts."""
+    folder = Path(__file__).parent
+    state = [sys.version]
+    for part in ("analysis", "emit", "passes", "syntax"):
+        for file in sorted((folder / part).glob("*.py")):
+            facts = file.stat()
+            state.append(f"{file.name}:{facts.st_size}:{facts.st_mtime_ns}")
+    return _digest(*state)

@@ -1,0 +1,96 @@
+"""Finds things by place: code objects that point at the user's lines, functions and classes by qualified
+name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from types import CodeType
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def compile_with_origins(
+    text: str, origins: Sequence[int], filename: str, *, source: str | None = None
+) -> CodeType:
+    """The code object of converted `text` under the user's `filename` and line numbers.
+
+    `origins[k]` is the line of the user's file that line k+1 of `text` came from, 0 where there is none: such
+    a line counts as the one before it. Columns are kept where a line of `text` is a line of `source` but for
+    its indentation, else there are none, so that a traceback never puts carets under the wrong words.
+    """
+    tree = ast.parse(text, filename)
+    lines = _without_gaps(origins)
+    shifts = _column_shifts(text, lines, source)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            _relocate(node, lines, shifts)
+    return compile(tree, filename, "exec", dont_inherit=True)
+
+
+def definitions(tree: ast.AST) -> dict[str, list[Definition]]:
+    """Every function and class by its qualified name: `f`, `Class.method`, `outer.inner`. One name may be
+    defined several times (in both branches of an `if`, say)."""
+    found: dict[str, list[Definition]] = {}
+    waiting: list[tuple[str, ast.AST]] = [("", tree)]
+    while waiting:
+        prefix, node = waiting.pop(0)
+        for child in _statements(node):
+            if isinstance(child, Definition):
+                name = prefix + child.name
+                found.setdefault(name, []).append(child)
+                waiting.append((f"{name}.", child))
+            else:
+                waiting.append((prefix, child))
+    return found
+
+
+def first_line(node: Definition) -> int:
+    """The line that a definition starts on, its decorators included."""
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements right below a node; handlers and match arms count as such, expressions hold no
+    definitions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield child
+
+
+def _without_gaps(origins: Sequence[int]) -> list[int]:
+    lines, last = [], next((line for line in origins if line), 1)
+    for line in origins:
+        last = line or last
+        lines.append(last)
+    return lines or [1]
+
+
+def _column_shifts(text: str, lines: list[int], source: str | None) -> list[int | None]:
+    """How far each line of the text moves to the right in the source; None where the two differ."""
+    if source is None:
+        return [None] * len(lines)
+    original = source.split("\n")
+    shifts: list[int | None] = []
+    for written, line in zip(text.split("\n"), lines, strict=False):
+        before = original[line - 1] if line <= len(original) else ""
+        same = written.strip() and written.strip() == before.strip()
+        shifts.append(_indent(before) - _indent(written) if same else None)
+    return shifts
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _relocate(node: ast.AST, lines: list[int], shifts: list[int | None]) -> None:
+    first, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]
+    shift = shifts[first - 1] if first == last and first <= len(shifts) else None
+    line = lines[min(first, len(lines)) - 1]
+    node.lineno = line  # type: ignore[attr-defined]
+    node.end_lineno = max(line, lines[min(last, len(lines)) - 1])  # type: ignore[attr-defined]
+    if shift is None or node.col_offset + shift < 0:  # type: ignore[attr-defined]
+        node.col_offset = node.end_col_offset = -1  # type: ignore[attr-defined]
+    else:
+        node.col_offset += shift  # type: ignore[attr-defined]
+        node.end_col_offset += shift  # type: ignore[attr-defined]

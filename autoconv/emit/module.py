@@ -1,0 +1,247 @@
+"""Converts a whole module, statically: the user's code is parsed, never imported or run."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from autoconv.emit.conversion import Construct, Conversion, Diagnostic, Options
+from autoconv.emit.unparse import print_tree
+from autoconv.errors import TargetError, UnsupportedError
+from autoconv.passes import run_passes
+from autoconv.passes.base import Context
+from autoconv.syntax import build
+from autoconv.syntax.comments import own_line_comments
+from autoconv.syntax.names import Namer
+from autoconv.syntax.parse import parse_ast, to_ast, to_gast
+from autoconv.syntax.tree import walk
+
+MARKER = "__autoconv__"
+
+
+def convert_source(source: str, filename: str, options: Options | None = None) -> Conversion:
+    """The conversion of a module's text.
+
+    Raises SourceError when the text cannot be parsed, TargetError for a name in the options that is not in it, and
+    UnsupportedError for the first construct that cannot be converted unless `options.keep_going`.
+    """
+    options = options or Options()
+    diagnostics: list[Diagnostic] = []
+    left_alone: set[str] = set()
+    with deep_recursion():
+        while True:
+            context_tree = _converted(source, filename, options, frozenset(left_alone))
+            if isinstance(context_tree, _Failure):
+                failure = context_tree
+                if not options.keep_going or failure.function in left_alone:
+                    raise failure.error
+                left_alone.add(failure.function)
+                assert failure.error.place is not None
+                diagnostics.append(
+                    Diagnostic(failure.error.message, failure.error.place, failure.function, failure.error.remedy)
+                )
+                continue
+            context, tree = context_tree
+            comments = dict(own_line_comments(source)) if options.comments else {}
+            for diagnostic in diagnostics:
+                note = f"# autoconv left this function as it is: {diagnostic.message} (line {diagnostic.place.line})"
+                line = _line_of(tree, diagnostic.function)
+                comments[line] = (*comments.get(line, ()), note)
+            printed = print_tree(tree, comments)
+            constructs = (*map(_as_construct, context.notes), *_outside_functions(source, context))
+            return Conversion(
+                printed.text,
+                printed.origins,
+                tuple(diagnostics),
+                tuple(sorted(constructs, key=lambda c: (c.place.line, c.place.column))),
+                tuple(name for name, _ in qualified_functions(tree)),
+            )
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Long chains of elif are deep trees: lets them through."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 60_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    error: UnsupportedError
+    function: str
+
+
+def _converted(
+    source: str, filename: str, options: Options, left_alone: frozenset[str]
+) -> tuple[Context, ast.Module] | _Failure:
+    parsed = parse_ast(source, filename)
+    _check_names(parsed, filename, options)
+    tree = to_gast(parsed)
+    context = Context(
+        filename, source.splitlines(), Namer(tree), only=options.only, left_alone=left_alone
+    )
+    if options.rename_imports:
+        _rename_imports(tree, options)
+    try:
+        tree = run_passes(tree, context, options.last_pass, options.skip)
+    except UnsupportedError as error:
+        return _Failure(error, _function_at(parsed, error))
+    _decorate(tree, options)
+    result = to_ast(tree)
+    _insert_header(result)
+    return context, result
+
+
+def _insert_header(tree: ast.Module) -> None:
+    """The import of the operators, behind the docstring and the __future__ imports."""
+    position = 0
+    body = tree.body
+    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        position = 1
+    while position < len(body) and _is_future(body[position]):
+        position += 1
+    if not body:
+        return
+    header: list[ast.stmt] = [
+        ast.Import([ast.alias("autoconv.operators", build.OPERATORS)]),
+        ast.Assign(
+            [ast.Name(MARKER, ast.Store())],
+            ast.Call(
+                ast.Attribute(ast.Name(build.OPERATORS, ast.Load()), "module", ast.Load()),
+                [ast.Name("__name__", ast.Load())],
+                [],
+            ),
+        ),
+    ]
+    for statement in header:
+        ast.fix_missing_locations(statement)
+        for node in ast.walk(statement):
+            if hasattr(node, "lineno"):
+                node.lineno = node.end_lineno = 0
+    tree.body[position:position] = header
+
+
+def _is_future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+
+
+def _decorate(tree: Any, options: Options) -> None:
+    """Puts the chosen functions under @ag__.compile, unless they are decorated with it already."""
+    wanted = set(options.compile_names)
+    for name, node in qualified_functions(tree):
+        top_level = "." not in name
+        if (name in wanted or (options.compile_all and top_level)) and not _is_compiled(node):
+            decorator = build.placed(build.operator("compile"), node)
+            node.decorator_list = [*node.decorator_list, decorator]
+
+
+def _is_compiled(node: Any) -> bool:
+    for decorator in node.decorator_list:
+        target = decorator.func if isinstance(decorator, (gast.Call, ast.Call)) else decorator
+        attribute = getattr(target, "attr", None) or getattr(target, "id", None)
+        if attribute in ("compile", "function"):
+            return True
+    return False
+
+
+def qualified_functions(tree: Any) -> list[tuple[str, Any]]:
+    """(qualified name, node) of the functions of a module and of its classes, in order."""
+    found: list[tuple[str, Any]] = []
+
+    def visit(body: list[Any], prefix: str) -> None:
+        for node in body:
+            kind = type(node).__name__
+            if kind in ("FunctionDef", "AsyncFunctionDef"):
+                found.append((prefix + node.name, node))
+            elif kind == "ClassDef":
+                visit(node.body, f"{prefix}{node.name}.")
+            elif kind in ("If", "Try", "With", "For", "While"):
+                visit(node.body, prefix)
+                visit(getattr(node, "orelse", []), prefix)
+                for handler in getattr(node, "handlers", []):
+                    visit(handler.body, prefix)
+
+    visit(tree.body, "")
+    return found
+
+
+def _check_names(tree: ast.Module, filename: str, options: Options) -> None:
+    known = {name for name, _ in qualified_functions(tree)}
+    classes = {name.rpartition(".")[0] for name in known} | {
+        node.name for node in tree.body if isinstance(node, ast.ClassDef)
+    }
+    for name in sorted(options.compile_names | (options.only or frozenset())):
+        if name not in known and name not in classes:
+            import difflib  # only on the way to an error
+
+            close = difflib.get_close_matches(name, sorted(known), 3)
+            hint = f"; did you mean {', '.join(close)}?" if close else ""
+            raise TargetError(f"{filename} has no function {name!r}{hint}")
+
+
+def _rename_imports(tree: Any, options: Options) -> None:
+    """`import tensorflow as tf` becomes `import autoconv as tf`; without `as`, the old name stays bound."""
+    for node in walk(tree):
+        if isinstance(node, gast.Import):
+            for alias in node.names:
+                head, dot, rest = alias.name.partition(".")
+                new = options.rename_imports.get(head)
+                if new is not None:
+                    if alias.asname is None:
+                        alias.asname = None if dot else head
+                    alias.name = new + dot + rest
+        elif isinstance(node, gast.ImportFrom) and node.module and not node.level:
+            head, dot, rest = node.module.partition(".")
+            new = options.rename_imports.get(head)
+            if new is not None:
+                node.module = new + dot + rest
+
+
+def _function_at(tree: ast.Module, error: UnsupportedError) -> str:
+    line = error.place.line if error.place else 0
+    best = ""
+    for name, node in qualified_functions(tree):
+        if node.lineno <= line <= (node.end_lineno or node.lineno):
+            best = name
+    return best
+
+
+def _line_of(tree: ast.Module, function: str) -> int:
+    for name, node in qualified_functions(tree):
+        if name == function:
+            return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return 0
+
+
+def _as_construct(note: Any) -> Construct:
+    return Construct(note.kind, note.place, note.function, note.form, note.stages, note.reason)
+
+
+def _outside_functions(source: str, context: Context) -> list[Construct]:
+    """ifs and loops of the module and of class bodies: they run once, at import."""
+    kinds = {ast.If: "if", ast.While: "while", ast.For: "for"}
+    found: list[Construct] = []
+    stack: list[tuple[ast.AST, str]] = [(ast.parse(source), "")]
+    while stack:
+        node, where = stack.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                continue
+            inner = f"{where}{child.name}." if isinstance(child, ast.ClassDef) else where
+            kind = kinds.get(type(child))
+            if kind:
+                reason = "outside of functions: runs once, when the module is imported"
+                found.append(Construct(kind, context.place(child), where.rstrip("."), "plain", False, reason))
+            if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+                stack.append((child, inner))
+    return found

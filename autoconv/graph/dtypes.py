@@ -1,0 +1,183 @@
+"""Element types of tensors."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+
+class DType:
+    """An element type: `name`, its NumPy dtype, and what kind of number it holds.
+
+    There is one instance a type, so `is` and `==` agree; a DType also equals whatever `as_dtype` maps to it.
+    """
+
+    __slots__ = ("__dict__", "enum", "name")
+
+    def __init__(self, name: str, enum: int) -> None:
+        self.name = name
+        self.enum = enum
+
+    @cached_property
+    def numpy(self) -> np.dtype[Any]:
+        """The NumPy dtype; strings are arrays of `bytes` objects."""
+        if self.name == "string":
+            return np.dtype(object)
+        if self.name == "bfloat16":
+            return np.dtype(_bfloat16())
+        return np.dtype(self.name)
+
+    @property
+    def as_numpy_dtype(self) -> type:
+        return self.numpy.type if self.name != "string" else object
+
+    @cached_property
+    def is_bool(self) -> bool:
+        return self.name == "bool"
+
+    @cached_property
+    def is_integer(self) -> bool:
+        return self.name.startswith(("int", "uint"))
+
+    @cached_property
+    def is_unsigned(self) -> bool:
+        return self.name.startswith("uint")
+
+    @cached_property
+    def is_floating(self) -> bool:
+        return self.name.startswith(("float", "bfloat"))
+
+    @cached_property
+    def is_complex(self) -> bool:
+        return self.name.startswith("complex")
+
+    @cached_property
+    def is_string(self) -> bool:
+        return self.name == "string"
+
+    @cached_property
+    def is_numeric(self) -> bool:
+        return self.is_integer or self.is_floating or self.is_complex
+
+    @property
+    def is_differentiable(self) -> bool:
+        return self.is_floating or self.is_complex
+
+    @property
+    def size(self) -> int:
+        """Bytes an element."""
+        return self.numpy.itemsize
+
+    @property
+    def min(self) -> Any:
+        return self._limits.min
+
+    @property
+    def max(self) -> Any:
+        return self._limits.max
+
+    @property
+    def _limits(self) -> Any:
+        return np.iinfo(self.numpy) if self.is_integer else np.finfo(self.numpy)
+
+    @property
+    def real_dtype(self) -> DType:
+        """float32 for complex64, float64 for complex128, itself otherwise."""
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
+    @property
+    def base_dtype(self) -> DType:
+        return self
+
+    def __repr__(self) -> str:
+        return f"autoconv.{self.name}"
+
+    def __str__(self) -> str:
+        return f"<dtype: {self.name!r}>"
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if isinstance(other, DType) or other is None:
+            return False
+        try:
+            return as_dtype(other) is self
+        except TypeError:
+            return False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+
+def as_dtype(value: object) -> DType:
+    """The DType that `value` names: a DType, a name, a NumPy dtype or scalar type, or a Python number type.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(value, DType):
+        return value
+    found = _BY_OBJECT.get(value) if isinstance(value, (str, type)) else None
+    if found is not None:
+        return found
+    try:
+        dtype = np.dtype(value)  # type: ignore[call-overload]
+    except TypeError:
+        raise TypeError(f"Cannot convert {value!r} to a dtype.") from None
+    if dtype.kind in "OSU":
+        return string
+    try:
+        return DTYPES[dtype.name]
+    except KeyError:
+        raise TypeError(f"NumPy's {dtype} has no dtype here; there are {', '.join(DTYPES)}.") from None
+
+
+def _bfloat16() -> Any:
+    try:
+        import ml_dtypes  # heavy and optional: only when bfloat16 is used
+    except ImportError:
+        raise ImportError("bfloat16 needs the package ml_dtypes: pip install 'autoconv[bfloat16]'") from None
+    return ml_dtypes.bfloat16
+
+
+float32 = DType("float32", 1)
+float64 = DType("float64", 2)
+int32 = DType("int32", 3)
+uint8 = DType("uint8", 4)
+int16 = DType("int16", 5)
+int8 = DType("int8", 6)
+string = DType("string", 7)
+complex64 = DType("complex64", 8)
+int64 = DType("int64", 9)
+bool_ = DType("bool", 10)
+bfloat16 = DType("bfloat16", 14)
+uint16 = DType("uint16", 17)
+complex128 = DType("complex128", 18)
+float16 = DType("float16", 19)
+uint32 = DType("uint32", 22)
+uint64 = DType("uint64", 23)
+
+DTYPES: dict[str, DType] = {
+    dtype.name: dtype
+    for dtype in (
+        bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+        float16, float32, float64, bfloat16, complex64, complex128, string,
+    )
+}  # fmt: skip
+
+_BY_OBJECT: dict[Any, DType] = {
+    **DTYPES,
+    "half": float16,
+    "float": float32,
+    "double": float64,
+    bool: bool_,
+    int: int32,
+    float: float32,
+    complex: complex128,
+    str: string,
+    bytes: string,
+}

@@ -1,0 +1,196 @@
+"""Graphs: nodes in program order, the values they make, and regions.
+
+A region is a graph of its own whose values are its parameters and what its nodes make: what it reads from around it
+is an explicit capture, a parameter fed by an input of the node that owns it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Type
+
+if TYPE_CHECKING:
+    from autoconv.ops.record import Op
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in the user's source; lines and columns count from 1, 0 is unknown."""
+
+    file: str
+    line: int
+    function: str = ""
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Value:
+    """One result of a node, or one parameter of a graph (then `node` is None)."""
+
+    __slots__ = ("__weakref__", "graph", "index", "name", "node", "type")
+
+    def __init__(self, graph: Graph, type_: Type, name: str, node: Node | None = None, index: int = 0) -> None:
+        self.graph = graph
+        self.type = type_
+        self.name = name
+        self.node = node
+        self.index = index
+
+    @property
+    def full_name(self) -> str:
+        """`node:index`, the name TensorFlow's users know."""
+        return f"{self.name}:{self.index}"
+
+    def __repr__(self) -> str:
+        return f"<Value %{self.full_name}: {self.type}>"
+
+
+class Node:
+    """One application of an op. `effects` is what this node may do, its regions included."""
+
+    __slots__ = ("attributes", "effects", "inputs", "name", "op", "regions", "results", "span")
+
+    def __init__(
+        self,
+        op: Op,
+        inputs: Sequence[Value],
+        attributes: Mapping[str, Any],
+        regions: Sequence[Graph],
+        name: str,
+        span: Span | None,
+    ) -> None:
+        self.op = op
+        self.inputs = tuple(inputs)
+        self.attributes = dict(attributes)
+        self.regions = tuple(regions)
+        self.name = name
+        self.span = span
+        self.results: tuple[Value, ...] = ()
+        self.effects = node_effects(op, self.regions, self.attributes, self.inputs)
+
+    def __repr__(self) -> str:
+        return f"<Node {self.name} = {self.op.name}({', '.join(v.full_name for v in self.inputs)})>"
+
+
+@dataclass(eq=False)
+class Graph:
+    """Parameters in, nodes in program order, outputs out."""
+
+    name: str
+    parameters: list[Value] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    outputs: list[Value] = field(default_factory=list)
+    _names: dict[str, int] = field(default_factory=dict, repr=False)
+
+    def add_parameter(self, type_: Type, name: str = "arg") -> Value:
+        value = Value(self, type_, self.unique_name(name))
+        self.parameters.append(value)
+        return value
+
+    def add(
+        self,
+        op: Op,
+        inputs: Sequence[Value] = (),
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        regions: Sequence[Graph] = (),
+        types: Sequence[Type] | None = None,
+        name: str | None = None,
+        span: Span | None = None,
+    ) -> Node:
+        """Appends a node. Result types come from the op's rule unless `types` gives them.
+
+        Raises what the rule raises (TypeError, ValueError) for inputs that do not fit.
+        """
+        attributes = attributes or {}
+        if types is None:
+            types = op.result_types([value.type for value in inputs], attributes, regions)
+        node = Node(op, inputs, attributes, regions, self.unique_name(name or op.name), span)
+        node.results = tuple(Value(self, type_, node.name, node, i) for i, type_ in enumerate(types))
+        self.nodes.append(node)
+        return node
+
+    def unique_name(self, name: str) -> str:
+        """`name`, or `name_1`, `name_2` … when the graph has it already."""
+        if name not in self._names:
+            self._names[name] = 0
+            return name
+        while True:
+            self._names[name] += 1
+            candidate = f"{name}_{self._names[name]}"
+            if candidate not in self._names:
+                self._names[candidate] = 0
+                return candidate
+
+    @property
+    def effects(self) -> Effects:
+        total = Effects.PURE
+        for node in self.nodes:
+            total |= node.effects
+        return total
+
+    def walk(self) -> Iterator[Node]:
+        """Every node, those of regions (and of called graphs) after the node that owns them."""
+        for node in self.nodes:
+            yield node
+            for region in node.regions:
+                yield from region.walk()
+
+    def truncate(self, length: int) -> None:
+        """Forgets the nodes after the first `length`."""
+        del self.nodes[length:]
+
+
+def node_effects(
+    op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any], inputs: Sequence[Value]
+) -> Effects:
+    declared = op.effects
+    total = (
+        declared
+        if isinstance(declared, Effects)
+        else declared([value.type for value in inputs], attributes)
+    )
+    for region in regions:
+        total |= region.effects
+    return total
+
+
+def clone(graph: Graph, rewrite: Callable[[Graph, Node, list[Value]], Sequence[Value] | None]) -> Graph:
+    """A copy of `graph`, regions included, in which `rewrite(copy, node, inputs)` may stand in for a node.
+
+    `rewrite` gets the node and its inputs in the copy, and answers the values that replace the node's results
+    (after adding what it wants to the copy), or None to have the node copied as it is.
+    """
+    copy = Graph(graph.name)
+    values: dict[Value, Value] = {}
+    for parameter in graph.parameters:
+        values[parameter] = copy.add_parameter(parameter.type, parameter.name)
+    for node in graph.nodes:
+        inputs = [values[value] for value in node.inputs]
+        results = rewrite(copy, node, inputs)
+        if results is None:
+            results = copy_node(copy, node, inputs, [clone(region, rewrite) for region in node.regions]).results
+        values.update(zip(node.results, results, strict=True))
+    copy.outputs = [values[value] for value in graph.outputs]
+    return copy
+
+
+def copy_node(graph: Graph, node: Node, inputs: Sequence[Value], regions: Sequence[Graph] | None = None) -> Node:
+    """Appends to `graph` the same application with other inputs (and regions)."""
+    return graph.add(
+        node.op,
+        inputs,
+        node.attributes,
+        regions=node.regions if regions is None else regions,
+        types=[value.type for value in node.results],
+        name=node.name,
+        span=node.span,
+    )

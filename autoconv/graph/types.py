@@ -1,0 +1,219 @@
+"""The types of graph values, their text, and how two of them join.
+
+A dimension is an int, a shared symbol (`Symbol("n")`), or None when nothing is known about it; a shape of None has
+an unknown rank. A *weak* tensor type is that of a Python number that became state: it takes the dtype of the typed
+value it meets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from autoconv.graph.dtypes import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A dimension that is unknown while tracing but the same wherever it appears."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Dimension = int | Symbol | None
+Shape = tuple[Dimension, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    dtype: DType
+    shape: Shape = ()
+    weak: bool = False
+
+    @property
+    def rank(self) -> int | None:
+        return None if self.shape is None else len(self.shape)
+
+    def with_shape(self, shape: Shape) -> TensorType:
+        return replace(self, shape=shape)
+
+    def with_dtype(self, dtype: DType, weak: bool = False) -> TensorType:
+        return TensorType(dtype, self.shape, weak)
+
+    def __str__(self) -> str:
+        return f"{'weak ' if self.weak else ''}{self.dtype.name}[{shape_text(self.shape)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType:
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"tuple<{', '.join(map(str, self.items))}>"
+
+
+@dataclass(frozen=True, slots=True)
+class ListType:
+    """A list of any length whose elements are of one type."""
+
+    element: Type
+
+    def __str__(self) -> str:
+        return f"list<{self.element}>"
+
+
+@dataclass(frozen=True, slots=True)
+class MapType:
+    key: Type
+    value: Type
+
+    def __str__(self) -> str:
+        return f"map<{self.key}, {self.value}>"
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceType:
+    """A mutable cell, such as a variable's storage, that holds a `value`."""
+
+    value: Type
+
+    def __str__(self) -> str:
+        return f"resource<{self.value}>"
+
+
+@dataclass(frozen=True, slots=True)
+class IteratorType:
+    element: Type
+
+    def __str__(self) -> str:
+        return f"iterator<{self.element}>"
+
+
+@dataclass(frozen=True, slots=True)
+class VariantType:
+    """One of several arms, told apart by a tag; each arm has a payload (an empty tuple when it carries nothing)."""
+
+    arms: tuple[tuple[str, Type], ...]
+
+    def __str__(self) -> str:
+        return f"variant<{', '.join(f'{tag}: {payload}' for tag, payload in self.arms)}>"
+
+
+Type = TensorType | TupleType | ListType | MapType | ResourceType | IteratorType | VariantType
+
+
+class NoCommonType(TypeError):
+    """Two types that no value can have at once; `str()` says which and why."""
+
+
+def join(first: Type, second: Type) -> Type:
+    """The least type that both are instances of; raises NoCommonType.
+
+    Shapes widen dimension by dimension. dtypes must agree, except that a weak one yields to a typed one, weak
+    integers to weak floats, and weak bools to weak integers.
+    """
+    if first == second:
+        return first
+    if isinstance(first, TensorType) and isinstance(second, TensorType):
+        dtype, weak = join_dtypes(first, second)
+        return TensorType(dtype, join_shapes(first.shape, second.shape), weak)
+    if isinstance(first, ListType) and isinstance(second, ListType):
+        return ListType(join(first.element, second.element))
+    if isinstance(first, ResourceType) and isinstance(second, ResourceType):
+        return ResourceType(join(first.value, second.value))
+    if isinstance(first, IteratorType) and isinstance(second, IteratorType):
+        return IteratorType(join(first.element, second.element))
+    if isinstance(first, MapType) and isinstance(second, MapType):
+        return MapType(join(first.key, second.key), join(first.value, second.value))
+    if (
+        isinstance(first, TupleType)
+        and isinstance(second, TupleType)
+        and len(first.items) == len(second.items)
+    ):
+        return TupleType(tuple(map(join, first.items, second.items)))
+    if isinstance(first, VariantType) and isinstance(second, VariantType):
+        arms = dict(first.arms)
+        for tag, payload in second.arms:
+            arms[tag] = join(arms[tag], payload) if tag in arms else payload
+        return VariantType(tuple(arms.items()))
+    raise NoCommonType(f"{first} and {second} have no common type")
+
+
+def join_dtypes(first: TensorType, second: TensorType) -> tuple[DType, bool]:
+    """The dtype and weakness of a value that is of either type."""
+    if first.dtype is second.dtype:
+        return first.dtype, first.weak and second.weak
+    if first.weak and second.weak:
+        return max(first.dtype, second.dtype, key=weak_rank), True
+    for weak, typed in ((first, second), (second, first)):
+        if weak.weak and not typed.weak and weak_fits(weak.dtype, typed.dtype):
+            return typed.dtype, False
+    raise NoCommonType(f"{first} and {second} have no common dtype")
+
+
+def weak_rank(dtype: DType) -> int:
+    """Python's own order of its number types: bool, int, float, complex."""
+    return 0 if dtype.is_bool else 1 if dtype.is_integer else 2 if dtype.is_floating else 3
+
+
+def weak_fits(weak: DType, typed: DType) -> bool:
+    """Whether a Python number of that kind takes on the typed dtype without changing kind."""
+    if weak.is_string or typed.is_string:
+        return False
+    return weak_rank(weak) <= weak_rank(typed)
+
+
+def join_shapes(first: Shape, second: Shape) -> Shape:
+    if first == second:
+        return first
+    if first is None or second is None or len(first) != len(second):
+        return None
+    return tuple(a if a == b else None for a, b in zip(first, second, strict=True))
+
+
+def is_subtype(narrow: Type, wide: Type) -> bool:
+    """Whether every value of type `narrow` is also one of type `wide`."""
+    try:
+        return join(narrow, wide) == wide
+    except NoCommonType:
+        return False
+
+
+def shapes_compatible(first: Shape, second: Shape) -> bool:
+    """Whether one array could have both shapes."""
+    if first is None or second is None:
+        return True
+    if len(first) != len(second):
+        return False
+    return all(
+        a == b or not isinstance(a, int) or not isinstance(b, int) for a, b in zip(first, second, strict=True)
+    )
+
+
+def shape_text(shape: Shape) -> str:
+    """`2,?,n`; `*` for an unknown rank."""
+    if shape is None:
+        return "*"
+    return ",".join("?" if dimension is None else str(dimension) for dimension in shape)
+
+
+def leaves(type_: Type) -> Iterator[TensorType]:
+    """The tensor types a type is made of, left to right."""
+    if isinstance(type_, TensorType):
+        yield type_
+    elif isinstance(type_, TupleType):
+        for item in type_.items:
+            yield from leaves(item)
+    elif isinstance(type_, VariantType):
+        for _, payload in type_.arms:
+            yield from leaves(payload)
+    elif isinstance(type_, (ListType, IteratorType)):
+        yield from leaves(type_.element)
+    elif isinstance(type_, ResourceType):
+        yield from leaves(type_.value)
+    elif isinstance(type_, MapType):
+        yield from leaves(type_.key)
+        yield from leaves(type_.value)

@@ -1,0 +1,235 @@
+"""Import modules converted, without writing a converted file beside the source.
+
+    import autoconv.importing
+    autoconv.importing.install("solver", compile=["newton"])
+    import solver                      # solver and everything below it comes in converted
+
+The module keeps the user's file name and line numbers, so tracebacks, `inspect` and debuggers show the user's
+source.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import importlib.abc
+import importlib.util
+import os
+import sys
+import sysconfig
+import warnings
+import zipimport
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from autoconv.config import SETTINGS
+from autoconv.conversion_cache import ConversionCache
+from autoconv.emit.conversion import Options
+from autoconv.emit.locate import compile_with_origins, definitions
+from autoconv.emit.module import convert_source
+from autoconv.errors import SourceError
+
+
+def install(*packages: str, compile: Iterable[str] = (), keep_going: bool = False) -> ImportHook:
+    """Converts the modules of `packages` (and of the packages below them) from now on, as they are imported.
+
+    `compile` names functions to put under `@autoconv.compile`: `f` or `Class.method` in whichever module has
+    it, `package.module:f` in that module alone. `keep_going` leaves a function that cannot be converted as it
+    is; without it such a module raises UnsupportedError when it is imported. Returns the hook;
+    `hook.uninstall()` takes it away. With AUTOCONV_DISABLE=1 the hook does nothing.
+    """
+    if not packages:
+        raise ValueError("install() needs the name of at least one package, e.g. install('solver')")
+    loaded = sorted(name for name in packages if name in sys.modules)
+    if loaded and not SETTINGS.disabled:
+        warnings.warn(
+            f"imported already, and so not converted: {', '.join(loaded)}; install the hook first",
+            stacklevel=2,
+        )
+    hook = ImportHook(packages=packages, compile=compile, keep_going=keep_going)
+    hook.install()
+    return hook
+
+
+@contextlib.contextmanager
+def converted(*packages: str, compile: Iterable[str] = (), keep_going: bool = False) -> Iterator[ImportHook]:
+    """As `install`, for the imports inside of a `with` block only."""
+    hook = install(*packages, compile=compile, keep_going=keep_going)
+    try:
+        yield hook
+    finally:
+        hook.uninstall()
+
+
+class ImportHook(importlib.abc.MetaPathFinder):
+    """Finds modules as Python does and gives those of `packages`, and those that lie under `folder`, a loader
+    that converts them."""
+
+    def __init__(
+        self,
+        *,
+        packages: Iterable[str] = (),
+        folder: Path | None = None,
+        compile: Iterable[str] = (),
+        keep_going: bool = False,
+    ) -> None:
+        self.packages = tuple(packages)
+        self.folder = os.path.realpath(folder) if folder is not None else None
+        self.compile = frozenset(compile)
+        self.keep_going = keep_going
+
+    def install(self) -> None:
+        """Puts the hook in front of Python's own finders."""
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
+
+    def uninstall(self) -> None:
+        """Takes the hook away; modules that are imported already stay converted."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The spec that the other finders give, with our loader in it where the module is one to convert."""
+        if SETTINGS.disabled or fullname.partition(".")[0] == "autoconv":
+            return None
+        named = any(fullname == package or fullname.startswith(package + ".") for package in self.packages)
+        if not named and self.folder is None:
+            return None
+        spec = self._spec_of_others(fullname, path, target)
+        if spec is None or not (named or self._is_inside(spec.origin)):
+            return spec
+        if isinstance(spec.loader, SourceFileLoader) and not isinstance(spec.loader, ConvertingLoader):
+            spec.loader = ConvertingLoader(fullname, spec.loader.path, self)
+        elif isinstance(spec.loader, zipimport.zipimporter):
+            spec.loader = ConvertingZipLoader(spec.loader, self)
+        return spec
+
+    def options_for(self, module: str, source: str) -> Options:
+        """What this module is converted with: of the names to compile, those that it has."""
+        wanted = {
+            name.partition(":")[2] or name
+            for name in self.compile
+            if name.partition(":")[0] in (module, name)
+        }
+        if wanted:
+            try:
+                wanted &= set(definitions(ast.parse(source)))
+            except (SyntaxError, ValueError):
+                wanted = set()  # the conversion reports it, with its place
+        return Options(compile_names=frozenset(wanted), keep_going=self.keep_going, comments=False)
+
+    def _spec_of_others(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
+        for finder in sys.meta_path:
+            find = None if isinstance(finder, ImportHook) else getattr(finder, "find_spec", None)
+            spec = find(fullname, path, target) if find else None
+            if spec is not None:
+                return spec
+        return None
+
+    def _is_inside(self, origin: str | None) -> bool:
+        """Whether a file is the user's own: under the folder, and not in a library that is installed below
+        it."""
+        if self.folder is None or not origin:
+            return False
+        file = os.path.realpath(origin)
+        if not file.startswith(os.path.join(self.folder, "")):
+            return False
+        parts = file[len(self.folder) :].split(os.sep)
+        if "site-packages" in parts or "dist-packages" in parts:
+            return False
+        return not any(
+            _under(library, self.folder) and file.startswith(os.path.join(library, ""))
+            for library in _library_folders()
+        )
+
+
+class _Converting:
+    """The one method in which a converting loader differs; it raises what Python's own would for a syntax
+    error."""
+
+    hook: ImportHook
+
+    def converted_code(self, module: str, data: bytes, file: str) -> CodeType:
+        try:
+            source = importlib.util.decode_source(data)
+            options = self.hook.options_for(module, source)
+            cache = ConversionCache(file, data, options)
+            text, origins = cache.load() or ("", ())
+            if not text:
+                conversion = convert_source(source, file, options)
+                text, origins = conversion.text, conversion.origins
+                cache.store(text, origins)
+        except (SourceError, SyntaxError):
+            compile(data, file, "exec", dont_inherit=True)
+            raise
+        return compile_with_origins(text, origins, file, source=source)
+
+
+class ConvertingLoader(_Converting, SourceFileLoader):
+    """Loads a file converted. Only `get_code` differs from Python's loader, so that no frame of ours shows up
+    in a traceback of the module's own code, and the module's plain bytecode is never touched."""
+
+    def __init__(self, fullname: str, path: str, hook: ImportHook) -> None:
+        super().__init__(fullname, path)
+        self.hook = hook
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The converted module's code, under the user's file name and lines."""
+        file = self.get_filename(fullname)
+        return self.converted_code(fullname, self.get_data(file), file)
+
+
+class ConvertingZipLoader(_Converting, importlib.abc.InspectLoader):
+    """Loads a module of a zip archive converted; everything else is the archive's own loader."""
+
+    def __init__(self, inner: zipimport.zipimporter, hook: ImportHook) -> None:
+        self.inner = inner
+        self.hook = hook
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.inner, name)
+
+    def get_source(self, fullname: str) -> str | None:
+        """The user's source, as it is in the archive."""
+        return self.inner.get_source(fullname)
+
+    def is_package(self, fullname: str) -> bool:
+        """Whether the module is a package."""
+        return self.inner.is_package(fullname)
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """The converted module's code; the archive's own where there is bytecode only."""
+        if self.inner.get_source(fullname) is None:
+            return self.inner.get_code(fullname)
+        file = self.inner.get_filename(fullname)
+        source_file = file if file.endswith(".py") else file.removesuffix("c")
+        return self.converted_code(fullname, self.inner.get_data(source_file), source_file)
+
+
+def convert_script(path: Path, hook: ImportHook) -> CodeType:
+    """The code object of a script, converted with the hook's options, without a cache.
+
+    Raises what `convert_source` does.
+    """
+    if SETTINGS.disabled:
+        return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+    source = importlib.util.decode_source(path.read_bytes())
+    conversion = convert_source(source, str(path), hook.options_for("__main__", source))
+    return compile_with_origins(conversion.text, conversion.origins, str(path), source=source)
+
+
+@functools.cache
+def _library_folders() -> set[str]:
+    paths = sysconfig.get_paths()
+    return {os.path.realpath(paths[key]) for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+
+
+def _under(path: str, folder: str) -> bool:
+    return path != folder and path.startswith(os.path.join(folder, ""))

@@ -1,0 +1,108 @@
+"""Elementwise arithmetic on typed numbers, as NumPy means it: integers wrap, no division raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.types import TensorType
+from autoconv.ops.gradients import conjugated, flat, unbroadcast
+from autoconv.ops.record import Builder, Op, define, sample
+from autoconv.ops.rules import broadcast, same
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+_Y = np.array([1.5, -2.0, 0.25])
+_I = np.array([7, -7, 5], np.int64)
+_J = np.array([2, 3, -4], np.int64)
+_ROUNDED = (sample(_X + 0.1, _Y), sample(_I, _J))  # no quotient near an integer
+
+
+def _binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any, **facts: Any) -> Op:
+    samples = facts.pop("samples", (sample(_X, _Y), sample(_I, _J)))
+    return define(
+        name=name, graphdef=graphdef, result=broadcast, kernel=quiet(kernel), gradient=gradient, unify="all",
+        elementwise=True, samples=samples, **facts,
+    )  # fmt: skip
+
+
+def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel without NumPy's warnings about overflow, division by zero and invalid values.
+
+    Shapes that turn out not to broadcast raise InvalidArgumentError.
+    """
+
+    def run(*inputs: Any, **attributes: Any) -> Any:
+        try:
+            with np.errstate(all="ignore"):
+                return kernel(*inputs, **attributes)
+        except ValueError as error:
+            if "broadcast" not in str(error):
+                raise
+            shapes = " vs. ".join(f"[{','.join(map(str, np.shape(x)))}]" for x in inputs)
+            raise InvalidArgumentError(f"Incompatible shapes: {shapes}") from None
+
+    run.__name__ = getattr(kernel, "__name__", "kernel")
+    return run
+
+
+def _concatenate_strings_or_add(x: Any, y: Any) -> Any:
+    return np.add(x, y)
+
+
+def _add_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,) = cotangents
+    return unbroadcast(b, ct, inputs[0]), unbroadcast(b, ct, inputs[1])
+
+
+def _subtract_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,) = cotangents
+    return unbroadcast(b, ct, inputs[0]), unbroadcast(b, b.negative(ct), inputs[1])
+
+
+def _multiply_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x, y) = cotangents, inputs
+    return (
+        unbroadcast(b, b.multiply(ct, conjugated(b, y)), x),
+        unbroadcast(b, b.multiply(ct, conjugated(b, x)), y),
+    )
+
+
+def _divide_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x, y), (z,) = cotangents, inputs, results
+    by_y = b.divide(ct, conjugated(b, y))
+    return unbroadcast(b, by_y, x), unbroadcast(b, b.negative(b.multiply(by_y, conjugated(b, z))), y)
+
+
+def _modulo_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x, y) = cotangents, inputs
+    return unbroadcast(b, ct, x), unbroadcast(b, b.negative(b.multiply(ct, b.floor_divide(x, y))), y)
+
+
+def _negative_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (b.negative(cotangents[0]),)
+
+
+add = _binary("add", "AddV2", _concatenate_strings_or_add, _add_gradient, commutative=True, identity=0)
+subtract = _binary("subtract", "Sub", np.subtract, _subtract_gradient)
+multiply = _binary("multiply", "Mul", np.multiply, _multiply_gradient, commutative=True, identity=1)
+floor_divide = _binary("floor_divide", "FloorDiv", np.floor_divide, flat, samples=_ROUNDED)
+modulo = _binary("modulo", "FloorMod", np.mod, _modulo_gradient, samples=_ROUNDED)
+
+
+def _divide_type(x: TensorType, y: TensorType, **_: Any) -> TensorType:
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise TypeError(f"divide takes floating tensors, found {x.dtype.name}; cast first")
+    return broadcast(x, y)
+
+
+divide = define(
+    name="divide", graphdef="RealDiv", result=_divide_type, kernel=quiet(np.true_divide),
+    gradient=_divide_gradient, unify="all", elementwise=True, samples=(sample(_X, _Y),),
+)  # fmt: skip
+negative = define(
+    name="negative", graphdef="Neg", result=same, kernel=quiet(np.negative), gradient=_negative_gradient,
+    elementwise=True, samples=(sample(_X), sample(_I)),
+)  # fmt: skip

@@ -1,0 +1,62 @@
+"""Applying ops by name to the values of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Graph, Span, Value
+from autoconv.graph.types import TensorType
+from autoconv.ops.record import OPS, Op
+
+
+class GraphBuilder:
+    """Records ops into `graph`: `GraphBuilder(graph).add(x, y)` appends a node and answers its result.
+
+    An op with several results answers a tuple of Values. Python numbers and arrays among the operands become
+    constants; a number takes the dtype of the value that it meets. Nodes get the span in `span`. Raises
+    AttributeError for an op that is not there, and what the op's rule raises.
+    """
+
+    def __init__(self, graph: Graph, span: Span | None = None) -> None:
+        self.graph = graph
+        self.span = span
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        op = OPS.get(name)
+        if op is None:
+            raise AttributeError(f"there is no op named {name!r}")
+        chosen: Op = op
+
+        def apply(*operands: Any, **attributes: Any) -> Any:
+            inputs = [self._value(chosen, x, i, operands) for i, x in enumerate(operands)]
+            results = self.graph.add(chosen, inputs, attributes, span=self.span).results
+            return results[0] if len(results) == 1 else results
+
+        return apply
+
+    def _value(self, op: Op, operand: Any, position: int, operands: Sequence[Any]) -> Value:
+        if isinstance(operand, Value):
+            return operand
+        if isinstance(operand, (np.ndarray, np.generic)):
+            return self.constant(value=np.asarray(operand))
+        met = _met_by(op, position, operands)
+        if met is None:
+            return self.constant(value=np.asarray(operand))
+        return self.constant(value=_as_dtype(operand, met.dtype), weak=met.weak)
+
+
+def _met_by(op: Op, position: int, operands: Sequence[Any]) -> TensorType | None:
+    """The type of the first value whose dtype the operand at `position` has to share."""
+    positions = range(len(operands)) if op.unify == "all" else op.unify
+    if position not in positions:
+        return None
+    types = (operands[int(i)].type for i in positions if isinstance(operands[int(i)], Value))
+    return next((type_ for type_ in types if isinstance(type_, TensorType)), None)
+
+
+def _as_dtype(number: Any, dtype: DType) -> Any:
+    return np.asarray(number, dtype.numpy)

@@ -1,0 +1,89 @@
+"""Calling back into Python while a graph runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, as_dtype, float64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Shape, TensorType, Type, shape_text, shapes_compatible
+from autoconv.ops.record import Builder, define, sample
+
+
+def _call_type(
+    *inputs: Type, function: Callable[..., Any], dtypes: tuple[DType, ...], shapes: tuple[Shape, ...]
+) -> tuple[TensorType, ...]:
+    return tuple(TensorType(dtype, shape) for dtype, shape in zip(dtypes, shapes, strict=True))
+
+
+def _call(
+    *inputs: Any, function: Callable[..., Any], dtypes: tuple[DType, ...], shapes: tuple[Shape, ...]
+) -> tuple[Any, ...]:
+    """The function gets arrays, and answers one value for each dtype (a single one bare, none as None)."""
+    found = function(*inputs)
+    if not dtypes:
+        return ()
+    values = found if isinstance(found, (tuple, list)) and (len(dtypes) > 1 or len(found) == 1) else (found,)
+    if len(values) != len(dtypes):
+        raise InvalidArgumentError(
+            f"{_name(function)} returned {len(values)} values, but expects to see {len(dtypes)} values."
+        )
+    return tuple(
+        _checked(i, value, dtype, shape, function)
+        for i, (value, dtype, shape) in enumerate(zip(values, dtypes, shapes, strict=True))
+    )
+
+
+def _checked(
+    position: int, value: Any, dtype: DType, shape: Shape, function: Callable[..., Any]
+) -> np.ndarray:
+    if isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value)
+        if array.dtype.kind not in "SU" and as_dtype(array.dtype) is not dtype:
+            raise InvalidArgumentError(
+                f"{position}-th value returned by {_name(function)} is {as_dtype(array.dtype).name}, "
+                f"but expects {dtype.name}"
+            )
+    else:
+        array = np.asarray(value)
+    array = _text_array(array) if dtype.is_string else array.astype(dtype.numpy, copy=False)
+    if not shapes_compatible(array.shape, shape):
+        raise InvalidArgumentError(
+            f"{position}-th value returned by {_name(function)} has the shape {list(array.shape)}, "
+            f"but expects [{shape_text(shape)}]"
+        )
+    return array
+
+
+def _text_array(array: np.ndarray) -> np.ndarray:
+    result = np.empty(array.shape, object)
+    for position, item in np.ndenumerate(array):
+        result[position] = item.encode() if isinstance(item, str) else bytes(item)
+    return result
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Nothing flows, unless the function brings its `gradient(b, inputs, results, cotangents)` along."""
+    rule = getattr(attributes["function"], "gradient", None)
+    return (None,) * len(inputs) if rule is None else rule(b, inputs, results, cotangents)
+
+
+def _halved(x: Any) -> Any:
+    return x / 2
+
+
+py_call = define(
+    name="py_call", graphdef="PyFunc", result=_call_type, kernel=_call, gradient=_gradient,
+    effects=Effects.OUTPUT | Effects.READ | Effects.WRITE | Effects.RAISE,
+    samples=(
+        sample(np.array([3, 4]), function=_halved, dtypes=(float64,), shapes=((None,),), differentiable=()),
+    ),
+)  # fmt: skip

@@ -1,0 +1,101 @@
+"""Ops with regions: cond, while, call. And raise.
+
+Their bodies are graphs; backends interpret or compile them. Captures follow the operands: `cond(index, *captures)` with
+one region an arm, each taking the captures; `while(*state, *captures)` with the regions test and body, both taking
+state and captures; `call(*arguments)` with one region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType, Type, is_subtype, join
+from autoconv.ops.record import define, none
+
+
+def _cond_types(index: TensorType, *captures: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type, ...]:
+    """The arms' output types joined, one by one; the index is a bool (arms: true, false) or an integer."""
+    if not (index.dtype.is_bool or index.dtype.is_integer) or index.shape not in ((), None):
+        raise TypeError(f"cond takes a bool or integer scalar, found {index}")
+    counts = {len(region.outputs) for region in regions}
+    if len(counts) != 1:
+        raise TypeError(f"the arms of a cond have {sorted(counts)} outputs; they need the same number")
+    joined = [value.type for value in regions[0].outputs]
+    for region in regions[1:]:
+        joined = [join(a, value.type) for a, value in zip(joined, region.outputs, strict=True)]
+    return tuple(joined)
+
+
+def _while_types(*inputs: Type, regions: Sequence[Graph], state: int, **_: Any) -> tuple[Type, ...]:
+    """The state's types, which the body has to give back."""
+    _, body = regions
+    types = tuple(value.type for value in body.parameters[:state])
+    for before, after in zip(types, body.outputs, strict=True):
+        if not is_subtype(after.type, before):
+            raise TypeError(f"a loop variable is {before} before an iteration and {after.type} after it")
+    return types
+
+
+def _call_types(*inputs: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type, ...]:
+    return tuple(value.type for value in regions[0].outputs)
+
+
+define(
+    name="cond", graphdef="If", result=_cond_types, kernel=None,
+    gradient=none("differentiated by its regions"),
+)  # fmt: skip
+define(
+    name="while", graphdef="While", result=_while_types, kernel=None,
+    gradient=none("differentiated by its regions"),
+)  # fmt: skip
+define(
+    name="call", graphdef="PartitionedCall", result=_call_types, kernel=None,
+    gradient=none("differentiated by its region"),
+)  # fmt: skip
+
+
+def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None) -> tuple[()]:
+    """Raises `exception` (a class, or an instance when `template` is None) with the message the template gives."""
+    if template is None:
+        raise exception
+    message = "".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in template)
+    raise exception(message)
+
+
+def format_data(value: Any) -> str:
+    """A scalar as Python's str shows the number it is."""
+    array = getattr(value, "item", None)
+    return str(array()) if array is not None and getattr(value, "ndim", 1) == 0 else str(value)
+
+
+define(
+    name="raise", graphdef="Raise", result=lambda *_, **__: (), kernel=_raise,
+    gradient=none("makes no value"), effects=Effects.RAISE | Effects.OUTPUT,
+)  # fmt: skip
+
+
+def _absent_types(*, type: Type) -> Type:
+    return type
+
+
+def _absent(*, type: Type) -> Any:
+    import numpy as np
+
+    from autoconv.ops.list_value import ListValue
+
+    if not isinstance(type, TensorType):
+        return ListValue.empty() if hasattr(ListValue, "empty") else None
+    shape = tuple(d if isinstance(d, int) else 0 for d in type.shape or ())
+    return np.zeros(shape, type.dtype.numpy)
+
+
+define(
+    name="absent", graphdef="Absent", result=_absent_types, kernel=_absent,
+    gradient=none("stands where a variant's arm has no payload; never read"),
+)  # fmt: skip
+
+__all__ = ["InvalidArgumentError", "format_data"]

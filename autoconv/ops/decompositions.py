@@ -1,0 +1,372 @@
+"""Inverses, solutions of linear systems, and decompositions of matrices (the last two dimensions)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError, UnimplementedError
+from autoconv.graph.types import Dimension, TensorType, shape_text, shapes_compatible
+from autoconv.ops.arithmetic import quiet
+from autoconv.ops.gradients import conjugated, dtype_of, shape_of, unbroadcast
+from autoconv.ops.linalg import checked_dtypes
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import broadcast_shapes
+
+_A = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -1.0], [0.5, 0.25, 3.0]])
+_S = _A @ _A.T
+_R = np.array([[0.5, -1.25], [3.5, -0.75], [1.0, 2.0]])
+
+
+def _check(op: str, x: TensorType, square: bool = True) -> None:
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise TypeError(f"{op} takes floating tensors, found {x.dtype.name}; cast first")
+    if x.shape is None:
+        return
+    if len(x.shape) < 2:
+        raise ValueError(
+            f"{op} takes tensors of 2 or more dimensions, found the shape [{shape_text(x.shape)}]"
+        )
+    if square and not shapes_compatible(x.shape[-1:], x.shape[-2:-1]):
+        raise ValueError(f"{op}: Input must be square, found the shape [{shape_text(x.shape)}]")
+
+
+def _kernel(
+    op: str, function: Callable[..., Any], failure: str = "", square: bool = True
+) -> Callable[..., Any]:
+    """The kernel that checks shapes, computes half precision as single, and says what failed."""
+
+    def run(*inputs: Any, **attributes: Any) -> Any:
+        shape = np.shape(inputs[0])
+        if len(shape) < 2 or (square and shape[-1] != shape[-2]):
+            raise InvalidArgumentError(
+                f"{op}: Input must be {'square ' if square else ''}matrices, found {list(shape)}"
+            )
+        dtype = np.asarray(inputs[0]).dtype
+        half = dtype.itemsize < 4
+        try:
+            found = function(*(np.asarray(x, np.float32) if half else x for x in inputs), **attributes)
+        except np.linalg.LinAlgError as error:
+            raise InvalidArgumentError(failure or f"{op}: {error}") from None
+        except ValueError:
+            shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
+            raise InvalidArgumentError(f"{op}: the shapes {shapes} do not go together") from None
+        if half:
+            return tuple(x.astype(dtype) for x in found) if isinstance(found, tuple) else found.astype(dtype)
+        return found
+
+    return quiet(run)
+
+
+def _adjoint(b: Builder, x: Any) -> Any:
+    return b.matrix_transpose(conjugated(b, x))
+
+
+def _scaled(b: Builder, x: Any, by: Any) -> Any:
+    """Scalars of a batch times the matrices of a batch."""
+    return b.multiply(b.expand_dims(b.expand_dims(by, axis=-1), axis=-1), x)
+
+
+def _number(b: Builder, value: float, like: Any) -> Any:
+    return b.constant(value=np.array(value, dtype_of(like).numpy))
+
+
+# ---- determinants, inverses
+
+
+def _determinant_type(x: TensorType) -> TensorType:
+    _check("det", x)
+    return x.with_shape(None if x.shape is None else x.shape[:-2])
+
+
+def _determinant_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x,), (found,) = cotangents, inputs, results
+    return (_scaled(b, _adjoint(b, b.inverse(x, adjoint=False)), b.multiply(ct, conjugated(b, found))),)
+
+
+def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
+    found = _determinant_type(x)
+    return found, found.with_dtype(x.dtype.real_dtype)
+
+
+def _slogdet_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (x,), (_, of_log) = inputs, cotangents
+    if of_log is None:
+        return (b.zeros_like(x),)
+    if dtype_of(x).is_complex:
+        raise UnimplementedError("the gradient of slogdet is defined for real matrices only")
+    return (_scaled(b, _adjoint(b, b.inverse(x, adjoint=False)), of_log),)
+
+
+def _inverse_type(x: TensorType, *, adjoint: bool = False) -> TensorType:
+    _check("inv", x)
+    return x
+
+
+def _inverse(x: Any, *, adjoint: bool = False) -> Any:
+    return np.linalg.inv(np.conj(np.swapaxes(x, -1, -2)) if adjoint else x)
+
+
+def _inverse_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (found,) = cotangents, results
+    outer = _adjoint(b, found)
+    of_inverted = b.negative(b.matmul(b.matmul(outer, ct), outer))
+    return (_adjoint(b, of_inverted) if attributes.get("adjoint") else of_inverted,)
+
+
+determinant = define(
+    name="determinant", graphdef="MatrixDeterminant", result=_determinant_type,
+    kernel=_kernel("det", np.linalg.det), gradient=_determinant_gradient,
+    samples=(sample(_A), sample(np.stack([_A, -_A]))),
+)  # fmt: skip
+slogdet = define(
+    name="slogdet", graphdef="LogMatrixDeterminant", result=_slogdet_type,
+    kernel=_kernel("slogdet", lambda x: tuple(np.linalg.slogdet(x))), gradient=_slogdet_gradient,
+    samples=(sample(_A), sample(np.stack([_A, -_A]))),
+)  # fmt: skip
+inverse = define(
+    name="inverse", graphdef="MatrixInverse", result=_inverse_type,
+    kernel=_kernel("inv", _inverse, "Input is not invertible."), gradient=_inverse_gradient,
+    samples=(sample(_A), sample(np.stack([_A, -_A]), adjoint=True)),
+)  # fmt: skip
+
+
+# ---- linear systems
+
+
+def _solve_type(matrix: TensorType, rhs: TensorType, **_: Any) -> TensorType:
+    checked_dtypes("solve", matrix, rhs)
+    _check("solve", matrix)
+    _check("solve", rhs, square=False)
+    if matrix.shape is None or rhs.shape is None:
+        return rhs.with_shape(None)
+    if not shapes_compatible(matrix.shape[-1:], rhs.shape[-2:-1]):
+        raise ValueError(
+            f"solve: the shapes [{shape_text(matrix.shape)}] and [{shape_text(rhs.shape)}] differ in their rows"
+        )
+    batch = broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2]) or ()
+    return rhs.with_shape((*batch, *rhs.shape[-2:]))
+
+
+def _solve(matrix: Any, rhs: Any, *, adjoint: bool = False) -> Any:
+    return np.linalg.solve(np.conj(np.swapaxes(matrix, -1, -2)) if adjoint else matrix, rhs)
+
+
+def _triangular_solve(matrix: Any, rhs: Any, *, lower: bool = True, adjoint: bool = False) -> Any:
+    return _solve(np.tril(matrix) if lower else np.triu(matrix), rhs, adjoint=adjoint)
+
+
+def _system_gradient(b: Builder, of_rhs: Any, inputs: Any, found: Any, adjoint: bool) -> tuple[Any, Any]:
+    matrix, rhs = inputs
+    if adjoint:
+        of_matrix = b.negative(b.matmul(found, _adjoint(b, of_rhs)))
+    else:
+        of_matrix = b.negative(b.matmul(of_rhs, _adjoint(b, found)))
+    return unbroadcast(b, of_matrix, matrix), unbroadcast(b, of_rhs, rhs)
+
+
+def _solve_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    adjoint = attributes.get("adjoint", False)
+    of_rhs = b.solve(inputs[0], cotangents[0], adjoint=not adjoint)
+    return _system_gradient(b, of_rhs, inputs, results[0], adjoint)
+
+
+def _triangular_solve_gradient(
+    b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any
+) -> Any:
+    lower, adjoint = attributes.get("lower", True), attributes.get("adjoint", False)
+    of_rhs = b.triangular_solve(inputs[0], cotangents[0], lower=lower, adjoint=not adjoint)
+    of_matrix, of_rhs = _system_gradient(b, of_rhs, inputs, results[0], adjoint)
+    low, high = (-1, 0) if lower else (0, -1)
+    return b.matrix_band_part(of_matrix, num_lower=low, num_upper=high), of_rhs
+
+
+solve = define(
+    name="solve", graphdef="MatrixSolve", result=_solve_type,
+    kernel=_kernel("solve", _solve, "Input matrix is not invertible."), gradient=_solve_gradient, unify="all",
+    samples=(sample(_A, _R), sample(np.stack([_A, -_A]), _R[None], adjoint=True)),
+)  # fmt: skip
+triangular_solve = define(
+    name="triangular_solve", graphdef="MatrixTriangularSolve", result=_solve_type,
+    kernel=_kernel("triangular_solve", _triangular_solve, "Input matrix is not invertible."),
+    gradient=_triangular_solve_gradient, unify="all",
+    samples=(sample(_A, _R), sample(_A, _R, lower=False), sample(_A, _R, lower=True, adjoint=True)),
+)  # fmt: skip
+
+
+# ---- decompositions
+
+
+def _cholesky_type(x: TensorType) -> TensorType:
+    _check("cholesky", x)
+    return x
+
+
+def _cholesky(x: Any) -> Any:
+    # Only the symmetric part counts, so that the gradient is symmetric too.
+    return np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) * np.asarray(x).dtype.type(0.5))
+
+
+def _half_lower(b: Builder, x: Any) -> Any:
+    """The lower triangle with half of the diagonal."""
+    lower = b.matrix_band_part(x, num_lower=-1, num_upper=0)
+    diagonal = b.matrix_band_part(x, num_lower=0, num_upper=0)
+    return b.subtract(lower, b.multiply(diagonal, _number(b, 0.5, x)))
+
+
+def _cholesky_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (factor,) = cotangents, results
+    middle = _half_lower(b, b.matmul(_adjoint(b, factor), ct))
+    left = b.triangular_solve(factor, middle, lower=True, adjoint=True)
+    found = _adjoint(b, b.triangular_solve(factor, _adjoint(b, left), lower=True, adjoint=True))
+    return (b.multiply(b.add(found, _adjoint(b, found)), _number(b, 0.5, found)),)
+
+
+def _least(first: Dimension, second: Dimension) -> Dimension:
+    if isinstance(first, int) and isinstance(second, int):
+        return min(first, second)
+    return first if first == second else None
+
+
+def _svd_type(
+    x: TensorType, *, full_matrices: bool = False, compute_uv: bool = True
+) -> tuple[TensorType, ...]:
+    _check("svd", x, square=False)
+    singular = x.with_dtype(x.dtype.real_dtype)
+    if x.shape is None:
+        return (singular, x, x) if compute_uv else (singular,)
+    *batch, rows, columns = x.shape
+    least = _least(rows, columns)
+    singular = singular.with_shape((*batch, least))
+    if not compute_uv:
+        return (singular,)
+    left, right = (rows, columns) if full_matrices else (least, least)
+    return singular, x.with_shape((*batch, rows, left)), x.with_shape((*batch, columns, right))
+
+
+def _svd(x: Any, *, full_matrices: bool = False, compute_uv: bool = True) -> Any:
+    if not compute_uv:
+        return (np.linalg.svd(x, compute_uv=False),)
+    left, singular, right = np.linalg.svd(x, full_matrices=full_matrices)
+    return singular, left, np.conj(np.swapaxes(right, -1, -2))
+
+
+def _svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (x,) = inputs
+    if dtype_of(x).is_complex:
+        raise UnimplementedError("the gradient of svd is defined for real matrices only")
+    of_s, of_u, of_v = (*cotangents, None, None)[:3]
+    vectors = of_u is not None or of_v is not None
+    if vectors and attributes.get("full_matrices"):
+        raise UnimplementedError(
+            "the gradient of svd with full_matrices=True is defined for singular values only"
+        )
+    reduced = len(results) == 3 and not attributes.get("full_matrices")
+    s, u, v = results if reduced else b.svd(x, full_matrices=False, compute_uv=True)
+    core = b.diag(b.zeros_like(s) if of_s is None else of_s, offset=0)
+    if not vectors:
+        return (b.matmul(b.matmul(u, core), v, transpose_b=True),)
+    gaps = _gaps(b, b.multiply(s, s))
+    row, column = b.expand_dims(s, axis=-2), b.expand_dims(s, axis=-1)
+    outside = []
+    if of_u is not None:
+        product = b.matmul(u, of_u, transpose_a=True)
+        core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), row))
+        rest = b.subtract(of_u, b.matmul(u, product))
+        outside.append(b.matmul(b.divide(rest, row), v, transpose_b=True))
+    if of_v is not None:
+        product = b.matmul(v, of_v, transpose_a=True)
+        core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), column))
+        rest = b.subtract(of_v, b.matmul(v, product))
+        outside.append(b.matmul(b.divide(u, row), rest, transpose_b=True))
+    total = b.matmul(b.matmul(u, core), v, transpose_b=True)
+    for part in outside:
+        total = b.add(total, part)
+    return (total,)
+
+
+def _skew(b: Builder, x: Any) -> Any:
+    return b.subtract(x, _adjoint(b, x))
+
+
+def _gaps(b: Builder, values: Any) -> Any:
+    """values[j] - values[i] at [i, j], and ones on the diagonal."""
+    gaps = b.subtract(b.expand_dims(values, axis=-2), b.expand_dims(values, axis=-1))
+    return b.set_diag(gaps, b.ones_like(values), offset=0)
+
+
+def _qr_type(x: TensorType, *, full_matrices: bool = False) -> tuple[TensorType, TensorType]:
+    _check("qr", x, square=False)
+    if x.shape is None:
+        return x, x
+    *batch, rows, columns = x.shape
+    inner = rows if full_matrices else _least(rows, columns)
+    return x.with_shape((*batch, rows, inner)), x.with_shape((*batch, inner, columns))
+
+
+def _qr(x: Any, *, full_matrices: bool = False) -> Any:
+    return tuple(np.linalg.qr(x, "complete" if full_matrices else "reduced"))
+
+
+def _qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (q, r), (of_q, of_r) = results, cotangents
+    shape = shape_of(r)
+    square = shape is None or shapes_compatible(shape[-2:-1], shape[-1:])
+    if dtype_of(q).is_complex or not square:
+        raise UnimplementedError(
+            "the gradient of qr is defined for real matrices with no more columns than rows"
+        )
+    of_q = b.zeros_like(q) if of_q is None else of_q
+    of_r = b.zeros_like(r) if of_r is None else of_r
+    middle = b.subtract(b.matmul(r, of_r, transpose_b=True), b.matmul(of_q, q, transpose_a=True))
+    strict = b.subtract(
+        b.matrix_band_part(middle, num_lower=-1, num_upper=0),
+        b.matrix_band_part(middle, num_lower=0, num_upper=0),
+    )
+    symmetric = b.add(b.matrix_band_part(middle, num_lower=-1, num_upper=0), _adjoint(b, strict))
+    numerator = b.add(of_q, b.matmul(q, symmetric))
+    return (_adjoint(b, b.triangular_solve(r, _adjoint(b, numerator), lower=False, adjoint=False)),)
+
+
+def _eigh_type(x: TensorType) -> tuple[TensorType, TensorType]:
+    _check("eigh", x)
+    values = x.with_dtype(x.dtype.real_dtype)
+    return values.with_shape(None if x.shape is None else x.shape[:-1]), x
+
+
+def _eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (values, vectors), (of_values, of_vectors) = results, cotangents
+    if dtype_of(vectors).is_complex:
+        raise UnimplementedError("the gradient of eigh is defined for real matrices only")
+    core = b.diag(b.zeros_like(values) if of_values is None else of_values, offset=0)
+    if of_vectors is not None:
+        product = b.divide(b.matmul(vectors, of_vectors, transpose_a=True), _gaps(b, values))
+        core = b.add(core, b.set_diag(product, b.zeros_like(values), offset=0))
+    found = b.matmul(b.matmul(vectors, core), vectors, transpose_b=True)
+    # Only the lower triangle of the input is read: it gets what the two triangles would share.
+    return (_half_lower(b, b.add(found, _adjoint(b, found))),)
+
+
+cholesky = define(
+    name="cholesky", graphdef="Cholesky", result=_cholesky_type,
+    kernel=_kernel("cholesky", _cholesky, "Cholesky decomposition was not successful. The input might not be valid."),
+    gradient=_cholesky_gradient, samples=(sample(_S), sample(np.stack([_S, 2 * _S]))),
+)  # fmt: skip
+svd = define(
+    name="svd", graphdef="Svd", result=_svd_type, kernel=_kernel("svd", _svd, square=False), gradient=_svd_gradient,
+    samples=(
+        sample(_R), sample(_R.T.copy()), sample(_A, compute_uv=False),
+        sample(_R, full_matrices=True, differentiable=()),
+    ),
+)  # fmt: skip
+qr = define(
+    name="qr", graphdef="Qr", result=_qr_type, kernel=_kernel("qr", _qr, square=False), gradient=_qr_gradient,
+    samples=(sample(_R), sample(_A), sample(_R, full_matrices=True, differentiable=())),
+)  # fmt: skip
+eigh = define(
+    name="eigh", graphdef="SelfAdjointEigV2", result=_eigh_type,
+    kernel=_kernel("eigh", lambda x: tuple(np.linalg.eigh(x))), gradient=_eigh_gradient,
+    samples=(sample(_S), sample(np.stack([_S, -_S]))),
+)  # fmt: skip

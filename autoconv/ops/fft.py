@@ -1,0 +1,144 @@
+"""Discrete Fourier transforms. `norm` is NumPy's: which direction is scaled ("backward": the inverse one)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, complex64, complex128, float32, float64, int64
+from autoconv.graph.types import TensorType
+from autoconv.ops.gradients import dtype_of
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import normalised_axes
+
+_Z = np.array([[0.5 - 1j, -1.25 + 0.5j, 2.0], [3.5j, -0.75, 1.5 + 2j]])
+_R = np.array([[0.5, -1.25, 2.0, 0.25], [3.5, -0.75, 1.5, -2.0]])
+_OTHER_WAY = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+_COMPLEX_OF = {"float32": complex64, "float64": complex128}
+_REAL_OF = {"complex64": float32, "complex128": float64}
+
+
+def _complex_type(x: TensorType, *, axes: tuple[int, ...] = (-1,), norm: str = "backward") -> TensorType:
+    if not x.dtype.is_complex:
+        raise TypeError(f"fft takes complex tensors, found {x.dtype.name}; cast first, or use rfft")
+    if x.shape is not None:
+        normalised_axes(axes, len(x.shape))
+    return x
+
+
+def _real_dtype(x: TensorType, table: dict[str, DType], op: str) -> DType:
+    if x.dtype.name not in table:
+        raise TypeError(f"{op} takes tensors of {' or '.join(table)}, found {x.dtype.name}")
+    if x.shape is not None and not x.shape:
+        raise ValueError(f"{op} takes tensors of one or more dimensions, found a scalar")
+    return table[x.dtype.name]
+
+
+def _rfft_type(x: TensorType, *, norm: str = "backward") -> TensorType:
+    dtype = _real_dtype(x, _COMPLEX_OF, "rfft")
+    if x.shape is None:
+        return TensorType(dtype, None)
+    size = x.shape[-1]
+    return TensorType(dtype, (*x.shape[:-1], size // 2 + 1 if isinstance(size, int) else None))
+
+
+def _irfft_type(x: TensorType, *, length: int | None = None, norm: str = "backward") -> TensorType:
+    dtype = _real_dtype(x, _REAL_OF, "irfft")
+    if x.shape is None:
+        return TensorType(dtype, None)
+    size = x.shape[-1]
+    if length is None and isinstance(size, int):
+        length = 2 * (size - 1)
+    return TensorType(dtype, (*x.shape[:-1], length))
+
+
+def _transform(function: Any) -> Any:
+    def run(x: Any, *, axes: tuple[int, ...] = (-1,), norm: str = "backward") -> Any:
+        _check_not_empty(x, axes)
+        return function(x, axes=axes, norm=norm).astype(np.asarray(x).dtype, copy=False)
+
+    return run
+
+
+def _check_not_empty(x: Any, axes: tuple[int, ...] = (-1,)) -> None:
+    if any(np.shape(x)[a] == 0 for a in axes):
+        raise InvalidArgumentError(
+            f"a Fourier transform needs at least one element, found the shape {list(np.shape(x))}"
+        )
+
+
+def _rfft(x: Any, *, norm: str = "backward") -> Any:
+    _check_not_empty(x)
+    return np.fft.rfft(x, norm=norm).astype(_COMPLEX_OF[np.asarray(x).dtype.name].numpy, copy=False)  # type: ignore[arg-type]
+
+
+def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
+    _check_not_empty(x)
+    count = length if length is not None else 2 * (np.shape(x)[-1] - 1)
+    if count < 1:
+        raise InvalidArgumentError(f"irfft: the length of the result has to be 1 or more, found {count}")
+    return np.fft.irfft(x, count, norm=norm).astype(_REAL_OF[np.asarray(x).dtype.name].numpy, copy=False)  # type: ignore[arg-type]
+
+
+def _adjoint(name: str) -> Any:
+    def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+        norm = _OTHER_WAY[attributes.get("norm", "backward")]
+        return (getattr(b, name)(cotangents[0], axes=attributes.get("axes", (-1,)), norm=norm),)
+
+    return gradient
+
+
+_FIRST = (("ellipsis",), ("slice", None, "input", None))  # x[..., :count]
+
+
+def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (x,), (ct,) = inputs, cotangents
+    empty = b.zeros_like(x, dtype=dtype_of(ct))
+    count = b.dimension(ct, axis=-1, dtype=int64)
+    whole = b.add_at_item(empty, ct, count, spec=_FIRST)
+    norm = _OTHER_WAY[attributes.get("norm", "backward")]
+    return (b.real(b.ifft(whole, axes=(-1,), norm=norm)),)
+
+
+def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (x,), (ct,) = inputs, cotangents
+    length = attributes.get("length")
+    found = b.rfft(ct, norm=_OTHER_WAY[attributes.get("norm", "backward")])
+    # A frequency counts twice, for its mirror image, except for the first, and the middle one of an even length.
+    one = b.constant(value=np.array(1, dtype_of(x).numpy))
+    twice = b.add(b.ones_like(found), b.ones_like(found))
+    twice = b.set_item(twice, one, spec=(("ellipsis",), ("int", 0)))
+    if length is None or length % 2 == 0:
+        twice = b.set_item(twice, one, spec=(("ellipsis",), ("int", -1)))
+    found = b.multiply(found, twice)
+    if length is None:
+        return (found,)
+    # Of an input longer or shorter than the length asks for, the rest is ignored or taken as zero.
+    width = length // 2 + 1
+    spec = (("ellipsis",), ("slice", None, width, None))
+    count = b.dimension(x, axis=-1, dtype=int64)
+    part = b.get_item(found, count, spec=_FIRST)
+    return (b.add_at_item(b.zeros_like(x), part, spec=spec),)
+
+
+fft = define(
+    name="fft", graphdef="FFT", result=_complex_type, kernel=_transform(np.fft.fftn), gradient=_adjoint("ifft"),
+    samples=(sample(_Z), sample(_Z, axes=(0, 1), norm="ortho")),
+)  # fmt: skip
+ifft = define(
+    name="ifft", graphdef="IFFT", result=_complex_type, kernel=_transform(np.fft.ifftn), gradient=_adjoint("fft"),
+    samples=(sample(_Z), sample(_Z, axes=(0,), norm="forward")),
+)  # fmt: skip
+rfft = define(
+    name="rfft", graphdef="RFFT", result=_rfft_type, kernel=_rfft, gradient=_rfft_gradient,
+    samples=(sample(_R), sample(_R[:, :3], norm="forward")),
+)  # fmt: skip
+irfft = define(
+    name="irfft", graphdef="IRFFT", result=_irfft_type, kernel=_irfft, gradient=_irfft_gradient,
+    samples=(
+        sample(_Z), sample(_Z, length=5),
+        sample(_Z, length=3, norm="ortho"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,63 @@
+"""What gradient rules share: static types of what they get, broadcasting undone, reduced axes put back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.types import Shape, TensorType
+from autoconv.ops.record import Builder
+
+
+def flat(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> tuple[None, ...]:
+    """The gradient of an op that is constant almost everywhere: nothing flows."""
+    return (None,) * len(inputs)
+
+
+def unbroadcast(b: Builder, cotangent: Any, like: Any) -> Any:
+    """Sums a cotangent over the axes along which `like` was broadcast."""
+    shape = shape_of(like)
+    if shape is not None and None not in shape and shape == shape_of(cotangent):
+        return cotangent
+    return b.sum_to_shape_of(cotangent, like)
+
+
+def conjugated(b: Builder, x: Any) -> Any:
+    """The complex conjugate; a real `x` as it is."""
+    return b.conjugate(x) if dtype_of(x).is_complex else x
+
+
+def with_kept_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
+    """`value`, a reduction of `x` over `axis`, with the reduced axes put back as ones.
+
+    With `axis` None it stays a scalar, which broadcasts just as well.
+    """
+    if keepdims or axis is None:
+        return value
+    shape = shape_of(x)
+    if shape is not None:
+        axis = tuple(a % len(shape) for a in axis)
+    if all(a >= 0 for a in axis):
+        order = sorted(axis)
+    elif all(a < 0 for a in axis):
+        order = sorted(axis, reverse=True)
+    else:  # of unknown rank and counted from both ends
+        return b.reshape_like(value, b.reduce_any(b.not_equal(x, x), axis=axis, keepdims=True))
+    for a in order:
+        value = b.expand_dims(value, axis=a)
+    return value
+
+
+def dtype_of(value: Any) -> DType:
+    """The dtype of a graph's value, a tensor or an array."""
+    type_ = getattr(value, "type", None)
+    return type_.dtype if isinstance(type_, TensorType) else as_dtype(value.dtype)
+
+
+def shape_of(value: Any) -> Shape:
+    """What is known of the shape of a graph's value, a tensor or an array."""
+    type_ = getattr(value, "type", None)
+    if isinstance(type_, TensorType):
+        return type_.shape
+    shape = value.shape
+    return shape.dims_tuple if hasattr(shape, "dims_tuple") else tuple(shape)

@@ -1,0 +1,234 @@
+"""Ops that join tensors and take them apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import normalised_axis
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+_Y = np.array([[1.0, 0.25, -3.0]])
+
+
+# ---- concat
+
+
+def _concat_type(*inputs: TensorType, axis: int) -> TensorType:
+    if not inputs:
+        raise ValueError("concat takes at least one tensor")
+    dtype = _common_dtype("concat", inputs)
+    known = [x.shape for x in inputs if x.shape is not None]
+    if not known:
+        return TensorType(dtype, None)
+    rank = len(known[0])
+    for shape in known:
+        if len(shape) != rank:
+            raise ValueError(f"concat: the tensors have {rank} and {len(shape)} dimensions")
+    if not rank:
+        raise ValueError("concat takes tensors of one or more dimensions, found scalars; use stack")
+    at = normalised_axis(axis, rank)
+    _check_others_agree(known, at)
+    result = [_merged([shape[i] for shape in known]) for i in range(rank)]
+    sizes = [None if x.shape is None else x.shape[at] for x in inputs]
+    result[at] = _summed(sizes)
+    return TensorType(dtype, tuple(result), all(x.weak for x in inputs))
+
+
+def _check_others_agree(shapes: list[tuple[Dimension, ...]], at: int) -> None:
+    for shape in shapes[1:]:
+        for i, (a, b) in enumerate(zip(shapes[0], shape, strict=True)):
+            if i != at and isinstance(a, int) and isinstance(b, int) and a != b:
+                raise ValueError(
+                    f"concat: dimension {i} of [{shape_text(shapes[0])}] and [{shape_text(shape)}] has to be equal"
+                )
+
+
+def _merged(sizes: list[Dimension]) -> Dimension:
+    """What all these sizes, of one dimension, are."""
+    numbers = [d for d in sizes if isinstance(d, int)]
+    if numbers:
+        return numbers[0]
+    return sizes[0] if all(d == sizes[0] for d in sizes) else None
+
+
+def _summed(sizes: list[Dimension]) -> Dimension:
+    if len(sizes) == 1:
+        return sizes[0]
+    return sum(d for d in sizes if isinstance(d, int)) if all(isinstance(d, int) for d in sizes) else None
+
+
+def _common_dtype(op: str, inputs: tuple[TensorType, ...]) -> Any:
+    for x in inputs:
+        if x.dtype is not inputs[0].dtype:
+            raise TypeError(f"{op}: the tensors have types {inputs[0].dtype.name} and {x.dtype.name}")
+    return inputs[0].dtype
+
+
+def _concat(*inputs: Any, axis: int) -> Any:
+    try:
+        return np.concatenate(inputs, axis)
+    except ValueError:
+        shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
+        raise InvalidArgumentError(
+            f"concat: the shapes {shapes} do not go together along axis {axis}"
+        ) from None
+
+
+def _concat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    parts = b.split_like(cotangents[0], *inputs, axis=attributes["axis"])
+    return parts if isinstance(parts, (tuple, list)) else (parts,)
+
+
+def _split_like_type(x: TensorType, *likes: TensorType, axis: int) -> tuple[TensorType, ...]:
+    return tuple(x.with_shape(like.shape) for like in likes)
+
+
+def _split_like(x: Any, *likes: Any, axis: int) -> Any:
+    ends = np.cumsum([np.shape(like)[axis] for like in likes])
+    return tuple(np.split(x, ends[:-1], axis))
+
+
+def _split_like_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    whole = b.concat(*_filled(b, results, cotangents), axis=attributes["axis"])
+    return (whole, *(None for _ in inputs[1:]))
+
+
+def _filled(b: Builder, results: Any, cotangents: Any) -> list[Any]:
+    """The cotangents, with zeros for the results that nothing used."""
+    return [b.zeros_like(r) if ct is None else ct for r, ct in zip(results, cotangents, strict=True)]
+
+
+concat = define(
+    name="concat", graphdef="ConcatV2", result=_concat_type, kernel=_concat, gradient=_concat_gradient,
+    unify="all", samples=(sample(_X, _Y, axis=0), sample(_X, _X, _X[:, :1], axis=-1), sample(_X, axis=1)),
+)  # fmt: skip
+split_like = define(
+    name="split_like", graphdef="SplitV", result=_split_like_type, kernel=_split_like,
+    gradient=_split_like_gradient,
+    samples=(sample(np.vstack([_X, _Y]), _X, _Y, axis=0, differentiable=(0,)),),
+)  # fmt: skip
+
+
+# ---- stack, unstack
+
+
+def _stack_type(*inputs: TensorType, axis: int = 0) -> TensorType:
+    if not inputs:
+        raise ValueError("stack takes at least one tensor")
+    dtype = _common_dtype("stack", inputs)
+    weak = all(x.weak for x in inputs)
+    known = [x.shape for x in inputs if x.shape is not None]
+    if not known:
+        return TensorType(dtype, None, weak)
+    for shape in known[1:]:
+        if not shapes_compatible(known[0], shape):
+            raise ValueError(
+                f"Shapes must be equal to be stacked, but are [{shape_text(known[0])}] and [{shape_text(shape)}]"
+            )
+    common = [_merged([s[i] for s in known]) for i in range(len(known[0]))]
+    common.insert(normalised_axis(axis, len(common) + 1), len(inputs))
+    return TensorType(dtype, tuple(common), weak)
+
+
+def _stack(*inputs: Any, axis: int = 0) -> Any:
+    try:
+        return np.stack(inputs, axis)
+    except ValueError:
+        shapes = ", ".join(str(list(np.shape(x))) for x in inputs)
+        raise InvalidArgumentError(f"Shapes of all inputs must match: they are {shapes}") from None
+
+
+def _stack_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    parts = b.unstack(cotangents[0], num=len(inputs), axis=attributes.get("axis", 0))
+    return parts if isinstance(parts, (tuple, list)) else (parts,)
+
+
+def _unstack_type(x: TensorType, *, num: int, axis: int = 0) -> tuple[TensorType, ...]:
+    shape: Shape = None
+    if x.shape is not None:
+        at = normalised_axis(axis, len(x.shape))
+        if not shapes_compatible((x.shape[at],), (num,)):
+            raise ValueError(f"unstack: axis {axis} of {x} does not have {num} rows")
+        shape = (*x.shape[:at], *x.shape[at + 1 :])
+    return (x.with_shape(shape),) * num
+
+
+def _unstack(x: Any, *, num: int, axis: int = 0) -> Any:
+    if np.shape(x)[axis] != num:
+        raise InvalidArgumentError(f"unstack: dimension {axis} is {np.shape(x)[axis]}, not {num}")
+    return tuple(np.moveaxis(x, axis, 0))
+
+
+def _unstack_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    if not results:
+        return (b.zeros_like(inputs[0]),)
+    return (b.stack(*_filled(b, results, cotangents), axis=attributes.get("axis", 0)),)
+
+
+stack = define(
+    name="stack", graphdef="Pack", result=_stack_type, kernel=_stack, gradient=_stack_gradient, unify="all",
+    samples=(sample(_X, _X * 2, axis=0), sample(_X, _X * 2, _X, axis=-1), sample(_X, axis=1)),
+)  # fmt: skip
+unstack = define(
+    name="unstack", graphdef="Unpack", result=_unstack_type, kernel=_unstack, gradient=_unstack_gradient,
+    samples=(sample(_X, num=2, axis=0), sample(_X, num=3, axis=-1)),
+)  # fmt: skip
+
+
+# ---- split
+
+
+def _split_type(
+    x: TensorType, lengths: TensorType | None = None, *, sizes: tuple[int | None, ...], axis: int = 0
+) -> tuple[TensorType, ...]:
+    if x.shape is None:
+        return (x,) * len(sizes)
+    at = normalised_axis(axis, len(x.shape))
+    whole = x.shape[at]
+    parts: list[Dimension] = list(sizes)
+    if lengths is None and None in sizes:
+        if isinstance(whole, int) and whole % len(sizes):
+            raise ValueError(
+                f"split: dimension {axis} of size {whole} does not divide into {len(sizes)} equal parts"
+            )
+        parts = [whole // len(sizes) if isinstance(whole, int) else None] * len(sizes)
+    elif isinstance(whole, int) and None not in sizes and sum(s or 0 for s in sizes) != whole:
+        raise ValueError(f"split: the sizes {list(sizes)} do not add up to the {whole} of dimension {axis}")
+    return tuple(x.with_shape((*x.shape[:at], part, *x.shape[at + 1 :])) for part in parts)
+
+
+def _split(x: Any, lengths: Any = None, *, sizes: Any, axis: int = 0) -> Any:
+    whole = np.shape(x)[axis]
+    if lengths is not None:
+        sizes = [int(n) for n in lengths]
+        if -1 in sizes:
+            sizes[sizes.index(-1)] = whole - sum(n for n in sizes if n != -1)
+    elif None in sizes:
+        if whole % len(sizes):
+            raise InvalidArgumentError(f"split: {whole} rows do not divide into {len(sizes)} equal parts")
+        sizes = [whole // len(sizes)] * len(sizes)
+    if sum(sizes) != whole or min(sizes, default=0) < 0:
+        raise InvalidArgumentError(
+            f"split: the sizes {list(sizes)} do not add up to the {whole} of dimension {axis}"
+        )
+    return tuple(np.split(x, np.cumsum(sizes)[:-1], axis)) if sizes else ()
+
+
+def _split_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    whole = b.concat(*_filled(b, results, cotangents), axis=attributes.get("axis", 0))
+    return (whole, *(None for _ in inputs[1:]))
+
+
+split = define(
+    name="split", graphdef="SplitV", result=_split_type, kernel=_split, gradient=_split_gradient,
+    samples=(
+        sample(_X, sizes=(1, 2), axis=1),
+        sample(_X, sizes=(None, None), axis=0),
+        sample(_X, np.array([1, -1]), sizes=(1, None), axis=-1),
+    ),
+)  # fmt: skip

@@ -1,0 +1,401 @@
+"""Ops on tensor lists: values of type `ListType`, `ListValue` when the graph runs.
+
+Nothing here changes a list: a push or a set answers another one. The cotangent of a list is a list of the same length
+whose unwritten elements are zeros.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, as_dtype, float64, int32
+from autoconv.graph.types import ListType, Shape, TensorType, Type, join, shapes_compatible
+from autoconv.ops.gradients import dtype_of, flat
+from autoconv.ops.list_value import ListValue
+from autoconv.ops.record import Builder, define, none, sample
+
+_ROWS = ListValue(
+    [np.array([1.5, 2.0]), np.array([-0.5, 0.25]), np.array([3.0, 4.0])], dtype=float64, shape=(2,)
+)
+_RAGGED = ListValue([np.array([[1.5]]), np.array([[-0.5], [0.25]])], dtype=float64, shape=(None, 1))
+
+
+def _element(op: str, list_: Type) -> Type:
+    if not isinstance(list_, ListType):
+        raise TypeError(f"{op} takes a list, found {list_}")
+    return list_.element
+
+
+def _tensor_element(op: str, list_: Type) -> TensorType:
+    element = _element(op, list_)
+    if not isinstance(element, TensorType):
+        raise TypeError(f"{op} takes a list of tensors, found {list_}")
+    return element
+
+
+def _check_scalar(op: str, what: str, x: Type) -> None:
+    if not (isinstance(x, TensorType) and x.dtype.is_integer and shapes_compatible(x.shape, ())):
+        raise TypeError(f"{op}: the {what} has to be an integer scalar, found {x}")
+
+
+def _same_list(list_: Type, *_: Type, **__: Any) -> Type:
+    _element("a list op", list_)
+    return list_
+
+
+# ---- making lists
+
+
+def _list_empty(*, dtype: DType, shape: Shape = None, weak: bool = False) -> Any:
+    return ListValue(dtype=dtype, shape=shape, weak=weak)
+
+
+def _list_empty_type(*, dtype: DType, shape: Shape = None, weak: bool = False) -> ListType:
+    return ListType(TensorType(dtype, shape, weak))
+
+
+def _list_reserve_type(num: TensorType, *, dtype: DType, shape: Shape = None) -> ListType:
+    _check_scalar("list_reserve", "length", num)
+    return ListType(TensorType(dtype, shape))
+
+
+def _list_reserve(num: Any, *, dtype: DType, shape: Shape = None) -> Any:
+    if num < 0:
+        raise InvalidArgumentError(
+            f"The num_elements to reserve must be a non negative number, but got {int(num)}"
+        )
+    return ListValue([None] * int(num), dtype=dtype, shape=shape)
+
+
+def _list_from_tensor_type(x: TensorType) -> ListType:
+    if x.shape == ():
+        raise ValueError("a list can be made of a tensor of one or more dimensions, found a scalar")
+    return ListType(x.with_shape(None if x.shape is None else x.shape[1:]))
+
+
+def _list_from_tensor(x: Any) -> Any:
+    x = np.asarray(x)
+    if not x.ndim:
+        raise InvalidArgumentError("a list can be made of a tensor of one or more dimensions, found a scalar")
+    return ListValue(list(map(np.asarray, x)), dtype=as_dtype(x.dtype), shape=x.shape[1:])
+
+
+def _list_split_type(x: TensorType, lengths: TensorType) -> ListType:
+    return ListType(x.with_shape(None if not x.shape else (None, *x.shape[1:])))
+
+
+def _list_split(x: Any, lengths: Any) -> Any:
+    x = np.asarray(x)
+    if int(np.sum(lengths)) != len(x):
+        raise InvalidArgumentError(
+            f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {int(np.sum(lengths))} "
+            f"and value's shape is: {list(x.shape)}"
+        )
+    parts = np.split(x, np.cumsum(lengths)[:-1]) if len(lengths) else []
+    return ListValue(parts, dtype=as_dtype(x.dtype), shape=(None, *x.shape[1:]))
+
+
+list_empty = define(
+    name="list_empty", graphdef="EmptyTensorList", result=_list_empty_type, kernel=_list_empty, gradient=flat,
+    samples=(sample(dtype=float64, shape=(2,)),),
+)  # fmt: skip
+list_reserve = define(
+    name="list_reserve", graphdef="TensorListReserve", result=_list_reserve_type, kernel=_list_reserve, gradient=flat,
+    samples=(sample(np.array(3, np.int32), dtype=float64, shape=(2,)),),
+)  # fmt: skip
+list_from_tensor = define(
+    name="list_from_tensor", graphdef="TensorListFromTensor", result=_list_from_tensor_type,
+    kernel=_list_from_tensor,
+    gradient=lambda b, inputs, results, cotangents, attributes: (
+        b.ensure_same_shape(b.list_stack(cotangents[0]), inputs[0]),
+    ),
+    samples=(sample(np.array([[1.5, 2.0], [0.5, 0.25]])),),
+)  # fmt: skip
+list_split = define(
+    name="list_split", graphdef="TensorListSplit", result=_list_split_type, kernel=_list_split,
+    gradient=lambda b, inputs, results, cotangents, attributes: (b.list_flatten(cotangents[0]), None),
+    samples=(sample(np.array([[1.5], [2.0], [0.5]]), np.array([2, 1])),),
+)  # fmt: skip
+
+
+# ---- elements
+
+
+def _list_push_type(list_: Type, x: Type) -> ListType:
+    return ListType(join(_element("list_push", list_), x))
+
+
+def _list_push_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return tuple(b.list_pop(cotangents[0]))
+
+
+def _list_pop_type(list_: Type) -> tuple[Type, Type]:
+    return list_, _element("list_pop", list_)
+
+
+def _list_pop_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (rest, x), (of_rest, of_x) = results, cotangents
+    return (
+        b.list_push(
+            b.list_zeros_like(rest) if of_rest is None else of_rest, b.zeros_like(x) if of_x is None else of_x
+        ),
+    )
+
+
+def _position(list_: ListValue, index: Any, wrap: bool) -> int:
+    """The index, a negative one counted from the end with `wrap`."""
+    position = int(index)
+    return position + list_.length if wrap and -list_.length <= position < 0 else position
+
+
+def _list_get_type(list_: Type, index: Type, *, wrap: bool = False) -> Type:
+    _check_scalar("list_get", "index", index)
+    return _element("list_get", list_)
+
+
+def _list_get_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    list_, index = inputs
+    return b.list_set(b.list_zeros_like(list_), index, cotangents[0], **attributes), None
+
+
+def _list_set_type(
+    list_: Type, index: Type, x: Type, *, resize: bool = False, wrap: bool = False
+) -> ListType:
+    _check_scalar("list_set", "index", index)
+    return ListType(join(_element("list_set", list_), x))
+
+
+def _list_set(list_: ListValue, index: Any, x: Any, *, resize: bool = False, wrap: bool = False) -> Any:
+    return list_.set(_position(list_, index, wrap), x, resize)
+
+
+def _list_set_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (list_, index, x) = cotangents, inputs
+    wrap = attributes.get("wrap", False)
+    kept = b.list_set(ct, index, b.zeros_like(x), resize=False, wrap=wrap)
+    if attributes.get("resize"):
+        kept = b.list_resize(kept, b.list_length(list_))
+    return kept, None, b.list_get(ct, index, wrap=wrap)
+
+
+_INDEX = np.array(1, np.int32)
+_ROW = np.array([7.0, 8.0])
+list_push = define(
+    name="list_push", graphdef="TensorListPushBack", result=_list_push_type,
+    kernel=lambda list_, x: list_.append(x), gradient=_list_push_gradient, samples=(sample(_ROWS, _ROW),),
+)  # fmt: skip
+list_pop = define(
+    name="list_pop", graphdef="TensorListPopBack", result=_list_pop_type, kernel=lambda list_: list_.pop(),
+    gradient=_list_pop_gradient, samples=(sample(_ROWS),),
+)  # fmt: skip
+list_get = define(
+    name="list_get", graphdef="TensorListGetItem", result=_list_get_type,
+    kernel=lambda list_, index, *, wrap=False: list_.get(_position(list_, index, wrap)),
+    gradient=_list_get_gradient, samples=(sample(_ROWS, _INDEX), sample(_ROWS, np.array(-1), wrap=True)),
+)  # fmt: skip
+list_set = define(
+    name="list_set", graphdef="TensorListSetItem", result=_list_set_type, kernel=_list_set,
+    gradient=_list_set_gradient,
+    samples=(sample(_ROWS, _INDEX, _ROW), sample(_ROWS, np.array(4), _ROW, resize=True)),
+)  # fmt: skip
+
+
+# ---- whole lists
+
+
+def _length_type(list_: Type) -> TensorType:
+    _element("list_length", list_)
+    return TensorType(int32, ())
+
+
+def _stack_type(list_: Type) -> TensorType:
+    element = _tensor_element("list_stack", list_)
+    return element.with_shape(None if element.shape is None else (None, *element.shape))
+
+
+def _gather_type(list_: Type, indices: TensorType) -> TensorType:
+    element = _tensor_element("list_gather", list_)
+    if element.shape is None or indices.shape is None:
+        return element.with_shape(None)
+    return element.with_shape((*indices.shape, *element.shape))
+
+
+def _list_gather(list_: ListValue, indices: Any) -> Any:
+    rows = list_.with_items([list_.get(int(i)) for i in np.ravel(indices)]).stacked()
+    return rows.reshape(np.shape(indices) + rows.shape[1:])
+
+
+def _list_gather_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    list_, indices = inputs
+    return b.list_add_at(b.list_zeros_like(list_), indices, cotangents[0]), None
+
+
+def _list_add_at(list_: ListValue, indices: Any, x: Any) -> Any:
+    items = list_.items()
+    depth = np.ndim(indices)
+    for i, row in zip(np.ravel(indices), np.reshape(x, (-1, *np.shape(x)[depth:])), strict=True):
+        list_.get(int(i))
+        items[i] = row if items[i] is None else items[i] + row
+    return list_.with_items(items)
+
+
+def _flatten_type(list_: Type) -> TensorType:
+    element = _tensor_element("list_flatten", list_)
+    return element.with_shape((None, *element.shape[1:]) if element.shape else None)
+
+
+def _list_flatten(list_: ListValue) -> Any:
+    items = list(list_)
+    if not items:
+        shape = list_.shape
+        if not shape or not all(isinstance(d, int) for d in shape[1:]):
+            raise InvalidArgumentError("an empty list whose element shape is not known cannot be joined")
+        return np.zeros((0, *shape[1:]), list_.dtype.numpy)  # type: ignore[arg-type]
+    try:
+        return np.concatenate(items)
+    except ValueError:
+        shapes = ", ".join(str(list(item.shape)) for item in items)
+        raise InvalidArgumentError(f"elements of the shapes {shapes} cannot be joined") from None
+
+
+def _list_split_like(x: Any, list_: ListValue) -> Any:
+    return _list_split(x, np.array([len(item) for item in list_], np.int64))
+
+
+def _join_lists_type(first: Type, second: Type) -> ListType:
+    return ListType(join(_element("list_concat", first), _element("list_concat", second)))
+
+
+def _list_concat(first: ListValue, second: ListValue) -> Any:
+    tail = second.items()
+    if second.like is not None:  # which tells shapes by position: these change now
+        tail = list(second)
+    return first.with_items([*first.items(), *tail])
+
+
+def _list_concat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (first, _) = cotangents, inputs
+    middle, zero = b.list_length(first), b.constant(value=np.array(0, np.int32))
+    return b.list_slice(ct, zero, middle), b.list_slice(ct, middle, b.list_length(ct))
+
+
+def _list_slice_type(list_: Type, start: Type, stop: Type) -> Type:
+    _check_scalar("list_slice", "start", start)
+    _check_scalar("list_slice", "stop", stop)
+    return _same_list(list_)
+
+
+def _list_slice(list_: ListValue, start: Any, stop: Any) -> Any:
+    part = slice(int(start), int(stop))
+    if list_.like is None:
+        return list_.with_items(list_.items()[part])
+    like = list_.like.with_items(list_.like.items()[part])
+    return ListValue(list_.items()[part], dtype=list_.dtype, shape=list_.shape, like=like)
+
+
+def _list_slice_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    list_, start, _ = inputs
+    return b.list_slice_back(cotangents[0], start, list_), None, None
+
+
+def _list_slice_back(part: ListValue, start: Any, like: ListValue) -> Any:
+    """Zeros like `like`, with the elements of `part` from `start` on."""
+    items: list[Any] = [None] * like.length
+    begin = slice(int(start), None).indices(like.length)[0]
+    items[begin : begin + part.length] = part.items()
+    return ListValue(items, dtype=part.dtype, shape=like.shape, like=like)
+
+
+def _end(b: Builder, part: Any, start: Any) -> Any:
+    return b.add(start, b.cast(b.list_length(part), dtype=dtype_of(start)))
+
+
+def _list_resize_type(list_: Type, num: Type) -> Type:
+    _check_scalar("list_resize", "length", num)
+    return _same_list(list_)
+
+
+def _list_resize(list_: ListValue, num: Any) -> Any:
+    items = list_.items()[: int(num)]
+    return list_.with_items(items + [None] * (int(num) - len(items)))
+
+
+def _list_zeros_like(list_: ListValue) -> Any:
+    return ListValue([None] * list_.length, dtype=list_.dtype, shape=list_.shape, like=list_)
+
+
+def _list_add(first: ListValue, second: ListValue) -> Any:
+    if first.length != second.length:
+        raise InvalidArgumentError(f"list_add: the lists have {first.length} and {second.length} elements")
+    pairs = zip(first.items(), second.items(), strict=True)
+    base = second if first.like is None else first
+    return base.with_items([y if x is None else x if y is None else x + y for x, y in pairs])
+
+
+list_length = define(
+    name="list_length", graphdef="TensorListLength", result=_length_type,
+    kernel=lambda list_: np.int32(list_.length), gradient=none("a length is an integer"), samples=(sample(_ROWS),),
+)  # fmt: skip
+list_stack = define(
+    name="list_stack", graphdef="TensorListStack", result=_stack_type, kernel=lambda list_: list_.stacked(),
+    gradient=lambda b, inputs, results, cotangents, attributes: (b.list_from_tensor(cotangents[0]),),
+    samples=(sample(_ROWS),),
+)  # fmt: skip
+list_gather = define(
+    name="list_gather", graphdef="TensorListGather", result=_gather_type, kernel=_list_gather,
+    gradient=_list_gather_gradient, samples=(sample(_ROWS, np.array([2, 0, 2])),),
+)  # fmt: skip
+list_add_at = define(
+    name="list_add_at", graphdef="TensorListScatterIntoExistingList",
+    result=lambda list_, indices, x: _same_list(list_), kernel=_list_add_at,
+    gradient=lambda b, inputs, results, cotangents, attributes: (
+        cotangents[0], None, b.list_gather(cotangents[0], inputs[1]),
+    ),
+    samples=(sample(_ROWS, np.array([2, 0, 2]), np.arange(6.0).reshape(3, 2)),),
+)  # fmt: skip
+list_flatten = define(
+    name="list_flatten", graphdef="TensorListConcatV2", result=_flatten_type, kernel=_list_flatten,
+    gradient=lambda b, inputs, results, cotangents, attributes: (b.list_split_like(cotangents[0], inputs[0]),),
+    samples=(sample(_RAGGED),),
+)  # fmt: skip
+list_split_like = define(
+    name="list_split_like", graphdef="TensorListSplit", result=lambda x, list_: _same_list(list_),
+    kernel=_list_split_like,
+    gradient=lambda b, inputs, results, cotangents, attributes: (b.list_flatten(cotangents[0]), None),
+    samples=(sample(np.array([[1.5], [2.0], [0.5]]), _RAGGED),),
+)  # fmt: skip
+list_concat = define(
+    name="list_concat", graphdef="TensorListConcatLists", result=_join_lists_type, kernel=_list_concat,
+    gradient=_list_concat_gradient, samples=(sample(_ROWS, _ROWS),),
+)  # fmt: skip
+list_slice = define(
+    name="list_slice", graphdef="TensorListSlice", result=_list_slice_type, kernel=_list_slice,
+    gradient=_list_slice_gradient, samples=(sample(_ROWS, np.array(1), np.array(3)),),
+)  # fmt: skip
+list_slice_back = define(
+    name="list_slice_back", graphdef="TensorListSlice", result=lambda part, start, like: _same_list(like),
+    kernel=_list_slice_back,
+    gradient=lambda b, inputs, results, cotangents, attributes: (
+        b.list_slice(cotangents[0], inputs[1], _end(b, *inputs[:2])), None, None,
+    ),
+    samples=(sample(ListValue([_ROW], dtype=float64, shape=(2,)), np.array(1), _ROWS),),
+)  # fmt: skip
+list_resize = define(
+    name="list_resize", graphdef="TensorListResize", result=_list_resize_type, kernel=_list_resize,
+    gradient=lambda b, inputs, results, cotangents, attributes: (
+        b.list_resize(cotangents[0], b.list_length(inputs[0])), None,
+    ),
+    samples=(sample(_ROWS, np.array(2)), sample(_ROWS, np.array(5))),
+)  # fmt: skip
+list_zeros_like = define(
+    name="list_zeros_like", graphdef="ZerosLike", result=_same_list, kernel=_list_zeros_like, gradient=flat,
+    samples=(sample(_ROWS),),
+)  # fmt: skip
+list_add = define(
+    name="list_add", graphdef="AddN", result=_join_lists_type, kernel=_list_add,
+    gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0], cotangents[0]),
+    samples=(sample(_ROWS, _ROWS),),
+)  # fmt: skip

@@ -1,0 +1,138 @@
+"""Printing, and the text of a tensor as TensorFlow's print writes it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Type
+from autoconv.ops.gradients import flat
+from autoconv.ops.record import define, sample
+
+Piece = str | int | tuple[Any, ...]
+
+
+def format_value(array: Any, summarize: int = 3) -> str:
+    """A tensor's text: `1`, `[1 2.5]`, `[0 1 2 ... 17 18 19]`.
+
+    Of a dimension of more than `2 * summarize` elements only that many at either end are shown; -1 shows all. A
+    string is bare on its own and in quotes within an array.
+    """
+    array = np.asarray(array)
+    if not array.ndim:
+        return element_text(array[()], quoted=False)
+    return "".join(_nested(array, summarize if summarize >= 0 else sys.maxsize, array.ndim))
+
+
+def element_text(element: Any, quoted: bool = True) -> str:
+    """One number, bool (1 or 0) or string; floats with as few digits as TensorFlow shows."""
+    if isinstance(element, (bytes, str)):
+        text = element if isinstance(element, str) else element.decode("utf-8", "backslashreplace")
+        return f'"{_escaped(text)}"' if quoted else text
+    if isinstance(element, (np.bool_, bool)):
+        return str(int(element))
+    if isinstance(element, (np.integer, int)):
+        return str(int(element))
+    dtype = as_dtype(np.asarray(element).dtype)
+    if dtype.is_complex:
+        double = dtype.size == 16
+        return f"({_float_text(float(element.real), double)},{_float_text(float(element.imag), double)})"
+    return _float_text(float(element), double=dtype.size == 8)
+
+
+def _float_text(number: float, double: bool) -> str:
+    """Six digits (fifteen for a double) where they say it all, else nine (seventeen)."""
+    few, many = (15, 17) if double else (6, 9)
+    text = f"{number:.{few}g}"
+    with np.errstate(over="ignore"):
+        exact = float(text) == number if double else np.float32(text) == np.float32(number)
+    return text if exact or number != number else f"{number:.{many}g}"
+
+
+def _escaped(text: str) -> str:
+    named = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
+    return "".join(named.get(c) or (c if c.isprintable() else f"\\{ord(c):03o}") for c in text)
+
+
+def _nested(array: np.ndarray, ends: int, total: int) -> Iterator[str]:
+    if not array.ndim:
+        yield element_text(array[()])
+        return
+    count = len(array)
+    depth = total - array.ndim
+    between = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * (depth + 1)
+    rows: list[int | None] = list(range(count))
+    if count > 2 * ends:
+        rows = [*range(ends), None, *range(count - ends, count)]
+    yield "["
+    for position, row in enumerate(rows):
+        if position:
+            yield between
+        if row is None:
+            yield "..."
+        else:
+            yield from _nested(np.asarray(array[row]), ends, total)
+    yield "]"
+
+
+def filled_in(
+    template: Any, inputs: Any, *, sep: str = " ", summarize: int = 3, style: str = "tensorflow"
+) -> str:
+    """The text of a template: pieces joined by `sep`, a tuple of pieces written without anything between.
+
+    A piece is a string, or the number of the input that stands there.
+    """
+    return sep.join(_piece_text(piece, inputs, summarize, style) for piece in template)
+
+
+def _piece_text(piece: Piece, inputs: Any, summarize: int, style: str) -> str:
+    if isinstance(piece, str):
+        return piece
+    if isinstance(piece, tuple):
+        return "".join(_piece_text(part, inputs, summarize, style) for part in piece)
+    value = inputs[piece]
+    if (
+        not isinstance(value, (np.ndarray, np.generic))
+        and hasattr(value, "items")
+        and hasattr(value, "length")
+    ):
+        return f"[{', '.join(_piece_text(0, [item], summarize, style) for item in value)}]"
+    return format_value(value, summarize) if style == "tensorflow" else _python_text(value)
+
+
+def _python_text(value: Any) -> str:
+    """What Python's print shows of an array; a string is decoded."""
+    scalar = np.asarray(value)[()]
+    return scalar.decode("utf-8", "backslashreplace") if isinstance(scalar, bytes) else str(scalar)
+
+
+def _print_type(*inputs: Type, **_: Any) -> tuple[Type, ...]:
+    return ()
+
+
+def _print(
+    *inputs: Any, template: tuple[Piece, ...], end: str = "\n", sep: str = " ", stream: str = "stderr",
+    summarize: int = 3, style: str = "tensorflow",
+) -> tuple[Any, ...]:  # fmt: skip
+    text = filled_in(template, inputs, sep=sep, summarize=summarize, style=style) + end
+    if stream.startswith("file://"):
+        with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        # Looked up now, so that a redirection in force while the graph runs counts.
+        out = sys.stdout if stream == "stdout" else sys.stderr
+        if out is not None:
+            out.write(text)
+            out.flush()
+    return ()
+
+
+print_ = define(
+    name="print", graphdef="PrintV2", result=_print_type, kernel=_print, gradient=flat, effects=Effects.OUTPUT,
+    samples=(sample(np.array([1.5, 2.0]), template=("x:", 0)), sample(template=("done",), stream="stdout")),
+)  # fmt: skip

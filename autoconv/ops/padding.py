@@ -1,0 +1,146 @@
+"""Padding, and its adjoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.types import Dimension, TensorType
+from autoconv.ops.record import Builder, define, sample
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+_PAIRS = ((1, 0), (2, 1))
+_MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
+Paddings = tuple[tuple[int | None, int | None], ...]
+
+
+def _pad_type(
+    x: TensorType, amounts: TensorType | None = None, *, paddings: Paddings | None, mode: str = "CONSTANT",
+    constant_values: Any = 0,
+) -> TensorType:  # fmt: skip
+    _check_mode(mode)
+    if paddings is None:
+        return x.with_shape(None if x.shape is None else (None,) * len(x.shape))
+    if x.shape is None:
+        return x.with_shape((None,) * len(paddings))
+    _check_count(paddings, len(x.shape))
+    return x.with_shape(tuple(_padded(d, pair, mode) for d, pair in zip(x.shape, paddings, strict=True)))
+
+
+def _unpad_type(
+    x: TensorType, amounts: TensorType | None = None, *, paddings: Paddings | None, mode: str = "CONSTANT"
+) -> TensorType:
+    if x.shape is None or paddings is None:
+        return x.with_shape(None if x.shape is None else (None,) * len(x.shape))
+    return x.with_shape(tuple(_unpadded(d, pair) for d, pair in zip(x.shape, paddings, strict=True)))
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in _MODES:
+        raise ValueError(f"pad: the mode has to be one of {', '.join(_MODES)}, found {mode!r}")
+
+
+def _check_count(paddings: Any, rank: int) -> None:
+    if len(paddings) != rank:
+        raise ValueError(f"pad: there are {len(paddings)} pairs of paddings for {rank} dimensions")
+
+
+def _padded(size: Dimension, pair: tuple[int | None, int | None], mode: str) -> Dimension:
+    before, after = pair
+    if before is None or after is None:
+        return None
+    if before < 0 or after < 0:
+        raise ValueError(f"pad: paddings must not be negative, found {pair}")
+    if before == after == 0:
+        return size
+    if not isinstance(size, int):
+        return None
+    most = size - 1 if mode == "REFLECT" else size
+    if mode != "CONSTANT" and max(before, after) > most:
+        raise ValueError(
+            f"pad: paddings must be no greater than {most} for a dimension of {size} in mode {mode}"
+        )
+    return before + size + after
+
+
+def _unpadded(size: Dimension, pair: tuple[int | None, int | None]) -> Dimension:
+    before, after = pair
+    if pair == (0, 0):
+        return size
+    return (
+        size - before - after if isinstance(size, int) and before is not None and after is not None else None
+    )
+
+
+def _amounts(paddings: Any, amounts: Any, rank: int) -> list[tuple[int, int]]:
+    pairs = paddings if amounts is None else np.reshape(amounts, (-1, 2))
+    if len(pairs) != rank or np.min(pairs, initial=0) < 0:
+        raise InvalidArgumentError(
+            f"pad: the paddings {np.asarray(pairs).tolist()} do not fit {rank} dimensions"
+        )
+    return [(int(before), int(after)) for before, after in pairs]
+
+
+def _pad(
+    x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0
+) -> Any:
+    pairs = _amounts(paddings, amounts, np.ndim(x))
+    if mode == "CONSTANT":
+        filler = b"" if np.asarray(x).dtype == object and constant_values == 0 else constant_values
+        result = np.full(
+            [b + d + a for d, (b, a) in zip(np.shape(x), pairs, strict=True)], filler, np.asarray(x).dtype
+        )
+        result[_inner(x, pairs)] = x
+        return result
+    for size, pair in zip(np.shape(x), pairs, strict=True):
+        most = size - 1 if mode == "REFLECT" else size
+        if max(pair) > most:
+            raise InvalidArgumentError(
+                f"pad: paddings must be no greater than {most} for a dimension of {size}"
+            )
+    return np.pad(x, pairs, _MODES[mode])  # type: ignore[call-overload]
+
+
+def _inner(x: Any, pairs: list[tuple[int, int]]) -> tuple[slice, ...]:
+    return tuple(slice(before, before + size) for size, (before, _) in zip(np.shape(x), pairs, strict=True))
+
+
+def _unpad(x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT") -> Any:
+    pairs = _amounts(paddings, amounts, np.ndim(x))
+    sizes = [size - b - a for size, (b, a) in zip(np.shape(x), pairs, strict=True)]
+    if mode == "CONSTANT":
+        return x[tuple(slice(b, b + size) for size, (b, _) in zip(sizes, pairs, strict=True))]
+    origins = [np.pad(np.arange(size), pair, _MODES[mode]) for size, pair in zip(sizes, pairs, strict=True)]  # type: ignore[call-overload]
+    result = np.zeros(sizes, np.asarray(x).dtype)
+    np.add.at(result, np.ix_(*origins), x)
+    return result
+
+
+def _pad_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    kept = {"paddings": attributes["paddings"], "mode": attributes.get("mode", "CONSTANT")}
+    return (b.unpad(cotangents[0], *inputs[1:], **kept), *(None for _ in inputs[1:]))
+
+
+def _unpad_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (b.pad(cotangents[0], *inputs[1:], **attributes), *(None for _ in inputs[1:]))
+
+
+pad = define(
+    name="pad", graphdef="PadV2", result=_pad_type, kernel=_pad, gradient=_pad_gradient,
+    samples=(
+        sample(_X, paddings=_PAIRS, mode="CONSTANT", constant_values=1.5),
+        sample(_X, paddings=_PAIRS, mode="REFLECT"),
+        sample(_X, paddings=_PAIRS, mode="SYMMETRIC"),
+        sample(_X, np.array(_PAIRS, np.int32), paddings=None),
+    ),
+)  # fmt: skip
+unpad = define(
+    name="unpad", graphdef="MirrorPadGrad", result=_unpad_type, kernel=_unpad, gradient=_unpad_gradient,
+    samples=(
+        sample(np.arange(18.0).reshape(3, 6), paddings=_PAIRS, mode="REFLECT"),
+        sample(np.arange(18.0).reshape(3, 6), paddings=_PAIRS, mode="SYMMETRIC"),
+        sample(np.arange(18.0).reshape(3, 6), paddings=_PAIRS, mode="CONSTANT"),
+    ),
+)  # fmt: skip

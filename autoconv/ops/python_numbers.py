@@ -1,0 +1,237 @@
+"""Arithmetic on Python's own numbers that became part of a graph: exact, checked, with Python's errors.
+
+A Python int is carried as int64 and raises OverflowError where it no longer fits; float division by zero raises
+ZeroDivisionError, as do `//` and `%`. Kernels compute with Python's numbers, so that they mean what Python means.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, bool_, float64, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType, weak_rank
+from autoconv.ops.record import Builder, define, none, sample
+
+_INT_LIMIT = 2**63
+_X, _Y = np.array(2.5), np.array(-1.5)
+_I, _J = np.array(-7), np.array(3)
+
+
+def to_python_array(value: Any) -> np.ndarray:
+    """A Python number as the scalar array that carries it; raises OverflowError for an int beyond 64 bits."""
+    if isinstance(value, int) and not isinstance(value, bool) and not -_INT_LIMIT <= value < _INT_LIMIT:
+        raise OverflowError(
+            f"the Python int {value} does not fit into the 64 bits that a graph carries it in"
+        )
+    if isinstance(value, complex):
+        raise ValueError("a negative number to a fractional power is complex, which a graph does not carry")
+    return np.array(value, np.int64 if type(value) is int else None)
+
+
+def _arithmetic_type(*inputs: TensorType, **_: Any) -> TensorType:
+    rank = max(max(weak_rank(x.dtype) for x in inputs), 1)
+    return TensorType((bool_, int64, float64)[rank], (), True)
+
+
+def _float_type(*_: TensorType, **__: Any) -> TensorType:
+    return TensorType(float64, (), True)
+
+
+def _int_type(*_: TensorType, **__: Any) -> TensorType:
+    return TensorType(int64, (), True)
+
+
+def _bool_type(*_: TensorType, **__: Any) -> TensorType:
+    return TensorType(bool_, (), True)
+
+
+def _bitwise_type(*inputs: TensorType, **_: Any) -> TensorType:
+    if any(x.dtype.is_floating for x in inputs):
+        raise TypeError("unsupported operand type(s) for a bit operation: 'float'")
+    return TensorType(bool_ if all(x.dtype.is_bool for x in inputs) else int64, (), True)
+
+
+def python_kernel(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
+    """The kernel that runs `function` on Python's numbers."""
+
+    def run(*inputs: Any, **attributes: Any) -> np.ndarray:
+        return to_python_array(function(*(np.asarray(x).item() for x in inputs), **attributes))
+
+    return run
+
+
+def _power(x: Any, y: Any) -> Any:
+    result = x**y
+    if isinstance(x, int) and isinstance(y, int) and y < 0:
+        raise ValueError("a negative integer power of a Python int is a float, which this graph did not expect")
+    return result
+
+
+def _may_raise(types: Any, _: Any) -> Effects:
+    """Integers may overflow; + - * on floats cannot raise."""
+    return Effects.PURE if all(t.dtype.is_floating for t in types) else Effects.RAISE
+
+
+def _gradient_of(op: str) -> Callable[..., Any]:
+    """The cotangents of the typed op: on floats both mean the same."""
+
+    def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+        from autoconv.ops.record import OPS
+
+        found = OPS[op].gradient(b, inputs, results, cotangents, attributes)  # type: ignore[operator]
+        return tuple(c if x.type.dtype.is_floating else None for c, x in zip(found, inputs, strict=True))
+
+    return rule
+
+
+for _name, _graphdef, _function, _typed, _facts in (
+    ("add", "AddV2", operator.add, "add", {"commutative": True}),
+    ("subtract", "Sub", operator.sub, "subtract", {}),
+    ("multiply", "Mul", operator.mul, "multiply", {"commutative": True}),
+    ("negative", "Neg", operator.neg, "negative", {}),
+    ("abs", "Abs", builtins.abs, "abs", {}),
+):
+    _arity = 1 if _name in ("negative", "abs") else 2
+    define(
+        name=f"python_{_name}", graphdef=_graphdef, result=_arithmetic_type, kernel=python_kernel(_function),
+        gradient=_gradient_of(_typed), effects=_may_raise, elementwise=True,
+        samples=(sample(*(_X, _Y)[:_arity]), sample(*(_I, _J)[:_arity])), **_facts,
+    )  # fmt: skip
+
+define(
+    name="python_divide", graphdef="RealDiv", result=_float_type, kernel=python_kernel(operator.truediv),
+    gradient=_gradient_of("divide"), effects=Effects.RAISE, elementwise=True,
+    samples=(sample(_X, _Y), sample(_I, _J)),
+)  # fmt: skip
+define(
+    name="python_power", graphdef="Pow", result=_arithmetic_type, kernel=python_kernel(_power),
+    gradient=_gradient_of("power"), effects=Effects.RAISE, elementwise=True,
+    samples=(sample(np.array(2.5), np.array(1.5)), sample(_I, _J)),
+)  # fmt: skip
+
+for _name, _graphdef, _function in (
+    ("floor_divide", "FloorDiv", operator.floordiv),
+    ("modulo", "FloorMod", operator.mod),
+):
+    define(
+        name=f"python_{_name}", graphdef=_graphdef, result=_arithmetic_type, kernel=python_kernel(_function),
+        gradient=none("piecewise constant, or not needed"), effects=Effects.RAISE, elementwise=True,
+        samples=(sample(_X, _Y), sample(_I, _J)),
+    )  # fmt: skip
+
+for _name, _graphdef, _function in (
+    ("equal", "Equal", operator.eq),
+    ("not_equal", "NotEqual", operator.ne),
+    ("less", "Less", operator.lt),
+    ("less_equal", "LessEqual", operator.le),
+    ("greater", "Greater", operator.gt),
+    ("greater_equal", "GreaterEqual", operator.ge),
+):
+    define(
+        name=f"python_{_name}", graphdef=_graphdef, result=_bool_type, kernel=python_kernel(_function),
+        gradient=none("a bool"), elementwise=True, samples=(sample(_X, _Y), sample(_I, np.array(2.5))),
+    )  # fmt: skip
+
+for _name, _graphdef, _function in (
+    ("and", "BitwiseAnd", operator.and_),
+    ("or", "BitwiseOr", operator.or_),
+    ("xor", "BitwiseXor", operator.xor),
+    ("left_shift", "LeftShift", operator.lshift),
+    ("right_shift", "RightShift", operator.rshift),
+    ("invert", "Invert", operator.invert),
+):
+    define(
+        name=f"python_{_name}", graphdef=_graphdef,
+        result=_int_type if _name in ("invert", "left_shift", "right_shift") else _bitwise_type,
+        kernel=python_kernel(_function), gradient=none("an integer"), effects=Effects.RAISE, elementwise=True,
+        samples=(sample(*(_I, _J)[: 1 if _name == "invert" else 2]),),
+    )  # fmt: skip
+
+
+def _cast_type(x: TensorType, *, dtype: DType, weak: bool = False) -> TensorType:
+    return TensorType(dtype, x.shape, weak)
+
+
+def _cast(x: Any, *, dtype: DType, weak: bool = False) -> Any:
+    array = np.asarray(x)
+    if dtype.is_integer and array.dtype.kind == "i" and not dtype.min <= array.item() <= dtype.max:
+        raise OverflowError(f"Python integer {array.item()} out of bounds for {dtype.name}")
+    return array.astype(dtype.numpy)
+
+
+def _cast_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    dtype = inputs[0].type.dtype
+    return (b.cast(cotangents[0], dtype=dtype) if dtype.is_differentiable else None,)
+
+
+def _cast_effects(types: Any, attributes: Any) -> Effects:
+    narrow = attributes["dtype"].is_integer and attributes["dtype"] is not int64
+    return Effects.RAISE if narrow and types[0].dtype.is_integer else Effects.PURE
+
+
+define(
+    name="python_cast", graphdef="Cast", result=_cast_type, kernel=_cast, gradient=_cast_gradient,
+    effects=_cast_effects, elementwise=True, samples=(sample(_X, dtype=float64), sample(_I, dtype=float64)),
+)  # fmt: skip
+define(
+    name="python_int", graphdef="Cast", result=_int_type, kernel=python_kernel(int),
+    gradient=none("piecewise constant"), effects=Effects.RAISE, samples=(sample(_X), sample(_I)),
+)  # fmt: skip
+define(
+    name="python_float", graphdef="Cast", result=_float_type, kernel=python_kernel(float),
+    gradient=_cast_gradient, samples=(sample(_I), sample(_X)),
+)  # fmt: skip
+define(
+    name="python_bool", graphdef="NotEqual", result=_bool_type, kernel=python_kernel(bool),
+    gradient=none("a bool"), samples=(sample(_I), sample(_X)),
+)  # fmt: skip
+
+
+def _round_type(x: TensorType, *, digits: int | None) -> TensorType:
+    return TensorType(int64 if digits is None or not x.dtype.is_floating else float64, (), True)
+
+
+define(
+    name="python_round", graphdef="Round", result=_round_type,
+    kernel=python_kernel(lambda x, digits: round(x) if digits is None else round(x, digits)),
+    gradient=none("piecewise constant"), effects=Effects.RAISE, samples=(sample(_X, digits=None), sample(_X, digits=1)),
+)  # fmt: skip
+
+
+INTEGER_MATH = frozenset({"floor", "ceil", "trunc", "gcd", "lcm", "isqrt", "comb", "perm", "factorial"})
+BOOL_MATH = frozenset({"isnan", "isinf", "isfinite", "isclose"})
+_MATH_GRADIENTS = {
+    "sqrt": "sqrt", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sin": "sin", "cos": "cos",
+    "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+    "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "erf": "erf", "erfc": "erfc", "lgamma": "lgamma",
+    "fabs": "abs", "atan2": "atan2", "pow": "power",
+}  # fmt: skip
+
+
+def _math_type(*_: TensorType, function: str) -> TensorType:
+    if function in INTEGER_MATH:
+        return TensorType(int64, (), True)
+    return TensorType(bool_ if function in BOOL_MATH else float64, (), True)
+
+
+def _math_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    op = _MATH_GRADIENTS.get(attributes["function"])
+    if op is None or (op == "log" and len(inputs) > 1):
+        raise TypeError(f"math.{attributes['function']} has no gradient here")
+    floats = tuple(b.cast(x, dtype=float64) for x in inputs)
+    return _gradient_of(op)(b, floats, results, cotangents, {})
+
+
+define(
+    name="python_math", graphdef="PythonMath", result=_math_type,
+    kernel=python_kernel(lambda *inputs, function: getattr(math, function)(*inputs)),
+    gradient=_math_gradient, effects=Effects.RAISE,
+    samples=(sample(_X, function="sqrt"), sample(_X, function="floor"), sample(_X, _Y, function="atan2")),
+)  # fmt: skip

@@ -1,0 +1,262 @@
+"""Random numbers: a counter-based generator (Philox) whose numbers are a pure function of key and counter.
+
+The stateless ops take the key as a tensor; the stateful ones draw key and counter from `GLOBAL`. How bits
+become numbers is written out here rather than left to NumPy, so that a seed means the same numbers anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, float32, float64, int32, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType, shapes_compatible
+from autoconv.ops.arithmetic import quiet
+from autoconv.ops.constants import checked_shape, given_shape
+from autoconv.ops.record import define, none, sample
+from autoconv.ops.rules import same
+
+_BITS = 2**64
+_TRUNCATION = 2.0  # in standard deviations
+
+
+class GlobalGenerator:
+    """The state behind the stateful ops: a key from `set_seed`, and how often each stream was drawn from.
+
+    A draw with an op-level seed has a stream of its own. Without `set_seed`, draws without an op-level seed
+    differ from run to run.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.seed: int | None = None
+        self._entropy = int.from_bytes(os.urandom(8), "little")
+        self._drawn: dict[int | None, int] = {}
+
+    def set_seed(self, seed: int | None) -> None:
+        """Starts all streams anew; None takes a fresh key from the operating system."""
+        with self._lock:
+            self.seed = None if seed is None else seed % _BITS
+            self._entropy = int.from_bytes(os.urandom(8), "little")
+            self._drawn.clear()
+
+    def next(self, op_seed: int | None = None) -> np.random.Philox:
+        """The bits for one draw; no other draw shares them."""
+        with self._lock:
+            count = self._drawn.get(op_seed, 0)
+            self._drawn[op_seed] = count + 1
+            key = self.seed if self.seed is not None else self._entropy if op_seed is None else 0
+        # The second half of the key tells the streams apart, the counter's upper words the draws.
+        stream = 0 if op_seed is None else (op_seed % (_BITS - 1)) + 1
+        return _philox(key, stream, count)
+
+
+GLOBAL = GlobalGenerator()
+
+
+def _philox(first: int, second: int, draw: int = 0) -> np.random.Philox:
+    key = np.array([first % _BITS, second % _BITS], np.uint64)
+    return np.random.Philox(key=key, counter=np.array([0, draw % _BITS, 0, 0], np.uint64))
+
+
+def _from_seed(seed: Any) -> np.random.Philox:
+    if np.shape(seed) != (2,):
+        raise InvalidArgumentError(f"seed must have shape [2], not {list(np.shape(seed))}")
+    return _philox(int(seed[0]), int(seed[1]))
+
+
+# ---- from bits to numbers
+
+
+def _raw(bits: np.random.Philox, shape: tuple[int, ...]) -> Any:
+    count = int(np.prod(shape, dtype=np.int64))
+    return np.asarray(bits.random_raw(count), np.uint64).reshape(shape)
+
+
+def _unit(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> Any:
+    """Evenly spaced multiples of the dtype's epsilon in [0, 1)."""
+    precision = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}[dtype.name]
+    return ((_raw(bits, shape) >> np.uint64(64 - precision)) * 2.0**-precision).astype(dtype.numpy)
+
+
+def _gaussian(bits: np.random.Philox, shape: tuple[int, ...]) -> Any:
+    """Box and Muller's transform in float64."""
+    count = int(np.prod(shape, dtype=np.int64))
+    half = (count + 1) // 2
+    uniform = (_raw(bits, (2, half)) >> np.uint64(11)) * 2.0**-53
+    radius = np.sqrt(-2.0 * np.log1p(-uniform[0]))
+    angle = 2.0 * np.pi * uniform[1]
+    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:count].reshape(shape)
+
+
+def _normal(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> Any:
+    return _gaussian(bits, shape).astype(dtype.numpy)
+
+
+def _truncated(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> Any:
+    """Normal numbers, those beyond two standard deviations drawn again."""
+    result = _gaussian(bits, shape)
+    while True:
+        outside = np.abs(result) > _TRUNCATION
+        missing = int(np.count_nonzero(outside))
+        if not missing:
+            return result.astype(dtype.numpy)
+        if np.ndim(result) == 0:
+            result = _gaussian(bits, ())
+        else:
+            result[outside] = _gaussian(bits, (missing,))
+
+
+def _integers(bits: np.random.Philox, shape: tuple[int, ...], low: Any, high: Any) -> Any:
+    """From `low` up to but not including `high`, by remainder: the bias is below the range over 2**64."""
+    dtype = np.asarray(low).dtype
+    if not np.all(np.less(low, high)):
+        raise InvalidArgumentError(f"Need minval < maxval, got {np.max(low)} >= {np.min(high)}")
+    start = np.asarray(low).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
+    stop = np.asarray(high).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
+    return np.asarray(start + _raw(bits, shape) % (stop - start)).astype(dtype)
+
+
+def _permuted(bits: np.random.Philox, x: Any) -> Any:
+    return x[np.argsort(_raw(bits, np.shape(x)[:1]), kind="stable")]
+
+
+# ---- the ops
+
+
+def _shape_of(op: str, shape: Any, vector: Any) -> tuple[int, ...]:
+    return shape if vector is None else checked_shape(op, vector)
+
+
+def _float_type(name: str) -> Callable[..., TensorType]:
+    def rule(vector: TensorType | None = None, *, shape: Any, dtype: DType = float32, **_: Any) -> TensorType:
+        if not dtype.is_floating:
+            raise TypeError(f"{name} draws floating numbers, found dtype {dtype.name}")
+        return TensorType(dtype, given_shape(name, shape, vector))
+
+    return rule
+
+
+def _integer_type(name: str) -> Callable[..., TensorType]:
+    def rule(
+        low: TensorType, high: TensorType, vector: TensorType | None = None, *, shape: Any, **_: Any
+    ) -> TensorType:
+        if not low.dtype.is_integer or low.dtype is not high.dtype:
+            raise TypeError(
+                f"{name} takes integer bounds of one dtype, found {low.dtype.name} and {high.dtype.name}"
+            )
+        return TensorType(low.dtype, given_shape(name, shape, vector))
+
+    return rule
+
+
+def _seeded(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
+    def seeded(seed: TensorType, *inputs: TensorType, **attributes: Any) -> TensorType:
+        if not seed.dtype.is_integer:
+            raise TypeError(f"seed must be of integers, found {seed.dtype.name}")
+        if not shapes_compatible(seed.shape, (2,)):
+            raise ValueError(f"seed must have shape [2], found {seed}")
+        return rule(*inputs, **attributes)
+
+    return seeded
+
+
+_REASON = none("random numbers do not depend on what they are drawn with")
+_VECTOR = np.array([2, 3], np.int32)
+_SEED = np.array([7, 42], np.int64)
+
+
+def _floats(name: str, graphdef: str, draw: Callable[..., Any]) -> None:
+    """The stateful op and the stateless one that draw floating numbers of that distribution."""
+
+    def stateful(vector: Any = None, *, shape: Any, dtype: DType = float32, seed: int | None = None) -> Any:
+        return draw(GLOBAL.next(seed), _shape_of(name, shape, vector), dtype)
+
+    def stateless(seed: Any, vector: Any = None, *, shape: Any, dtype: DType = float32) -> Any:
+        return draw(_from_seed(seed), _shape_of(name, shape, vector), dtype)
+
+    define(
+        name=f"random_{name}", graphdef=f"Random{graphdef}", result=_float_type(f"random_{name}"),
+        kernel=quiet(stateful), gradient=_REASON, effects=Effects.RANDOM,
+        samples=(
+            sample(shape=(2, 3), dtype=float32), sample(_VECTOR, shape=(None, 3), dtype=float64, seed=1),
+        ),
+    )  # fmt: skip
+    define(
+        name=f"stateless_{name if name.startswith('truncated') else 'random_' + name}",
+        graphdef=f"StatelessRandom{graphdef}" if name != "truncated_normal" else "StatelessTruncatedNormal",
+        result=_seeded(_float_type(f"stateless_random_{name}")), kernel=quiet(stateless), gradient=_REASON,
+        samples=(
+            sample(_SEED, shape=(2, 3), dtype=float32),
+            sample(_SEED, _VECTOR, shape=(None, 3), dtype=float64),
+        ),
+    )  # fmt: skip
+
+
+_floats("uniform", "Uniform", _unit)
+_floats("normal", "StandardNormal", _normal)
+_floats("truncated_normal", "TruncatedNormal", _truncated)
+
+
+def _random_uniform_int(
+    low: Any, high: Any, vector: Any = None, *, shape: Any, seed: int | None = None
+) -> Any:
+    return _integers(GLOBAL.next(seed), _shape_of("random_uniform_int", shape, vector), low, high)
+
+
+def _stateless_uniform_int(seed: Any, low: Any, high: Any, vector: Any = None, *, shape: Any) -> Any:
+    return _integers(_from_seed(seed), _shape_of("stateless_random_uniform_int", shape, vector), low, high)
+
+
+def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType) -> TensorType:
+    if not dtype.is_integer:
+        raise TypeError(f"random bits make integers, found dtype {dtype.name}")
+    return TensorType(dtype, given_shape("stateless_random_bits", shape, vector))
+
+
+def _stateless_bits(seed: Any, vector: Any = None, *, shape: Any, dtype: DType) -> Any:
+    return _raw(_from_seed(seed), _shape_of("stateless_random_bits", shape, vector)).astype(dtype.numpy)
+
+
+def _shuffle(x: Any, *, seed: int | None = None) -> Any:
+    return _permuted(GLOBAL.next(seed), x) if np.ndim(x) else x
+
+
+def _stateless_shuffle(seed: Any, x: Any) -> Any:
+    return _permuted(_from_seed(seed), x) if np.ndim(x) else x
+
+
+_LOW, _HIGH = np.int32(-3), np.int32(9)
+
+random_uniform_int = define(
+    name="random_uniform_int", graphdef="RandomUniformInt", result=_integer_type("random_uniform_int"),
+    kernel=quiet(_random_uniform_int), gradient=_REASON, effects=Effects.RANDOM | Effects.RAISE, unify=(0, 1),
+    samples=(sample(_LOW, _HIGH, shape=(2, 3)), sample(_LOW, _HIGH, _VECTOR, shape=(None, 3), seed=1)),
+)  # fmt: skip
+stateless_random_uniform_int = define(
+    name="stateless_random_uniform_int", graphdef="StatelessRandomUniformInt",
+    result=_seeded(_integer_type("stateless_random_uniform_int")), kernel=quiet(_stateless_uniform_int),
+    gradient=_REASON, effects=Effects.RAISE, unify=(1, 2),
+    samples=(sample(_SEED, _LOW, _HIGH, shape=(2, 3)), sample(_SEED, _LOW, _HIGH, _VECTOR, shape=(None, 3))),
+)  # fmt: skip
+stateless_random_bits = define(
+    name="stateless_random_bits", graphdef="StatelessRandomUniformFullInt", result=_seeded(_bits_type),
+    kernel=_stateless_bits, gradient=_REASON,
+    samples=(sample(_SEED, shape=(2, 3), dtype=int64), sample(_SEED, _VECTOR, shape=(None, 3), dtype=int32)),
+)  # fmt: skip
+random_shuffle = define(
+    name="random_shuffle", graphdef="RandomShuffle", result=same, kernel=_shuffle,
+    gradient=none("the permutation is not kept"), effects=Effects.RANDOM,
+    samples=(sample(np.array([[1, 2], [3, 4], [5, 6]])),),
+)  # fmt: skip
+stateless_shuffle = define(
+    name="stateless_shuffle", graphdef="StatelessShuffle", result=_seeded(same), kernel=_stateless_shuffle,
+    gradient=none("the permutation is not kept"),
+    samples=(sample(_SEED, np.array([[1, 2], [3, 4], [5, 6]])),),
+)  # fmt: skip

@@ -1,0 +1,106 @@
+"""Result rules that many ops share: broadcasting, reductions, same-as-input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.graph.dtypes import DType, bool_
+from autoconv.graph.types import Dimension, Shape, TensorType
+
+
+def same(x: TensorType, **_: Any) -> TensorType:
+    """The result is of the input's type."""
+    return x
+
+
+def broadcast(*inputs: TensorType, **_: Any) -> TensorType:
+    """Inputs of one dtype, broadcast against each other; weak only where all of them are."""
+    first = inputs[0]
+    for other in inputs[1:]:
+        if other.dtype is not first.dtype:
+            raise TypeError(f"has type {other.dtype.name} that does not match type {first.dtype.name}")
+    return TensorType(
+        first.dtype, broadcast_shapes(*(x.shape for x in inputs)), all(x.weak for x in inputs)
+    )
+
+
+def broadcast_to_bool(*inputs: TensorType, **_: Any) -> TensorType:
+    """As `broadcast`, with bool elements: comparisons."""
+    return broadcast(*inputs).with_dtype(bool_, all(x.weak for x in inputs))
+
+
+def of_dtype(dtype: DType) -> Callable[..., TensorType]:
+    """The result has the input's shape and the given dtype."""
+
+    def rule(x: TensorType, **_: Any) -> TensorType:
+        return x.with_dtype(dtype)
+
+    return rule
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """NumPy's broadcasting over known, unknown and symbolic dimensions.
+
+    An unknown dimension against a number above 1 is that number (anything else fails when the graph runs); against 1
+    it stays unknown. Raises ValueError when two known dimensions can never go together.
+    """
+    if any(shape is None for shape in shapes):
+        return None
+    known = [shape for shape in shapes if shape is not None]
+    rank = max((len(shape) for shape in known), default=0)
+    result: list[Dimension] = []
+    for axis in range(rank):
+        dimensions = [shape[axis - rank + len(shape)] for shape in known if axis - rank + len(shape) >= 0]
+        result.append(_broadcast_dimension(dimensions, known))
+    return tuple(result)
+
+
+def _broadcast_dimension(dimensions: list[Dimension], shapes: list[tuple[Dimension, ...]]) -> Dimension:
+    numbers = {d for d in dimensions if isinstance(d, int) and d != 1}
+    others = {d for d in dimensions if not isinstance(d, int)}
+    if len(numbers) > 1:
+        texts = " and ".join(str(list(shape)) for shape in shapes)
+        raise ValueError(f"the shapes {texts} do not broadcast: {sorted(numbers)} differ")
+    if numbers:
+        return numbers.pop()
+    if not others:
+        return 1
+    return others.pop() if len(others) == 1 else None
+
+
+def reduced_shape(shape: Shape, axis: int | tuple[int, ...] | None, keepdims: bool) -> Shape:
+    """The shape left after reducing `axis` (None: all of them)."""
+    if shape is None:
+        return () if axis is None and not keepdims else None
+    axes = normalised_axes(axis, len(shape))
+    if keepdims:
+        return tuple(1 if i in axes else d for i, d in enumerate(shape))
+    return tuple(d for i, d in enumerate(shape) if i not in axes)
+
+
+def normalised_axes(axis: int | tuple[int, ...] | None, rank: int) -> tuple[int, ...]:
+    """Axes as non-negative numbers; raises ValueError for one that is out of range or named twice."""
+    if axis is None:
+        return tuple(range(rank))
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    result = tuple(normalised_axis(a, rank) for a in axes)
+    if len(set(result)) != len(result):
+        raise ValueError(f"axes {axes} name a dimension twice")
+    return result
+
+
+def normalised_axis(axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of range for a tensor of {rank} dimensions")
+    return axis % rank if rank else 0
+
+
+def element_count(shape: Shape) -> int | None:
+    """How many elements, where every dimension is known."""
+    total = 1
+    for dimension in shape if shape is not None else (None,):
+        if not isinstance(dimension, int):
+            return None
+        total *= dimension
+    return total

@@ -1,0 +1,223 @@
+"""Sorting, the largest elements, distinct elements, and search in sorted ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, int32
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Shape, TensorType, shape_text, shapes_compatible
+from autoconv.ops.record import Builder, define, none, sample
+from autoconv.ops.rules import normalised_axis
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+_I = np.array([3, 1, 3, 2, 1], np.int32)
+_NAMES = np.array([b"b", b"a", b"b"], object)
+
+
+def _sort_rule(name: str, dtype: DType | None = None) -> Callable[..., TensorType]:
+    def rule(x: TensorType, *, axis: int = -1, **_: Any) -> TensorType:
+        if x.dtype.is_complex or x.dtype.is_string:
+            raise TypeError(f"{name} takes real tensors, found {x.dtype.name}")
+        if x.shape is not None:
+            if not x.shape:
+                raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
+            normalised_axis(axis, len(x.shape))
+        return x if dtype is None else x.with_dtype(dtype)
+
+    return rule
+
+
+def _order(x: Any, axis: int, descending: bool) -> Any:
+    """The stable order; of equal elements the earlier one comes first, descending too."""
+    if not -x.ndim <= axis < x.ndim:
+        raise InvalidArgumentError(f"axis {axis} is out of range for a tensor of {x.ndim} dimensions")
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    backwards = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+    return np.flip(x.shape[axis] - 1 - backwards, axis)
+
+
+def _sort(x: Any, *, axis: int = -1, descending: bool = False) -> Any:
+    return np.take_along_axis(x, _order(x, axis, descending), axis)
+
+
+def _argsort(x: Any, *, axis: int = -1, descending: bool = False) -> Any:
+    return _order(x, axis, descending).astype(np.int32)
+
+
+def _sort_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    axis = attributes.get("axis", -1)
+    came_from = b.argsort(inputs[0], **attributes)
+    return (b.take_along_axis(cotangents[0], b.argsort(came_from, axis=axis, descending=False), axis=axis),)
+
+
+def _top_k_type(x: TensorType, count: TensorType | None = None, *, k: int | None = None, **_: Any) -> Any:
+    if x.dtype.is_complex or x.dtype.is_string:
+        raise TypeError(f"top_k takes real tensors, found {x.dtype.name}")
+    if count is None and (k is None or k < 0):
+        raise ValueError(f"top_k: Need k >= 0, got {k}")
+    shape: Shape = None
+    if x.shape is not None:
+        if not x.shape:
+            raise ValueError("top_k: input must be >= 1-D, found a scalar")
+        last = x.shape[-1]
+        if isinstance(last, int) and k is not None and last < k:
+            raise ValueError(f"top_k: input must have last dimension >= k = {k} but is {last}")
+        shape = (*x.shape[:-1], k)
+    return TensorType(x.dtype, shape), TensorType(int32, shape)
+
+
+def _top_k(x: Any, count: Any = None, *, k: int | None = None) -> Any:
+    number = int(k or 0) if count is None else int(count)
+    if not 0 <= number <= x.shape[-1]:
+        raise InvalidArgumentError(f"input must have at least k columns. Had {x.shape[-1]}, needed {number}")
+    indices = _order(x, -1, True)[..., :number]
+    return np.take_along_axis(x, indices, -1), indices.astype(np.int32)
+
+
+def _top_k_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    rest = (None,) * (len(inputs) - 1)
+    if cotangents[0] is None:
+        return (None, *rest)
+    return (b.add_along_axis(cotangents[0], results[1], inputs[0], axis=-1), *rest)
+
+
+def _along_type(x: TensorType, indices: TensorType, *others: TensorType, axis: int) -> TensorType:
+    if not indices.dtype.is_integer:
+        raise TypeError(f"indices have to be integers, found {indices.dtype.name}")
+    if x.shape is None or indices.shape is None:
+        return x.with_shape(None if others else indices.shape)
+    if len(x.shape) != len(indices.shape):
+        raise ValueError(
+            f"indices have to be of the rank of what they index, found [{shape_text(indices.shape)}] for "
+            f"[{shape_text(x.shape)}]"
+        )
+    at = normalised_axis(axis, len(x.shape))
+    pairs = enumerate(zip(x.shape, indices.shape, strict=True))
+    if any(i != at and not shapes_compatible((d,), (e,)) for i, (d, e) in pairs):
+        raise ValueError(f"{x} and indices of [{shape_text(indices.shape)}] differ beside axis {axis}")
+    return x.with_shape(indices.shape)
+
+
+def _checked_indices(indices: Any, size: int) -> Any:
+    wrong = (indices < 0) | (indices >= size)
+    if np.any(wrong):
+        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise InvalidArgumentError(f"indices{list(where)} = {indices[where]} is not in [0, {size})")
+    return indices
+
+
+def _take_along(x: Any, indices: Any, *, axis: int) -> Any:
+    return np.take_along_axis(x, _checked_indices(indices, x.shape[axis]), axis)
+
+
+def _take_along_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return b.add_along_axis(cotangents[0], inputs[1], inputs[0], **attributes), None
+
+
+def _add_along_type(updates: TensorType, indices: TensorType, like: TensorType, *, axis: int) -> TensorType:
+    _along_type(updates, indices, like, axis=axis)
+    return updates.with_shape(like.shape)
+
+
+def _add_along(updates: Any, indices: Any, like: Any, *, axis: int) -> Any:
+    result = np.zeros(np.shape(like), updates.dtype)
+    _checked_indices(indices, result.shape[axis])
+    where: list[Any] = list(np.ogrid[tuple(slice(d) for d in indices.shape)])
+    where[axis] = indices
+    np.add.at(result, tuple(where), updates)
+    return result
+
+
+def _add_along_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return b.take_along_axis(cotangents[0], inputs[1], **attributes), None, None
+
+
+def _unique_type(x: TensorType, *, dtype: DType = int32) -> Any:
+    if not shapes_compatible(x.shape, (None,)):
+        raise ValueError(f"unique expects a 1D vector, found {x}")
+    length = x.shape[0] if x.shape is not None else None
+    return TensorType(x.dtype, (None,)), TensorType(dtype, (length,)), TensorType(dtype, (None,))
+
+
+def _unique(x: Any, *, dtype: DType = int32) -> Any:
+    """In order of first occurrence."""
+    if np.ndim(x) != 1:
+        raise InvalidArgumentError("unique expects a 1D vector.")
+    _, first, inverse, counts = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+    )
+    order = np.argsort(first, kind="stable")
+    place = np.argsort(order, kind="stable")
+    return x[first[order]], place[inverse].astype(dtype.numpy), counts[order].astype(dtype.numpy)
+
+
+def _searchsorted_type(
+    sequence: TensorType, values: TensorType, *, dtype: DType = int32, **_: Any
+) -> TensorType:
+    if sequence.dtype is not values.dtype:
+        raise TypeError(f"searchsorted: {sequence.dtype.name} and {values.dtype.name} do not match")
+    if sequence.shape is not None and not sequence.shape:
+        raise ValueError("searchsorted: the sorted sequence needs a dimension, found a scalar")
+    batched = sequence.shape is not None and values.shape is not None and len(sequence.shape) > 1
+    if batched and not shapes_compatible(sequence.shape[:-1], values.shape[:-1]):  # type: ignore[index]
+        raise ValueError(
+            f"searchsorted: leading dimensions of [{shape_text(sequence.shape)}] and "
+            f"[{shape_text(values.shape)}] must match"
+        )
+    return values.with_dtype(dtype)
+
+
+def _searchsorted(sequence: Any, values: Any, *, side: str = "left", dtype: DType = int32) -> Any:
+    if sequence.ndim == 1:
+        return np.asarray(np.searchsorted(sequence, values, side=side)).astype(dtype.numpy)  # type: ignore[call-overload]
+    if sequence.shape[:-1] != values.shape[:-1]:
+        raise InvalidArgumentError(
+            f"Leading dim_size of both tensors must match: {list(sequence.shape)} and {list(values.shape)}"
+        )
+    rows = zip(sequence.reshape(-1, sequence.shape[-1]), values.reshape(-1, values.shape[-1]), strict=True)
+    found = [np.searchsorted(row, wanted, side=side) for row, wanted in rows]  # type: ignore[call-overload]
+    return np.array(found, dtype.numpy).reshape(values.shape)
+
+
+sort = define(
+    name="sort", graphdef="Sort", result=_sort_rule("sort"), kernel=_sort, gradient=_sort_gradient,
+    samples=(sample(_X, axis=-1, descending=False), sample(_X, axis=0, descending=True)),
+)  # fmt: skip
+argsort = define(
+    name="argsort", graphdef="ArgSort", result=_sort_rule("argsort", int32), kernel=_argsort,
+    gradient=none("the result is an index"),
+    samples=(sample(_X, axis=-1, descending=False), sample(_I, axis=0, descending=True)),
+)  # fmt: skip
+top_k = define(
+    name="top_k", graphdef="TopKV2", result=_top_k_type, kernel=_top_k, gradient=_top_k_gradient,
+    effects=Effects.RAISE, samples=(sample(_X, k=2), sample(_X, np.int32(2), k=None)),
+)  # fmt: skip
+take_along_axis = define(
+    name="take_along_axis", graphdef="TakeAlongAxis", result=_along_type, kernel=_take_along,
+    gradient=_take_along_gradient, effects=Effects.RAISE,
+    samples=(sample(_X, np.array([[2, 0], [1, 1]]), axis=1), sample(_X, np.array([[1, 0, 1]]), axis=0)),
+)  # fmt: skip
+add_along_axis = define(
+    name="add_along_axis", graphdef="AddAlongAxis", result=_add_along_type, kernel=_add_along,
+    gradient=_add_along_gradient, effects=Effects.RAISE,
+    samples=(sample(_X[:, :2], np.array([[2, 0], [1, 1]]), _X, axis=1, differentiable=(0,)),),
+)  # fmt: skip
+unique = define(
+    name="unique", graphdef="UniqueWithCounts", result=_unique_type, kernel=_unique,
+    gradient=none("which elements are distinct is not continuous"),
+    samples=(sample(_I, dtype=int32), sample(_NAMES, dtype=int32)),
+)  # fmt: skip
+searchsorted = define(
+    name="searchsorted", graphdef="SearchSorted", result=_searchsorted_type, kernel=_searchsorted,
+    unify=(0, 1), gradient=none("the result is an index"),
+    samples=(
+        sample(np.array([0.5, 1.0, 2.0]), np.array([[1.0, 3.0]]), side="left", dtype=int32),
+        sample(np.array([[1, 2], [0, 9]]), np.array([[2], [5]]), side="right", dtype=int32),
+    ),
+)  # fmt: skip

@@ -1,0 +1,77 @@
+"""THE TABLE: the passes of the source tower in order. What each does is in its docstring, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import gast
+
+from autoconv.passes import (
+    assertions,
+    calls,
+    comprehensions,
+    control_flow,
+    effects,
+    exits,
+    lifting,
+    logic,
+    normalise,
+    subscripts,
+)
+from autoconv.passes.base import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """`removes`: node kinds that no function holds any more once the pass is through."""
+
+    name: str
+    transform: Callable[[gast.AST, Context], gast.AST]
+    removes: tuple[type, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        document = __import__("sys").modules[self.transform.__module__].__doc__ or ""
+        return document.split("\n\n")[0].replace("\n", " ")
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass("normalise", normalise.transform),
+    Pass("assertions", assertions.transform),
+    Pass("effects", effects.transform),
+    Pass("subscripts", subscripts.transform),
+    Pass("logic", logic.transform),
+    Pass("comprehensions", comprehensions.transform),
+    Pass("calls", calls.transform),
+    Pass("exits", exits.transform),
+    Pass("lifting", lifting.transform),
+    Pass("control_flow", control_flow.transform),
+)
+
+# (earlier, later, why)
+MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
+    ("normalise", "effects", "augmented assignments have to be plain ones before writes are rewritten"),
+    ("normalise", "logic", "a chained comparison is an `and` of simple ones"),
+    ("normalise", "exits", "a while with a walrus gets a break"),
+    ("assertions", "calls", "the exception inside a raise is called like any other function"),
+    ("effects", "subscripts", "an item that is written is not read"),
+    ("effects", "lifting", "item assignment rebinds the name, which makes it state"),
+    ("logic", "lifting", "reads inside deferred operands are checked too"),
+    ("calls", "exits", "the operators that exits call are called as they stand"),
+    ("exits", "lifting", "exit codes and return values are state like other variables"),
+    ("exits", "control_flow", "a region can only become a function when nothing leaves it early"),
+    ("lifting", "control_flow", "a region's arguments have to be assigned"),
+)
+
+
+def run_passes(
+    tree: gast.AST, context: Context, last: str | None = None, skip: frozenset[str] = frozenset()
+) -> gast.AST:
+    """Runs the table, up to the pass named `last` where one is given."""
+    for row in PASSES:
+        if row.name not in skip:
+            tree = row.transform(tree, context)
+        if row.name == last:
+            break
+    return tree

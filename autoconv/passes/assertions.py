@@ -1,0 +1,42 @@
+"""Makes asserts and raises able to fire when the graph runs.
+
+    def f(x):
+        assert x > 0, x
+        raise ValueError(f'bad {x}')
+    # becomes
+    def f(x):
+        assert ag__.holds(x > 0, lambda: x), x
+        raise ag__.raising(lambda: ValueError(f'bad {x}'))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.analysis.pinned import cannot_be_deferred
+from autoconv.passes.base import Context, FunctionPass
+from autoconv.syntax import build
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return Assertions(context).visit(tree)
+
+
+class Assertions(FunctionPass):
+    def visit_Assert(self, node: Any) -> Any:
+        self.generic(node)
+        if node.msg is None:
+            node.test = build.placed(build.operate("holds", node.test), node.test)
+        elif not cannot_be_deferred(node.msg):
+            message = self.context.mark(build.thunk(node.msg))
+            node.test = build.placed(build.operate("holds", node.test, message), node.test)
+        return node
+
+    def visit_Raise(self, node: Any) -> Any:
+        self.generic(node)
+        if isinstance(node.exc, gast.Call) and node.exc.args and not cannot_be_deferred(node.exc):
+            deferred = self.context.mark(build.thunk(node.exc))
+            node.exc = build.placed(build.operate("raising", deferred), node.exc)
+        return node

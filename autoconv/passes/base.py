@@ -1,0 +1,171 @@
+"""What passes share: the context of one conversion, and a transformer that knows which function it is in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from autoconv.errors import Place, UnsupportedError
+from autoconv.syntax.names import Namer
+from autoconv.syntax.tree import Transformer
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What became of one control-flow construct of the source (see emit.conversion.Construct)."""
+
+    kind: str
+    place: Place
+    function: str
+    form: str
+    stages: bool
+    reason: str = ""
+
+
+@dataclass(eq=False)
+class Context:
+    """One conversion: the file, the user's lines, fresh names, what to leave alone and what was found.
+
+    `generated` holds the nodes that passes made and that look like the user's, so that they are not taken for them.
+    """
+
+    filename: str
+    lines: list[str]
+    namer: Namer
+    only: frozenset[str] | None = None
+    left_alone: frozenset[str] = frozenset()
+    first_line: int = 1
+    notes: list[Note] = field(default_factory=list)
+    generated: dict[int, gast.AST] = field(default_factory=dict)
+    exit_names: set[str] = field(default_factory=set)
+    statement_forms: dict[int, tuple[gast.AST, str]] = field(default_factory=dict)
+
+    def mark(self, node: Any) -> Any:
+        """Remembers that a pass made this node."""
+        self.generated[id(node)] = node
+        return node
+
+    def is_generated(self, node: gast.AST) -> bool:
+        return id(node) in self.generated
+
+    def place(self, node: gast.AST) -> Place:
+        line = getattr(node, "lineno", 0)
+        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        column = getattr(node, "col_offset", -1) + 1
+        same_line = getattr(node, "end_lineno", line) == line
+        end = getattr(node, "end_col_offset", -1) + 1 if same_line else len(text) + 1
+        return Place(self.filename, line, column, end, text)
+
+    def note(
+        self, kind: str, node: gast.AST, function: str, form: str, stages: bool, reason: str = ""
+    ) -> None:
+        if not self.is_generated(node):
+            self.notes.append(Note(kind, self.place(node), function, form, stages, reason))
+
+    def converts(self, function: str) -> bool:
+        """Whether the function of that qualified name is to be converted (by its outermost function)."""
+        return function not in self.left_alone and (
+            self.only is None
+            or any(function == chosen or function.startswith(chosen + ".") for chosen in self.only)
+        )
+
+    def unsupported(self, message: str, node: gast.AST, remedy: str) -> UnsupportedError:
+        return UnsupportedError(message, self.place(node), remedy)
+
+
+class FunctionPass(Transformer):
+    """Rewrites what is inside functions; modules and class bodies run once, when imported, and stay as they are.
+
+    `function` is the qualified name of the function being rewritten, `class_name` the innermost class around it (for
+    private names). Subclasses write `visit_Kind` methods, and `finish_function(node)` for what needs the whole.
+    """
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self.context = context
+        self.path: list[str] = []
+        self.function = ""
+        self.in_function = False
+        self.class_name = ""
+        self.function_node: Any = None
+
+    def visit(self, node: Any) -> Any:
+        if not self.in_function and not isinstance(
+            node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda, gast.Module)
+        ):
+            return self.generic(node)
+        return super().visit(node)
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        if self.context.is_generated(node):
+            return self.generic(node)
+        self.path.append(node.name)
+        name = ".".join(self.path)
+        if self.in_function or self.context.converts(name):
+            self._outer_parts(node)
+            before = self.in_function, self.function, self.function_node
+            self.in_function, self.function, self.function_node = True, name, node
+            node = self.rewrite_function(node)
+            self.in_function, self.function, self.function_node = before
+        self.path.pop()
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def rewrite_function(self, node: Any) -> Any:
+        """Rewrites the body; what is around it (defaults, decorators) has been."""
+        node.body = self.visit_list(node.body)
+        return node
+
+    def visit_Lambda(self, node: Any) -> Any:
+        if self.context.is_generated(node):
+            node.body = self.visit(node.body)
+            return node
+        if not self.in_function and not self.context.converts(".".join([*self.path, "<lambda>"])):
+            return node
+        self._outer_parts(node)
+        before = self.in_function, self.function_node, self.function
+        if not self.in_function:
+            self.function = ".".join([*self.path, "<lambda>"])
+        self.in_function, self.function_node = True, node
+        node.body = self.visit(node.body)
+        self.in_function, self.function_node, self.function = before
+        return node
+
+    def visit_ClassDef(self, node: Any) -> Any:
+        before = self.in_function, self.class_name
+        if self.in_function:
+            node.bases = self.visit_list(node.bases)
+            node.keywords = self.visit_list(node.keywords)
+            node.decorator_list = self.visit_list(node.decorator_list)
+        self.path.append(node.name)
+        self.in_function, self.class_name = False, node.name
+        node.body = self.visit_list(node.body)
+        self.in_function, self.class_name = before
+        self.path.pop()
+        return node
+
+    def _outer_parts(self, node: Any) -> None:
+        """Defaults and decorators belong to the scope around the function."""
+        if self.in_function:
+            arguments = node.args
+            arguments.defaults = self.visit_list(arguments.defaults)
+            arguments.kw_defaults = [d and self.visit(d) for d in arguments.kw_defaults]
+            if hasattr(node, "decorator_list"):
+                node.decorator_list = self.visit_list(node.decorator_list)
+
+    def visit_AnnAssign(self, node: Any) -> Any:
+        """Annotations of locals are not evaluated: they stay."""
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+
+def mangled(name: str, class_name: str) -> str:
+    """The name that Python's private names get inside a class."""
+    stripped = class_name.lstrip("_")
+    if name.startswith("__") and not name.endswith("__") and stripped:
+        return f"_{stripped}{name}"
+    return name

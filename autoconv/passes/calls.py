@@ -1,0 +1,52 @@
+"""Calls go through an operator, which converts what is called when it has to be.
+
+    def f(g, x):
+        return g(x, *x)
+    # becomes
+    def f(g, x):
+        return ag__.call(g)(x, *x)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.passes.base import Context, FunctionPass
+from autoconv.syntax import build
+
+# Looked at by name because they see the frame they are called in.
+FRAME_CALLS = frozenset(
+    {"super", "locals", "globals", "vars", "eval", "exec", "dir", "breakpoint", "__import__"}
+)
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return Calls(context).visit(tree)
+
+
+class Calls(FunctionPass):
+    def visit_Call(self, node: Any) -> Any:
+        function = node.func
+        self.generic(node)
+        if isinstance(function, gast.Name) and function.id in FRAME_CALLS:
+            return node
+        if (
+            isinstance(function, gast.Attribute)
+            and isinstance(function.value, gast.Name)
+            and (function.value.id == build.OPERATORS or (function.value.id, function.attr) == ("pdb", "set_trace"))
+        ):
+            return node
+        node.func = build.placed(build.operate("call", node.func), function)
+        return node
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        """Decorators are applied as they stand."""
+        decorators = node.decorator_list
+        node.decorator_list = []
+        node = super().visit_FunctionDef(node)
+        node.decorator_list = decorators
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef

@@ -1,0 +1,220 @@
+"""ifs and loops become calls of operators: their bodies functions that take the state of the region and return it.
+
+    def f(x, n):
+        while n > 0:
+            if x > 1:
+                x = x / 2
+            n = n - 1
+        return x
+    # becomes
+    def f(x, n):
+
+        def loop_test(n, x):
+            return n > 0
+
+        def loop_body(n, x):
+
+            def if_body(x):
+                x = x / 2
+                return (x,)
+            (x,) = ag__.if_stmt(x > 1, if_body, None, (x,), ('x',))
+            n = n - 1
+            return (n, x)
+        (n, x) = ag__.while_stmt(loop_test, loop_body, (n, x), ('n', 'x'))
+        return x
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.analysis.escapes import LOOPS, TRIES
+from autoconv.analysis.regions import Plan, Region
+from autoconv.analysis.scopes import Scope
+from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.lifting import make_plan, user_scope
+from autoconv.syntax import build
+from autoconv.syntax.tree import contains
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return ControlFlow(context).visit(tree)
+
+
+class ControlFlow(FunctionPass):
+    def rewrite_function(self, node: Any) -> Any:
+        node.body = self.visit_list(node.body)  # inner functions first
+        scope = user_scope(node, self.context)
+        plan = make_plan(node, scope, self.context)
+        node.body = _Regions(self.context, self.function, scope, plan).block(node.body)
+        return node
+
+
+class _Regions:
+    """Rewrites the regions of one function."""
+
+    def __init__(self, context: Context, function: str, scope: Scope, plan: Plan) -> None:
+        self.context = context
+        self.function = function
+        self.scope = scope
+        self.plan = plan
+
+    def block(self, statements: list[Any]) -> list[Any]:
+        result: list[Any] = []
+        for statement in statements:
+            result.extend(self.statement(statement))
+        return result
+
+    def statement(self, node: Any) -> list[Any]:
+        if isinstance(node, (gast.If, *LOOPS)):
+            region = self.plan.regions.get(id(node))
+            if region is None:
+                return self._statement_form(node)
+            self._note(node, "functional", True)
+            rewritten = self._if(node, region) if isinstance(node, gast.If) else self._loop(node, region)
+            return [build.placed(new, node) for new in rewritten]
+        if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+            return [node]
+        self._inside(node)
+        if isinstance(node, TRIES) and node.handlers:
+            self._watch(node)
+        return [node]
+
+    def _inside(self, node: Any) -> None:
+        for name in ("body", "orelse", "finalbody"):
+            inner = getattr(node, name, None)
+            if isinstance(inner, list):
+                setattr(node, name, self.block(inner))
+        for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            part.body = self.block(part.body)
+
+    def _watch(self, node: Any) -> None:
+        """A body with handlers reports what it records that may raise: the handlers run only while tracing."""
+        mark = self.context.namer.free("try_")
+        begin = build.assign(mark, build.operate("try_begin"))
+        end = gast.Expr(build.operate("try_end", build.name(mark)))
+        node.body = [build.placed(begin, node.body[0]), *node.body, build.placed(end, node.body[-1])]
+
+    def _statement_form(self, node: Any) -> list[Any]:
+        reason = self.context.statement_forms[id(node)][1]
+        explained = f"it holds {reason}" if reason else ""
+        self._note(node, "statement", False, explained)
+        if isinstance(node, gast.For):
+            node.iter = build.placed(build.operate("iterate", node.iter), node.iter)
+        elif not isinstance(node, gast.AsyncFor):
+            test = build.operate("test", node.test, build.constant(explained))
+            node.test = build.placed(test, node.test)
+        self._inside(node)
+        return [node]
+
+    def _note(self, node: Any, form: str, stages: bool, reason: str = "") -> None:
+        kind = {gast.If: "if", gast.While: "while", gast.For: "for"}.get(type(node), "async for")
+        self.context.note(kind, node, self.function, form, stages, reason)
+
+    def _if(self, node: Any, region: Region) -> list[Any]:
+        arms = self._chain(node, region)
+        free = self.context.namer.free
+        if len(arms) > 1:
+            for elif_node, _, _ in arms[1:]:
+                if elif_node is not node:
+                    self._note(elif_node, "functional", True)
+        orelse = arms[-1][2]
+        statements: list[Any] = []
+        names: list[gast.expr] = []
+        for number, (_, body, _) in enumerate(arms):
+            name = free("if_body" if len(arms) == 1 else f"if_body_{number + 1}")
+            statements.append(self._region_function(name, region.inputs, body, region))
+            names.append(build.name(name))
+        otherwise: Any = build.constant(None)
+        if orelse or region.inputs != region.outputs:
+            name = free("else_body")
+            statements.append(self._region_function(name, region.inputs, orelse, region))
+            otherwise = build.name(name)
+        if len(arms) == 1:
+            head = [arms[0][0].test, names[0], otherwise]
+            operator = "if_stmt"
+        else:
+            tests = [self.context.mark(build.thunk(arm.test)) for arm, _, _ in arms]
+            head = [gast.Tuple(tests, gast.Load()), gast.Tuple(names, gast.Load()), otherwise]
+            operator = "switch_stmt"
+        return [*statements, *self._operate(operator, head, region)]
+
+    def _chain(self, node: Any, region: Region) -> list[tuple[Any, list[Any], list[Any]]]:
+        """The arms of an if/elif chain as (if node, body, else of the last)."""
+        arms = [(node, node.body, node.orelse)]
+        while len(arms[-1][2]) == 1 and isinstance(arms[-1][2][0], gast.If):
+            following = arms[-1][2][0]
+            if self.plan.regions.get(id(following)) is None or contains(following.test, gast.NamedExpr):
+                break
+            arms.append((following, following.body, following.orelse))
+        return arms
+
+    def _loop(self, node: Any, region: Region) -> list[Any]:
+        body = node.body[:-1] if region.exit else node.body
+        free = self.context.namer.free
+        keywords = {"exit": build.constant(region.exit)} if region.exit else {}
+        if isinstance(node, gast.While):
+            test = self._region_function(
+                free("loop_test"), region.inputs, [build.placed(gast.Return(node.test), node)], region, returns=False
+            )
+            step = self._region_function(free("loop_body"), region.inputs, body, region)
+            head = [build.name(free("loop_test")), build.name(free("loop_body"))]
+            return [test, step, *self._operate("while_stmt", head, region, **keywords)]
+        target = node.target
+        simple = isinstance(target, gast.Name) and target.id not in (*region.inputs, *region.cells)
+        item = target.id if simple else self.context.namer.free("item_")
+        if not simple:
+            body = [build.placed(build.assign(target, build.name(item)), target), *body]
+        step = self._region_function(free("loop_body"), (item, *region.inputs), body, region)
+        head = [node.iter, build.name(free("loop_body"))]
+        return [step, *self._operate("for_stmt", head, region, **keywords)]
+
+    def _region_function(
+        self, name: str, parameters: tuple[str, ...], body: list[Any], region: Region, returns: bool = True
+    ) -> Any:
+        statements = [*self._declarations(region.cells), *(self.block(body) if returns else body)]
+        if len(statements) > 1:
+            statements = [s for s in statements if not isinstance(s, gast.Pass)]
+        if returns and region.outputs:
+            statements.append(gast.Return(build.loads(region.outputs)))
+        function = build.function(name, parameters, statements)
+        return self.context.mark(function)
+
+    def _declarations(self, cells: tuple[str, ...]) -> list[Any]:
+        in_module = [n for n in cells if n in self.scope.globals]
+        outside = [n for n in cells if n not in self.scope.globals]
+        found: list[Any] = [gast.Global(in_module)] if in_module else []
+        return [*found, gast.Nonlocal(outside)] if outside else found
+
+    def _operate(self, operator: str, head: list[Any], region: Region, **keywords: Any) -> list[Any]:
+        before: list[Any] = []
+        arguments = list(head)
+        if region.outputs:
+            arguments += [build.loads(region.inputs), build.strings(region.outputs)]
+        elif operator in ("if_stmt", "switch_stmt") and _is_none(arguments[-1]):
+            arguments.pop()
+        if region.cells:
+            accessors, before = self._accessors(region.cells)
+            keywords["cells"] = accessors
+        applied = build.operate(operator, *arguments, **keywords)
+        if region.outputs:
+            return [*before, build.assign(build.stores(region.outputs), applied)]
+        return [*before, gast.Expr(applied)]
+
+    def _accessors(self, cells: tuple[str, ...]) -> tuple[Any, list[Any]]:
+        """Functions that read and write the cells of a region, for the operator."""
+        free, mark = self.context.namer.free, self.context.mark
+        getter, setter, values = free("get_state"), free("set_state"), free("values_")
+        write = build.assign(build.stores(cells), build.name(values))
+        functions = [
+            mark(build.function(getter, (), [gast.Return(build.loads(cells))])),
+            mark(build.function(setter, (values,), [*self._declarations(cells), write])),
+        ]
+        names = [build.name(getter), build.name(setter), build.strings(cells)]
+        return gast.Tuple(names, gast.Load()), functions
+
+
+def _is_none(node: Any) -> bool:
+    return isinstance(node, gast.Constant) and node.value is None

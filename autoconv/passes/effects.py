@@ -1,0 +1,177 @@
+"""Side effects in order: writes to attributes and items become operators, which know when they happen in a region.
+
+    def f(self, xs, i):
+        self.n = xs[0]
+        xs[i] = 0
+        del xs[0]
+    # becomes
+    def f(self, xs, i):
+        ag__.set_attr(self, 'n', xs[0])
+        xs = ag__.set_item(xs, (i,), 0)
+        ag__.del_item(xs, 0)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.analysis.scopes import Scope, scope_of
+from autoconv.passes.base import Context, FunctionPass, mangled
+from autoconv.syntax import build
+from autoconv.syntax.tree import contains
+
+_SIMPLE = (gast.Name, gast.Constant)
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return Effects(context).visit(tree)
+
+
+class Effects(FunctionPass):
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.scope = Scope()
+
+    def rewrite_function(self, node: Any) -> Any:
+        before, self.scope = self.scope, scope_of(node)
+        node.body = self.visit_list(node.body)
+        shared = sorted((self.scope.globals | self.scope.nonlocals) & self.scope.bound)
+        if shared:
+            position = sum(isinstance(s, (gast.Global, gast.Nonlocal)) for s in node.body)
+            start = 1 if position and not isinstance(node.body[0], (gast.Global, gast.Nonlocal)) else 0
+            node.body[start + position : start + position] = self._shared(node, shared)
+        self.scope = before
+        return node
+
+    def _shared(self, node: Any, names: list[str]) -> list[Any]:
+        """Tells the journal of the outer names that the function may write."""
+        mark, namer = self.context.mark, self.context.namer
+        getter, setter, values = namer.free("get_state"), namer.free("set_state"), namer.free("values_")
+        declare = [
+            kind(chosen)
+            for kind, chosen in (
+                (gast.Global, sorted(self.scope.globals & set(names))),
+                (gast.Nonlocal, sorted(self.scope.nonlocals & set(names))),
+            )
+            if chosen
+        ]
+        write = build.assign(build.stores(names), build.name(values))
+        statements = [
+            mark(build.function(getter, (), [gast.Return(build.loads(names))])),
+            mark(build.function(setter, (values,), [*declare, write])),
+            gast.Expr(
+                build.operate("shared", build.name(getter), build.name(setter), build.strings(names))
+            ),
+        ]
+        return [build.placed(statement, node.body[0]) for statement in statements]
+
+    def visit_Assign(self, node: Any) -> Any:
+        self.generic(node)
+        if len(node.targets) == 1 and not _has_place(node.targets[0]):
+            return node
+        if len(node.targets) == 1 and isinstance(node.targets[0], (gast.Attribute, gast.Subscript)):
+            return self._write(node.targets[0], node.value, node)
+        return self._several(node)
+
+    def visit_AnnAssign(self, node: Any) -> Any:
+        node = super().visit_AnnAssign(node)
+        if node.value is None or isinstance(node.target, gast.Name):
+            return node
+        return self._write(node.target, node.value, node)
+
+    def visit_Delete(self, node: Any) -> Any:
+        self.generic(node)
+        return [build.placed(self._delete(target), node) for target in node.targets]
+
+    def _delete(self, target: Any) -> Any:
+        if isinstance(target, gast.Attribute):
+            attribute = build.constant(mangled(target.attr, self.class_name))
+            return gast.Expr(build.operate("del_attr", target.value, attribute))
+        if isinstance(target, gast.Subscript):
+            return gast.Expr(build.operate("del_item", target.value, as_index(target.slice)))
+        return gast.Delete([target])
+
+    def _several(self, node: Any) -> list[Any]:
+        """`a = o.x = v`, and targets that unpack into attributes or items."""
+        value = node.value
+        statements: list[Any] = []
+        if len(node.targets) > 1 and not isinstance(value, _SIMPLE):
+            temporary = self.context.namer.fresh("value_")
+            statements.append(build.assign(temporary, value))
+            value = build.name(temporary)
+        for target in node.targets:
+            value = _again(value) if len(node.targets) > 1 else value
+            if isinstance(target, (gast.Attribute, gast.Subscript)):
+                written = self._write(target, value, node)
+                statements.extend(written if isinstance(written, list) else [written])
+                continue
+            after: list[Any] = []
+            plain = self._unpacked(target, after, node)
+            statements.append(build.assign(plain, value))
+            statements.extend(after)
+        return [build.placed(statement, node) for statement in statements]
+
+    def _unpacked(self, target: Any, after: list[Any], place: Any) -> Any:
+        if isinstance(target, (gast.Attribute, gast.Subscript)):
+            temporary = self.context.namer.fresh("item_")
+            written = self._write(target, build.name(temporary), place)
+            after.extend(written if isinstance(written, list) else [written])
+            return build.store(temporary)
+        if isinstance(target, (gast.Tuple, gast.List)):
+            target.elts = [self._unpacked(item, after, place) for item in target.elts]
+        elif isinstance(target, gast.Starred):
+            target.value = self._unpacked(target.value, after, place)
+        return target
+
+    def _write(self, target: Any, value: Any, place: Any) -> Any:
+        before: list[Any] = []
+        if not isinstance(value, _SIMPLE) and contains(target, gast.Call):
+            temporary = self.context.namer.fresh("value_")
+            before.append(build.assign(temporary, value))
+            value = build.name(temporary)
+        if isinstance(target, gast.Attribute):
+            attribute = build.constant(mangled(target.attr, self.class_name))
+            write: Any = gast.Expr(build.operate("set_attr", target.value, attribute, value))
+        else:
+            write = self._write_item(target, value)
+        statements = [build.placed(statement, place) for statement in (*before, write)]
+        return statements if len(statements) > 1 else statements[0]
+
+    def _write_item(self, target: Any, value: Any) -> Any:
+        """`x[i][j] = v`: the path goes along, so that a tensor anywhere on it can be replaced."""
+        path: list[Any] = []
+        base = target
+        while isinstance(base, gast.Subscript):
+            path.insert(0, as_index(base.slice))
+            base = base.value
+        indices = gast.Tuple(path, gast.Load())
+        if isinstance(base, gast.Name) and base.id in self.scope.locals:
+            return build.assign(base.id, build.operate("set_item", build.name(base.id), indices, value))
+        if isinstance(base, gast.Attribute):
+            attribute = build.constant(mangled(base.attr, self.class_name))
+            return gast.Expr(build.operate("set_item_of", base.value, attribute, indices, value))
+        return gast.Expr(build.operate("set_item_in", base, indices, value))
+
+
+def as_index(index: Any) -> Any:
+    """What stands between brackets as an expression of its own."""
+    if isinstance(index, gast.Slice):
+        parts = [part or build.constant(None) for part in (index.lower, index.upper, index.step)]
+        return build.operate("slice", *parts)
+    if isinstance(index, gast.Tuple):
+        return gast.Tuple([as_index(item) for item in index.elts], gast.Load())
+    return index
+
+
+def _has_place(target: Any) -> bool:
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return any(_has_place(item) for item in target.elts)
+    if isinstance(target, gast.Starred):
+        return _has_place(target.value)
+    return not isinstance(target, gast.Name)
+
+
+def _again(value: Any) -> Any:
+    return build.name(value.id) if isinstance(value, gast.Name) else value

@@ -1,0 +1,354 @@
+"""break, continue, return and loop else, by one lowering: a region that may be left early sets an exit code, and what
+follows it is guarded by that code. Where one arm of an if leaves, the tail moves into the other arm instead.
+
+    def f(xs):
+        for x in xs:
+            if x > 3:
+                return x
+        return -1
+    # becomes
+    def f(xs):
+        exit_ = ag__.NORMAL
+        exit_1 = ag__.NORMAL
+        for x in xs:
+            exit_1 = ag__.NORMAL
+            if x > 3:
+                retval_ = x
+                exit_1 = ag__.RETURN
+            if ag__.leaves(exit_1):
+                break
+        exit_ = ag__.after_loop(exit_1)
+        if ag__.goes_on(exit_):
+            retval_ = -1
+        return ag__.returned(retval_)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import gast
+
+from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, Escapes
+from autoconv.analysis.forms import statement_forms
+from autoconv.passes.base import Context, FunctionPass
+from autoconv.syntax import build
+from autoconv.syntax.tree import Transformer, body_start
+
+# How deep tails are moved into arms before they are guarded instead: Python limits indentation.
+_DEEPEST = 8
+_CODES = {BREAK: "BREAK", CONTINUE: "CONTINUE", RETURN: "RETURN"}
+_NONE: frozenset[str] = frozenset()
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return Exits(context).visit(tree)
+
+
+class Exits(FunctionPass):
+    def rewrite_function(self, node: Any) -> Any:
+        node.body = self.visit_list(node.body)  # inner functions first
+        return FunctionExits(self.context).lower(node)
+
+
+@dataclass(eq=False)
+class ExitCode:
+    """A variable that says how a region was left; `read` once something depends on it."""
+
+    name: str
+    read: bool = False
+    writes: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a block stands: `top` when a return may stay a return, `loop_native` when break may stay a break.
+
+    `code` is the variable that exits from here set; `depth` how many tails were moved into arms around it."""
+
+    top: bool
+    code: ExitCode
+    loop_native: bool = False
+    depth: int = 0
+
+    def inside(self) -> Place:
+        return replace(self, top=False)
+
+
+class FunctionExits:
+    """Lowers the exits of one function."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.escapes = Escapes()
+        self.codes: list[ExitCode] = []
+        self.returned = ""
+        self.guarded = False
+
+    def lower(self, function: Any) -> Any:
+        reasons, native_return = statement_forms(function, self.escapes)
+        self.forms = reasons
+        for key, reason in reasons.items():
+            self.context.statement_forms[key] = function, reason
+        if not self._has_exits(function.body):
+            return function
+        returns = _returns(function.body)
+        valued = any(r.value is not None and not _is_none(r.value) for r in returns)
+        falls = self.escapes.block(function.body).falls
+        self.returned = self.context.namer.fresh("retval_") if valued else ""
+        self.context.exit_names.add(self.returned)
+        body = function.body
+        if valued and falls and not native_return:
+            body = [*body, build.placed(gast.Return(build.constant(None)), body[-1])]
+        code = self._new_code()
+        lowered, pending = self.block(body, Place(True, code))
+        if pending and self.returned:
+            lowered.append(build.placed(gast.Return(self._result()), body[-1]))
+        if code.read:
+            start = body_start(lowered)
+            lowered.insert(start, build.placed(self._set(code, "NORMAL"), body[0]))
+        unread = {id(w) for c in self.codes if not c.read for w in c.writes}
+        function.body = _Remover(unread).visit_list(lowered) or [build.placed(gast.Pass(), function)]
+        return function
+
+    def _has_exits(self, body: list[Any]) -> bool:
+        """Whether anything but a last return leaves early."""
+        escaping = [s for s in body if self.escapes.statement(s).escapes or _holds_exits(s)]
+        return bool(escaping) and not (len(escaping) == 1 and isinstance(body[-1], gast.Return))
+
+    def block(self, statements: list[Any], place: Place) -> tuple[list[Any], frozenset[str]]:
+        """The lowered statements, and the exits that the code may hold when they are through."""
+        result: list[Any] = []
+        pending: frozenset[str] = _NONE
+        guard: list[Any] | None = None
+        index = 0
+        while index < len(statements):
+            statement = statements[index]
+            here = place
+            target = result
+            if pending:
+                if guard is None:
+                    guard = []
+                    result.append(self._guard(place.code, guard, statement))
+                here, target = place.inside(), guard
+            rest = statements[index + 1 :]
+            lowered, left, consumed, ends = self._statement(statement, rest, here)
+            target.extend(lowered)
+            if left:
+                pending |= left
+                guard = None
+            if consumed or ends:
+                break
+            index += 1
+        return result, pending
+
+    def _guard(self, code: ExitCode, body: list[Any], like: Any) -> Any:
+        code.read = self.guarded = True
+        test = build.operate("goes_on", build.name(code.name))
+        return self.context.mark(build.placed(gast.If(test, body, []), like))
+
+    def _statement(
+        self, node: Any, rest: list[Any], place: Place
+    ) -> tuple[list[Any], frozenset[str], bool, bool]:
+        """(lowered, pending exits, whether `rest` went in as well, whether nothing can follow)."""
+        ways = self.escapes.statement(node)
+        if isinstance(node, (gast.Return, gast.Break, gast.Continue)):
+            return (*self._exit(node, place), False, True)
+        if isinstance(node, LOOPS):
+            lowered, pending = self._loop(node, place)
+            return lowered, pending, False, not ways.falls
+        if isinstance(node, gast.If):
+            if ways.escapes and id(node) not in self.forms:
+                return self._if(node, rest, place)
+            node.body, first = self.block(node.body, self._into(node, place))
+            node.orelse, second = self.block(node.orelse, self._into(node, place))
+            node.body = node.body or [build.placed(gast.Pass(), node)]
+            return [node], first | second, False, not ways.falls
+        pending = _NONE
+        if isinstance(node, (gast.With, gast.AsyncWith)):
+            node.body, pending = self.block(node.body, place)
+        elif isinstance(node, TRIES):
+            pending = self._try(node, place)
+        elif isinstance(node, gast.Match):
+            for case in node.cases:
+                case.body, left = self.block(case.body, place)
+                case.body = case.body or [build.placed(gast.Pass(), node)]
+                pending |= left
+        return [node], pending, False, not ways.falls and not pending
+
+    def _into(self, node: Any, place: Place) -> Place:
+        return place if id(node) in self.forms else place.inside()
+
+    def _exit(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+        if isinstance(node, gast.Return):
+            if place.top:
+                return [node], _NONE
+            lowered = []
+            if self.returned:
+                value = node.value or build.constant(None)
+                lowered.append(build.placed(build.assign(self.returned, value), node))
+            return [*lowered, self._leave(place.code, RETURN, node)], frozenset([RETURN])
+        if place.loop_native:
+            return [node], _NONE
+        kind = BREAK if isinstance(node, gast.Break) else CONTINUE
+        return [self._leave(place.code, kind, node)], frozenset([kind])
+
+    def _leave(self, code: ExitCode, kind: str, node: Any) -> Any:
+        statement = build.placed(self._set(code, _CODES[kind]), node)
+        code.writes.append(statement)
+        return statement
+
+    def _if(self, node: Any, rest: list[Any], place: Place) -> tuple[list[Any], frozenset[str], bool, bool]:
+        body, orelse = self.escapes.block(node.body), self.escapes.block(node.orelse)
+        ladder = bool(rest) and isinstance(rest[0], gast.If) and not node.orelse
+        moves = bool(rest) and body.falls != orelse.falls and (place.depth < _DEEPEST or ladder)
+        inner = place.inside()
+        if moves:
+            inner = replace(inner, depth=place.depth + (0 if ladder else 1))
+            if body.falls:
+                node.body = [*node.body, *rest]
+            else:
+                node.orelse = [*node.orelse, *rest]
+            body, orelse = self.escapes.block(node.body), self.escapes.block(node.orelse)
+        node.body, first = self.block(node.body, inner)
+        node.orelse, second = self.block(node.orelse, inner)
+        node.body = node.body or [build.placed(gast.Pass(), node)]
+        ends = not body.falls and not orelse.falls
+        pending = first | second
+        if ends and place.top and pending <= {RETURN}:
+            value = self._result() if self.returned else None
+            return [node, build.placed(gast.Return(value), node)], _NONE, moves, True
+        return [node], pending, moves, ends
+
+    def _result(self) -> Any:
+        read: Any = build.name(self.returned)
+        return build.operate("returned", read) if self.guarded else read
+
+    def _loop(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+        if id(node) in self.forms:
+            node.body, _ = self.block(node.body, replace(place, loop_native=True))
+            node.orelse, pending = self.block(node.orelse, place)
+            return [node], pending
+        leaving = self.escapes.block(node.body).escapes
+        code = self._new_code()
+        node.body, _ = self.block(node.body, Place(False, code))
+        node.body = node.body or [build.placed(gast.Pass(), node)]
+        before: list[Any] = []
+        after: list[Any] = []
+        if leaving & {BREAK, RETURN}:
+            code.read = True
+            leaves = build.operate("leaves", build.name(code.name))
+            check = gast.If(leaves, [gast.Break()], [])
+            node.body.append(self.context.mark(build.placed(check, node)))
+            before.append(build.placed(self._set(code, "NORMAL"), node))
+        if code.read:
+            node.body.insert(0, build.placed(self._set(code, "NORMAL"), node))
+        pending: frozenset[str] = _NONE
+        if node.orelse:
+            after, pending = self._loop_else(node, code, leaving, place)
+            node.orelse = []
+        if RETURN in leaving:
+            passed_on = build.operate("after_loop", build.name(code.name))
+            statement = build.placed(build.assign(place.code.name, passed_on), node)
+            place.code.writes.append(statement)
+            after.insert(0, statement)
+            pending |= {RETURN}
+        return [*before, node, *after], pending
+
+    def _loop_else(
+        self, node: Any, code: ExitCode, leaving: frozenset[str], place: Place
+    ) -> tuple[list[Any], frozenset[str]]:
+        if not leaving & {BREAK, RETURN}:
+            return self.block(node.orelse, place)
+        body, pending = self.block(node.orelse, place.inside())
+        code.read = self.guarded = True
+        completed = build.operate("completed", build.name(code.name))
+        return [self.context.mark(build.placed(gast.If(completed, body, []), node))], pending
+
+    def _try(self, node: Any, place: Place) -> frozenset[str]:
+        node.body, pending = self.block(node.body, place)
+        if node.orelse:
+            orelse, left = self.block(node.orelse, place.inside() if pending else place)
+            node.orelse = [self._guard(place.code, orelse, node)] if pending else orelse
+            pending |= left
+        for handler in node.handlers:
+            handler.body, left = self.block(handler.body, place)
+            handler.body = handler.body or [build.placed(gast.Pass(), node)]
+            pending |= left
+        node.finalbody, left = self.block(node.finalbody, place)
+        return pending | left
+
+    def _new_code(self) -> ExitCode:
+        code = ExitCode(self.context.namer.fresh("exit_"))
+        self.codes.append(code)
+        self.context.exit_names.add(code.name)
+        return code
+
+    @staticmethod
+    def _set(code: ExitCode, value: str) -> Any:
+        return build.assign(code.name, build.operator(value))
+
+
+class _Remover(Transformer):
+    """Takes out statements by identity; blocks that become empty get a pass."""
+
+    def __init__(self, unwanted: set[int]) -> None:
+        super().__init__()
+        self.unwanted = unwanted
+
+    def visit_list(self, items: list[Any]) -> list[Any]:
+        kept: list[Any] = []
+        for item in items:
+            if id(item) in self.unwanted:
+                continue
+            if isinstance(item, (gast.stmt, gast.ExceptHandler, gast.match_case)) and not isinstance(
+                item, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
+            ):
+                for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+                    block = getattr(item, name, None)
+                    if isinstance(block, list) and block:
+                        filled = self.visit_list(block)
+                        if not filled and name == "body":
+                            filled = [build.placed(gast.Pass(), block[0])]
+                        setattr(item, name, filled)
+            kept.append(item)
+        return kept
+
+
+def _holds_exits(node: Any) -> bool:
+    """Whether loops inside have exits of their own, which do not leave the statement."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, (gast.Break, gast.Continue, gast.Return)):
+            return True
+        if isinstance(current, LOOPS) and current.orelse:
+            return True
+        if isinstance(current, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+            continue
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            block = getattr(current, name, None)
+            if isinstance(block, list):
+                stack.extend(block)
+    return False
+
+
+def _returns(body: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    stack: list[Any] = list(body)
+    while stack:
+        current = stack.pop()
+        if isinstance(current, gast.Return):
+            found.append(current)
+        if isinstance(current, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+            continue
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            block = getattr(current, name, None)
+            if isinstance(block, list):
+                stack.extend(block)
+    return found
+
+
+def _is_none(value: Any) -> bool:
+    return isinstance(value, gast.Constant) and value.value is None

@@ -1,0 +1,137 @@
+"""Variable lifting: what a region takes is always there. Names that may not be assigned yet start as Undefined, and reads
+at which they might still be so are checked.
+
+    def f(c):
+        if c:
+            y = 1
+        return y
+    # becomes
+    def f(c):
+        y = ag__.Undefined('y')
+        if c:
+            y = 1
+        return ag__.ld(y)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.analysis.regions import Plan, plan_regions
+from autoconv.analysis.scopes import Scope, scope_of
+from autoconv.passes.base import Context, FunctionPass
+from autoconv.syntax import build
+from autoconv.syntax.tree import Transformer, body_start, walk_scope
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return Lifting(context).visit(tree)
+
+
+class Lifting(FunctionPass):
+    def rewrite_function(self, node: Any) -> Any:
+        node.body = self.visit_list(node.body)
+        scope = user_scope(node, self.context)
+        plan = make_plan(node, scope, self.context)
+        stateful = {name for region in plan.regions.values() for name in (*region.outputs, *region.cells)}
+        deleted = _deleted_names(node) & stateful & scope.locals
+        undefined = sorted(plan.undefined)
+        if not undefined and not deleted:
+            return node
+        node.body = _Reads(plan, plan.undefined | deleted, deleted).visit_list(node.body)
+        start = body_start(node.body)
+        first = node.body[0]
+        node.body[start:start] = [
+            build.placed(build.assign(name, build.operate("Undefined", build.constant(name))), first)
+            for name in undefined
+        ]
+        return node
+
+
+def make_plan(function: Any, scope: Scope, context: Context) -> Plan:
+    return plan_regions(
+        function,
+        scope,
+        context.statement_forms,
+        context.exit_names,
+        lambda statement: is_exit_check(statement, context),
+    )
+
+
+def is_exit_check(statement: Any, context: Context) -> bool:
+    """Whether this is the `if ag__.leaves(exit_): break` that ends a loop body."""
+    return (
+        isinstance(statement, gast.If)
+        and context.is_generated(statement)
+        and len(statement.body) == 1
+        and isinstance(statement.body[0], gast.Break)
+    )
+
+
+def user_scope(function: Any, context: Context) -> Scope:
+    """The scope of a function; what only our own lambdas capture does not have to be a cell."""
+    return scope_of(function, context.generated)
+
+
+class _Reads(Transformer):
+    """Checks the reads that may find a name undefined; `del x` makes it so again."""
+
+    def __init__(self, plan: Plan, names: set[str], deleted: set[str]) -> None:
+        super().__init__()
+        self.plan = plan
+        self.names = names
+        self.deleted = deleted
+        self.inner = 0
+
+    def visit_Name(self, node: Any) -> Any:
+        if not isinstance(node.ctx, gast.Load) or node.id not in self.names:
+            return node
+        if id(node) in self.plan.unsure or self.inner or node.id in self.deleted:
+            return build.placed(build.operate("ld", build.name(node.id)), node)
+        return node
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        """What an inner function reads may be undefined when it is called."""
+        names, self.names = self.names, self.names - scope_of(node).locals
+        self.inner += 1
+        self.generic(node)
+        self.inner -= 1
+        self.names = names
+        return node
+
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
+
+    def visit_ListComp(self, node: Any) -> Any:
+        bound = {n.id for g in node.generators for n in walk_scope(g.target) if isinstance(n, gast.Name)}
+        names, self.names = self.names, self.names - bound
+        self.inner += 1
+        self.generic(node)
+        self.inner -= 1
+        self.names = names
+        return node
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+
+    def visit_Delete(self, node: Any) -> Any:
+        kept: list[Any] = []
+        for target in node.targets:
+            if isinstance(target, gast.Name) and target.id in self.deleted:
+                checked = build.operate("ld", build.name(target.id))
+                gone = build.operate("deleted", checked, build.constant(target.id))
+                kept.append(build.placed(build.assign(target.id, gone), node))
+            else:
+                kept.append(build.placed(gast.Delete([target]), node))
+        return kept
+
+
+def _deleted_names(function: Any) -> set[str]:
+    return {
+        target.id
+        for statement in function.body
+        for node in walk_scope(statement)
+        if isinstance(node, gast.Delete)
+        for target in node.targets
+        if isinstance(target, gast.Name)
+    }

@@ -1,0 +1,111 @@
+"""Turns an expression whose walruses run only sometimes into statements, keeping the order of evaluation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.passes.base import Context
+from autoconv.syntax import build
+from autoconv.syntax.tree import children, contains
+
+
+class Lineariser:
+    """`expression(e)` answers what stands for `e` after `statements` have run."""
+
+    def __init__(self, context: Context, place: gast.AST) -> None:
+        self.context = context
+        self.place = place
+        self.statements: list[Any] = []
+
+    def expression(self, node: Any) -> Any:
+        if not _has_conditional_walrus(node):
+            return node
+        if isinstance(node, gast.BoolOp):
+            return self._bool_op(node)
+        if isinstance(node, gast.IfExp):
+            return self._if_exp(node)
+        if isinstance(node, gast.NamedExpr):
+            value = self.expression(node.value)
+            self._emit(build.assign(build.store(node.target.id), value))
+            return build.placed(build.name(node.target.id), node)
+        return self._operands(node)
+
+    def _bool_op(self, node: Any) -> Any:
+        result = self.context.namer.fresh("value_")
+        self._emit(build.assign(result, self.expression(node.values[0])))
+        test: Any = build.name(result)
+        if isinstance(node.op, gast.Or):
+            test = gast.UnaryOp(gast.Not(), test)
+        rest = node.values[1] if len(node.values) == 2 else gast.BoolOp(node.op, node.values[1:])
+        self._emit(self._if(test, self._arm(result, rest), []))
+        return build.placed(build.name(result), node)
+
+    def _if_exp(self, node: Any) -> Any:
+        result = self.context.namer.fresh("value_")
+        test = self.expression(node.test)
+        self._emit(self._if(test, self._arm(result, node.body), self._arm(result, node.orelse)))
+        return build.placed(build.name(result), node)
+
+    def _arm(self, result: str, value: Any) -> list[Any]:
+        inner = Lineariser(self.context, self.place)
+        inner._emit(build.assign(result, inner.expression(value)))
+        return inner.statements
+
+    def _if(self, test: Any, body: list[Any], orelse: list[Any]) -> Any:
+        return self.context.mark(build.placed(gast.If(test, body, orelse), self.place))
+
+    def _operands(self, node: Any) -> Any:
+        """What is evaluated before the operand that has the walrus goes into temporaries, so that order stays."""
+        parts = [part for part in children(node) if isinstance(part, (gast.expr, gast.keyword))]
+        last = max(i for i, part in enumerate(parts) if _has_conditional_walrus(part))
+        replaced: dict[int, Any] = {}
+        for i, part in enumerate(parts[: last + 1]):
+            if isinstance(part, gast.keyword):
+                part.value = self._saved(part.value, i < last)
+            elif isinstance(part, gast.Starred):
+                part.value = self._saved(part.value, i < last)
+            else:
+                replaced[id(part)] = self._saved(part, i < last)
+        _replace_children(node, replaced)
+        return node
+
+    def _saved(self, part: Any, before_another: bool) -> Any:
+        value = self.expression(part)
+        if not before_another or isinstance(value, (gast.Constant, gast.Lambda)):
+            return value
+        temporary = self.context.namer.fresh("value_")
+        self._emit(build.assign(temporary, value))
+        return build.placed(build.name(temporary), part)
+
+    def _emit(self, statement: Any) -> None:
+        self.statements.append(build.placed(statement, self.place))
+
+
+def _has_conditional_walrus(node: gast.AST) -> bool:
+    """Whether a walrus stands where `and`, `or` or a conditional expression may skip it."""
+    if isinstance(node, gast.BoolOp):
+        return contains(node, gast.NamedExpr) and (
+            any(contains(v, gast.NamedExpr) for v in node.values[1:]) or _has_conditional_walrus(node.values[0])
+        )
+    if isinstance(node, gast.IfExp):
+        return contains(node, gast.NamedExpr) and (
+            contains(node.body, gast.NamedExpr)
+            or contains(node.orelse, gast.NamedExpr)
+            or _has_conditional_walrus(node.test)
+        )
+    if isinstance(
+        node, (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+    ):
+        return False
+    return any(_has_conditional_walrus(child) for child in children(node))
+
+
+def _replace_children(node: Any, replaced: dict[int, Any]) -> None:
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if isinstance(value, list):
+            setattr(node, field, [replaced.get(id(item), item) for item in value])
+        elif isinstance(value, gast.AST):
+            setattr(node, field, replaced.get(id(value), value))

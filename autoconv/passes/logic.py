@@ -1,0 +1,74 @@
+"""`and`, `or`, `not`, conditional expressions, `in` and `is` become operators that evaluate lazily.
+
+    def f(a, b):
+        return b if a and not b else a in (1, 2)
+    # becomes
+    def f(a, b):
+        return ag__.if_exp(ag__.and_(a, lambda: ag__.not_(b)), lambda: b, lambda: ag__.in_(a, (1, 2)))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.analysis.pinned import cannot_be_deferred
+from autoconv.passes.base import Context, FunctionPass
+from autoconv.syntax import build
+
+_COMPARE = {gast.In: "in_", gast.NotIn: "not_in", gast.Is: "is_", gast.IsNot: "is_not"}
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return Logic(context).visit(tree)
+
+
+class Logic(FunctionPass):
+    def visit_BoolOp(self, node: Any) -> Any:
+        kind = "and" if isinstance(node.op, gast.And) else "or"
+        values = node.values
+        reason = next(filter(None, map(cannot_be_deferred, values[1:])), "")
+        self.generic(node)
+        if reason:
+            return self._kept(kind, node, reason)
+        self.context.note(kind, node, self.function, "operator", True)
+        first, *rest = node.values
+        return build.placed(build.operate(f"{kind}_", first, *map(self._thunk, rest)), node)
+
+    def visit_IfExp(self, node: Any) -> Any:
+        reason = cannot_be_deferred(node.body) or cannot_be_deferred(node.orelse)
+        self.generic(node)
+        if reason:
+            node.test = build.placed(build.operate("test", node.test), node.test)
+            self.context.note(
+                "if expression", node, self.function, "statement", False, f"an operand holds {reason}"
+            )
+            return node
+        self.context.note("if expression", node, self.function, "operator", True)
+        arms = self._thunk(node.body), self._thunk(node.orelse)
+        return build.placed(build.operate("if_exp", node.test, *arms), node)
+
+    def visit_UnaryOp(self, node: Any) -> Any:
+        self.generic(node)
+        if isinstance(node.op, gast.Not):
+            return build.placed(build.operate("not_", node.operand), node)
+        return node
+
+    def visit_Compare(self, node: Any) -> Any:
+        self.generic(node)
+        found = _COMPARE.get(type(node.ops[0])) if len(node.ops) == 1 else None
+        if found is None:
+            return node
+        return build.placed(build.operate(found, node.left, node.comparators[0]), node)
+
+    def _thunk(self, value: Any) -> Any:
+        return self.context.mark(build.thunk(value))
+
+    def _kept(self, kind: str, node: Any, reason: str) -> Any:
+        """The operands that decide go through `test`-like operators one by one; the operator itself stays."""
+        self.context.note(kind, node, self.function, "statement", False, f"an operand holds {reason}")
+        node.values = [
+            build.placed(build.operate("operand", value), value) for value in node.values[:-1]
+        ] + node.values[-1:]
+        return node

@@ -1,0 +1,227 @@
+"""Brings Python's shorthands to plain forms: chained comparisons, augmented assignment to attributes and items,
+walruses that run conditionally, zero-argument super, loop targets that are not names.
+
+    def f(o, x, y):
+        o.n += 1
+        return 0 < x.g() < y
+    # becomes
+    def f(o, x, y):
+        o.n = ag__.iadd(o.n, 1)
+        return 0 < (middle_ := x.g()) and middle_ < y
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.linearise import Lineariser
+from autoconv.syntax import build
+from autoconv.syntax.tree import contains, walk_scope
+
+INPLACE = {
+    gast.Add: "iadd", gast.Sub: "isub", gast.Mult: "imul", gast.MatMult: "imatmul", gast.Div: "itruediv",
+    gast.FloorDiv: "ifloordiv", gast.Mod: "imod", gast.Pow: "ipow", gast.LShift: "ilshift",
+    gast.RShift: "irshift", gast.BitAnd: "iand", gast.BitOr: "ior", gast.BitXor: "ixor",
+}  # fmt: skip
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return Normalise(context).visit(tree)
+
+
+class Normalise(FunctionPass):
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.in_comprehension = 0
+
+    def rewrite_function(self, node: Any) -> Any:
+        node.body = self.visit_list(_declarations_first(node.body))
+        return node
+
+    def visit_Compare(self, node: Any) -> Any:
+        self.generic(node)
+        if len(node.ops) == 1:
+            return node
+        return self._split(node, node.left, list(node.ops), list(node.comparators))
+
+    def _split(self, node: Any, left: Any, operators: list[Any], comparators: list[Any]) -> Any:
+        first, rest = comparators[0], comparators[1:]
+        if not rest:
+            return build.placed(gast.Compare(left, operators, comparators), node)
+        if isinstance(first, gast.Constant) or (isinstance(first, gast.Name) and not self.in_comprehension):
+            again: Any = first if isinstance(first, gast.Constant) else build.name(first.id)
+        else:
+            temporary = self.context.namer.free("middle_")
+            first = gast.NamedExpr(build.store(temporary), first)
+            again = build.name(temporary)
+        head = gast.Compare(left, operators[:1], [first])
+        return build.placed(
+            gast.BoolOp(gast.And(), [head, self._split(node, again, operators[1:], rest)]), node
+        )
+
+    def visit_GeneratorExp(self, node: Any) -> Any:
+        self.in_comprehension += 1
+        self.generic(node)
+        self.in_comprehension -= 1
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp
+
+    def visit_comprehension(self, node: Any) -> Any:
+        """A walrus is not allowed in the iterable of a comprehension: a chained comparison there stays."""
+        node.target = self.visit(node.target)
+        node.ifs = self.visit_list(node.ifs)
+        return node
+
+    def visit_AugAssign(self, node: Any) -> Any:
+        self.generic(node)
+        target = node.target
+        if isinstance(target, gast.Name):
+            return self._hoisted(node, "value")
+        before: list[Any] = []
+        base = self._once(target.value, before, "target_")
+        if isinstance(target, gast.Attribute):
+            read: Any = gast.Attribute(base(), target.attr, gast.Load())
+            write: Any = gast.Attribute(base(), target.attr, gast.Store())
+        else:
+            index = self._index_once(target.slice, before)
+            read = gast.Subscript(base(), index(), gast.Load())
+            write = gast.Subscript(base(), index(), gast.Store())
+        value = build.operate(INPLACE[type(node.op)], read, node.value)
+        statements = [*before, build.assign(write, value)]
+        return [build.placed(statement, node) for statement in statements]
+
+    def _once(self, expression: Any, before: list[Any], stem: str) -> Any:
+        """A function that makes reads of `expression`, which is evaluated only once."""
+        if isinstance(expression, gast.Name):
+            return lambda: build.name(expression.id)
+        if isinstance(expression, gast.Constant):
+            return lambda: build.constant(expression.value)
+        temporary = self.context.namer.fresh(stem)
+        before.append(build.assign(temporary, expression))
+        return lambda: build.name(temporary)
+
+    def _index_once(self, index: Any, before: list[Any]) -> Any:
+        if isinstance(index, gast.Slice):
+            parts = [
+                None if part is None else self._once(part, before, "index_")
+                for part in (index.lower, index.upper, index.step)
+            ]
+            return lambda: gast.Slice(*(part and part() for part in parts))
+        if isinstance(index, gast.Tuple):
+            items = [self._index_once(item, before) for item in index.elts]
+            return lambda: gast.Tuple([item() for item in items], gast.Load())
+        return self._once(index, before, "index_")
+
+    def visit_For(self, node: Any) -> Any:
+        node = self.generic(node)
+        if not _only_names(node.target):
+            item = self.context.namer.fresh("item_")
+            node.body.insert(0, build.placed(build.assign(node.target, build.name(item)), node))
+            node.target = build.placed(build.store(item), node)
+        return self._hoisted(node, "iter")
+
+    def visit_While(self, node: Any) -> Any:
+        node = self.generic(node)
+        if not contains(node.test, gast.NamedExpr) or _exits_at_this_level(node.orelse):
+            return node
+        leave: list[Any] = [*node.orelse, build.placed(gast.Break(), node)]
+        negated = build.placed(gast.UnaryOp(gast.Not(), node.test), node)
+        guard = self.context.mark(build.placed(gast.If(negated, leave, []), node))
+        node.test = build.placed(build.constant(True), node)
+        node.body = [*self._as_list(self._hoisted(guard, "test")), *node.body]
+        node.orelse = []
+        return node
+
+    def visit_If(self, node: Any) -> Any:
+        return self._hoisted(self.generic(node), "test")
+
+    def visit_Return(self, node: Any) -> Any:
+        return self._hoisted(self.generic(node), "value")
+
+    visit_Expr = visit_Assign = visit_Return
+
+    def visit_AnnAssign(self, node: Any) -> Any:
+        return self._hoisted(super().visit_AnnAssign(node), "value")
+
+    def _hoisted(self, statement: Any, field: str) -> Any:
+        """The statement, with statements before it where a walrus in it runs only sometimes."""
+        expression = getattr(statement, field)
+        if expression is None or not contains(expression, gast.NamedExpr):
+            return statement
+        lineariser = Lineariser(self.context, statement)
+        setattr(statement, field, lineariser.expression(expression))
+        return [*lineariser.statements, statement] if lineariser.statements else statement
+
+    @staticmethod
+    def _as_list(statements: Any) -> list[Any]:
+        return statements if isinstance(statements, list) else [statements]
+
+    def visit_Call(self, node: Any) -> Any:
+        self.generic(node)
+        zero_super = isinstance(node.func, gast.Name) and node.func.id == "super" and not node.args
+        if zero_super and not self.in_comprehension and self.function_node is not None:
+            arguments = self.function_node.args
+            first = [*arguments.posonlyargs, *arguments.args][:1]
+            if first and self.class_name:
+                node.args = [
+                    build.placed(build.name("__class__"), node),
+                    build.placed(build.name(first[0].id), node),
+                ]
+        return node
+
+
+def _only_names(target: Any) -> bool:
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return all(_only_names(item) for item in target.elts)
+    if isinstance(target, gast.Starred):
+        return _only_names(target.value)
+    return isinstance(target, gast.Name)
+
+
+def _exits_at_this_level(statements: list[Any]) -> bool:
+    return any(
+        isinstance(node, (gast.Break, gast.Continue)) for s in statements for node in walk_scope(s)
+    )
+
+
+def _declarations_first(body: list[Any]) -> list[Any]:
+    """`global` and `nonlocal` hold for the whole function wherever they stand: they move to its top."""
+    found = [
+        node
+        for statement in body
+        for node in walk_scope(statement)
+        if isinstance(node, (gast.Global, gast.Nonlocal))
+    ]
+    if not found:
+        return body
+    wanted = {id(node) for node in found}
+    docstring = body[:1] if _is_docstring(body[0]) else []
+    rest = _without(body[len(docstring) :], wanted)
+    return [*docstring, *sorted(found, key=lambda node: node.lineno), *rest]
+
+
+def _without(body: list[Any], unwanted: set[int]) -> list[Any]:
+    kept = [statement for statement in body if id(statement) not in unwanted]
+    for statement in kept:
+        if isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+            continue
+        for field in ("body", "orelse", "finalbody"):
+            inner = getattr(statement, field, None)
+            if isinstance(inner, list) and inner:
+                replaced = _without(inner, unwanted)
+                setattr(statement, field, replaced or [build.placed(gast.Pass(), statement)])
+        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            part.body = _without(part.body, unwanted) or [build.placed(gast.Pass(), statement)]
+    return kept
+
+
+def _is_docstring(statement: Any) -> bool:
+    return (
+        isinstance(statement, gast.Expr)
+        and isinstance(statement.value, gast.Constant)
+        and isinstance(statement.value.value, str)
+    )

@@ -1,0 +1,37 @@
+"""Reads of items whose index might be a tensor go through an operator.
+
+    def f(xs, i):
+        return xs[i] + xs[0]
+    # becomes
+    def f(xs, i):
+        return ag__.get_item(xs, i) + xs[0]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.effects import as_index
+from autoconv.syntax import build
+from autoconv.syntax.tree import walk
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return Subscripts(context).visit(tree)
+
+
+class Subscripts(FunctionPass):
+    def visit_Subscript(self, node: Any) -> Any:
+        self.generic(node)
+        if not isinstance(node.ctx, gast.Load) or _is_static(node.slice):
+            return node
+        return build.placed(build.operate("get_item", node.value, as_index(node.slice)), node)
+
+
+def _is_static(index: Any) -> bool:
+    """Constants, slices of constants and the like, which no tensor can be in; starred items stay as well."""
+    names = [n for n in walk(index) if not isinstance(n, (gast.Slice, gast.Constant, gast.UnaryOp, gast.Tuple))]
+    return not names or any(isinstance(n, gast.Starred) for n in names)

@@ -1,0 +1,200 @@
+"""From Python and NumPy values to tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, float64, int32, int64, string
+from autoconv.graph.types import TensorType, weak_fits
+from autoconv.runtime.recording import Region, current_region
+from autoconv.runtime.shape import TensorShape, as_shape
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, standalone_dtype
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
+    """A tensor of a Python number, string, (nested) list or array.
+
+    Python ints become int32, floats float32, unless `dtype` says otherwise; arrays keep their dtype. `shape` reshapes,
+    or broadcasts a single value. Raises TypeError or ValueError for what has no such tensor.
+    """
+    array = to_array(value, as_dtype(dtype) if dtype is not None else None)
+    if shape is not None:
+        wanted = as_shape(shape)
+        array = np.full(wanted, array) if array.size == 1 else array.reshape(wanted)
+    region = current_region()
+    return EagerTensor(array) if region is None else record_constant(region, array, name=name)
+
+
+def convert_to_tensor(
+    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+) -> Tensor:
+    """`value` as a tensor: tensors as they are, variables read, the rest as `constant` does.
+
+    Raises ValueError when a tensor has another dtype than the one asked for.
+    """
+    wanted = as_dtype(dtype) if dtype is not None else None
+    tensor = as_tensor(value)
+    if tensor is None:
+        if isinstance(value, (list, tuple)) and any_symbolic(value):
+            return _stack(value, wanted)
+        if wanted is None and dtype_hint is not None:
+            try:
+                return constant(value, dtype_hint)
+            except (TypeError, ValueError):
+                pass
+        return constant(value, wanted, name=name or "Const")
+    if tensor.weak:
+        return _apply("python_cast", tensor, dtype=wanted or standalone_dtype(tensor.type))
+    if wanted is not None and tensor.dtype is not wanted:
+        raise ValueError(
+            f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {tensor.dtype.name}: {tensor!r}"
+        )
+    return tensor
+
+
+def as_tensor(value: Any) -> Tensor | None:
+    """The tensor that `value` is or stands for (a variable is read); None for plain Python and NumPy values."""
+    if isinstance(value, Tensor):
+        return value
+    reader = getattr(type(value), "__autoconv_tensor__", None)
+    return reader(value) if reader is not None else None
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether `value` is a tensor or a variable."""
+    return isinstance(value, Tensor) or hasattr(type(value), "__autoconv_tensor__")
+
+
+def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
+    """The NumPy array behind a plain value, by TensorFlow's rules; raises TypeError or ValueError."""
+    if isinstance(value, EagerTensor):
+        value = value.numpy()
+    if isinstance(value, SymbolicTensor):
+        raise TypeError(f"{value!r} has a value only when the graph runs; it cannot become a constant.")
+    if isinstance(value, (list, tuple, TensorShape)):
+        value = _plain_nested(value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value)
+        if array.dtype.kind in "SU":
+            array = _bytes_array(array)
+        return array if dtype is None else _cast_array(array, dtype)
+    try:
+        array = np.array(value)
+    except ValueError as error:
+        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {error}") from None
+    if array.dtype.kind in "SU" or (array.dtype == object and array.size and _all_text(array)):
+        array = _bytes_array(array)
+        if dtype is not None and not dtype.is_string:
+            raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
+        return array
+    if array.dtype == object:
+        raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
+    inferred = _inferred_dtype(array, value)
+    if dtype is None:
+        return array.astype(inferred.numpy)
+    if inferred.is_string != dtype.is_string or not weak_fits(inferred, dtype):
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+    return _cast_array(array, dtype)
+
+
+def record_constant(region: Region, array: np.ndarray, weak: bool = False, name: str = "Const") -> SymbolicTensor:
+    """A constant node in the region."""
+    node = region.record("constant", [], {"value": array, "weak": weak}, shown=name)
+    return SymbolicTensor(node.results[0])
+
+
+def weak_constant(region: Region, value: bool | int | float | complex) -> SymbolicTensor:
+    """A Python number as a weak value of the graph; raises OverflowError for an int beyond 64 bits."""
+    return record_constant(region, weak_array(value), weak=True)
+
+
+def weak_array(value: bool | int | float | complex) -> np.ndarray:
+    return np.array(value, weak_dtype(value).numpy)
+
+
+def weak_dtype(value: Any) -> DType:
+    if isinstance(value, bool):
+        return bool_
+    if isinstance(value, int):
+        return int64
+    return float64 if isinstance(value, float) else complex128
+
+
+def any_symbolic(values: Any) -> bool:
+    return any(
+        any_symbolic(v) if isinstance(v, (list, tuple)) else isinstance(v, SymbolicTensor) or is_variable(v)
+        for v in values
+    )
+
+
+def is_variable(value: Any) -> bool:
+    return hasattr(type(value), "__autoconv_tensor__")
+
+
+def _apply(name: str, *operands: Any, **attributes: Any) -> Any:
+    from autoconv.runtime import dispatch  # dispatch converts operands, and conversion applies ops
+
+    return dispatch.apply(name, *operands, **attributes)
+
+
+def _stack(values: Any, dtype: DType | None) -> Tensor:
+    rows = [_stack(v, dtype) if isinstance(v, (list, tuple)) else v for v in values]
+    if dtype is not None:
+        rows = [convert_to_tensor(row, dtype) for row in rows]
+    return _apply("stack", *rows, axis=0)
+
+
+def _plain_nested(value: Any) -> Any:
+    if isinstance(value, (list, tuple, TensorShape)):
+        items = [_plain_nested(v) for v in value]
+        if items and all(isinstance(v, (np.ndarray, np.generic)) for v in items):
+            return np.array(items)
+        return items
+    if isinstance(value, EagerTensor) or is_variable(value):
+        return np.asarray(value)
+    return value
+
+
+def _inferred_dtype(array: np.ndarray, value: Any) -> DType:
+    if array.dtype == np.int64:
+        if array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
+            return int64
+        return int32
+    if array.size == 0 and isinstance(value, (list, tuple)):
+        return float32
+    return float32 if array.dtype == np.float64 else as_dtype(array.dtype)
+
+
+def _cast_array(array: np.ndarray, dtype: DType) -> np.ndarray:
+    if dtype.is_string:
+        return _bytes_array(array)
+    if dtype.is_integer and array.size and array.dtype.kind in "iu":
+        low, high = array.min(), array.max()
+        if int(low) < dtype.min or int(high) > dtype.max:
+            raise ValueError(f"{int(low if int(low) < dtype.min else high)} does not fit into {dtype.name}")
+    return array.astype(dtype.numpy)
+
+
+def _bytes_array(array: np.ndarray) -> np.ndarray:
+    result = np.empty(array.shape, object)
+    for position, item in np.ndenumerate(array):
+        result[position] = item.encode() if isinstance(item, str) else bytes(item)
+    return result
+
+
+def _all_text(array: np.ndarray) -> bool:
+    return all(isinstance(item, (str, bytes)) for item in array.flat)
+
+
+def type_of(value: Any) -> TensorType:
+    """The tensor type that a value has or would get."""
+    tensor = as_tensor(value)
+    if tensor is not None:
+        return tensor.type
+    array = to_array(value)
+    return TensorType(as_dtype(array.dtype), array.shape)
+
+
+__all__ = ["any_symbolic", "as_tensor", "constant", "convert_to_tensor", "is_tensor", "string", "to_array", "type_of"]

@@ -1,0 +1,304 @@
+"""Applies an op: runs its kernel at once, or records a node, after bringing the operands to types that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import AutoconvError, InvalidArgumentError
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64, string
+from autoconv.graph.graph import Value
+from autoconv.graph.types import TensorType, weak_fits, weak_rank
+from autoconv.ops import OPS
+from autoconv.ops.indexing import parse_index
+from autoconv.ops.record import Op
+from autoconv.runtime.convert import as_tensor, constant, is_tensor, record_constant, to_array, weak_dtype
+from autoconv.runtime.recording import COMPILE, Region, current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+_NUMBERS = (bool, int, float, complex)
+
+# Ops on Python numbers alone that have a meaning of their own in Python: exact, checked integers and errors.
+_PYTHON_OPS = {
+    "add": "python_add", "subtract": "python_subtract", "multiply": "python_multiply", "divide": "python_divide",
+    "floor_divide": "python_floor_divide", "modulo": "python_modulo", "power": "python_power",
+    "negative": "python_negative", "abs": "python_abs", "invert": "python_invert",
+    "equal": "python_equal", "not_equal": "python_not_equal", "less": "python_less",
+    "less_equal": "python_less_equal", "greater": "python_greater", "greater_equal": "python_greater_equal",
+    "bitwise_and": "python_and", "bitwise_or": "python_or", "bitwise_xor": "python_xor",
+    "left_shift": "python_left_shift", "right_shift": "python_right_shift",
+}  # fmt: skip
+
+
+def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: Any) -> Any:
+    """Applies the op to tensors and what converts to tensors.
+
+    Returns one Tensor, or a tuple of them. Inside a trace a node is recorded, else the kernel runs. Raises TypeError for
+    operands whose dtypes do not go together, and what the op's rule or kernel raises.
+    """
+    op = OPS[op_name]
+    region = current_region()
+    values = [_operand(x) for x in operands]
+    if region is not None and op_name in _PYTHON_OPS and _all_python(values):
+        op = OPS[_PYTHON_OPS[op_name]]
+    else:
+        values = _unified(op, values, region)
+    if region is None:
+        return _run(op, values, attributes)
+    return record(region, op, values, attributes, name)
+
+
+def binary(op_name: str, x: Any, y: Any) -> Any:
+    """An operator between two values, at least one of them a tensor; NotImplemented for what is not an operand."""
+    if not (_is_operand(x) and _is_operand(y)):
+        return NotImplemented
+    if op_name == "divide":
+        x, y = _true_division_operands(x, y)
+    elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
+        op_name = op_name.replace("bitwise", "logical")
+    return apply(op_name, x, y)
+
+
+def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
+    """Appends a node for the op; `values` are tensors, constants and graph values."""
+    inputs = [graph_value(region, value) for value in values]
+    try:
+        node = region.record(op.name, inputs, attributes, shown=name)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, AutoconvError) and error.place is None:
+            error.place = current_place()
+        raise
+    return wrap_results(node.results)
+
+
+def wrap_results(results: Sequence[Value]) -> Any:
+    """Symbolic tensors for a node's results (other values as they are): one bare, several as a tuple."""
+    wrapped = tuple(SymbolicTensor(r) if isinstance(r.type, TensorType) else r for r in results)
+    return wrapped[0] if len(wrapped) == 1 else wrapped
+
+
+def graph_value(region: Region, value: Any) -> Value:
+    """What stands for `value` in the region: captured when it is an eager tensor, else a constant."""
+    if isinstance(value, SymbolicTensor):
+        return value.value_in_graph
+    if isinstance(value, Value):
+        return value
+    if isinstance(value, EagerTensor):
+        return region.trace.capture(value, value.type, "Const")
+    if isinstance(value, _NUMBERS):
+        return record_constant(region, np.array(value, weak_dtype(value).numpy), weak=True).value_in_graph
+    resource = getattr(value, "__autoconv_resource__", None)
+    if resource is not None:
+        return resource(region)
+    return record_constant(region, to_array(value)).value_in_graph
+
+
+def get_item(x: Any, index: Any) -> Any:
+    """x[index], NumPy's meaning."""
+    spec, operands = parse_index(index, is_tensor)
+    return apply("get_item", x, *operands, spec=spec)
+
+
+def set_item(x: Any, index: Any, value: Any) -> Any:
+    """A copy of x in which [index] is `value`."""
+    spec, operands = parse_index(index, is_tensor)
+    tensor = as_tensor(x)
+    assert tensor is not None
+    return apply("set_item", tensor, _as_dtype_of(tensor, value), *operands, spec=spec)
+
+
+def round_to(x: Any, digits: int | None) -> Any:
+    """Python's round on a tensor: an integer (weak) without digits for Python numbers, else half to even."""
+    tensor = as_tensor(x)
+    assert tensor is not None
+    if tensor.weak:
+        return apply("python_round", tensor, digits=digits)
+    if not digits:
+        return apply("round", tensor)
+    scale = 10.0**digits
+    return apply("round", tensor * scale) / scale
+
+
+def _operand(x: Any) -> Any:
+    """Tensors, Python numbers and graph values as they are; everything else as an array or tensor."""
+    if isinstance(x, (Tensor, bool, int, float, complex, Value)):
+        return x
+    tensor = as_tensor(x)
+    if tensor is not None:
+        return tensor
+    if hasattr(x, "__autoconv_resource__") or type(x).__name__ == "ListValue":
+        return x
+    if isinstance(x, (list, tuple)):
+        from autoconv.runtime.convert import convert_to_tensor  # noqa: PLC0415
+
+        return convert_to_tensor(x)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return to_array(x)
+    return constant(x)
+
+
+def _is_operand(x: Any) -> bool:
+    return (
+        isinstance(x, (Tensor, bool, int, float, complex, np.ndarray, np.generic, str, bytes, list, tuple))
+        or as_tensor(x) is not None
+    )
+
+
+def _all_python(values: Sequence[Any]) -> bool:
+    return all((isinstance(v, Tensor) and v.weak) or isinstance(v, _NUMBERS) for v in values) and any(
+        isinstance(v, Tensor) for v in values
+    )
+
+
+def _is_bool(x: Any) -> bool:
+    tensor = as_tensor(x)
+    return not tensor.weak and tensor.dtype.is_bool if tensor is not None else isinstance(x, (bool, np.bool_))
+
+
+def _true_division_operands(x: Any, y: Any) -> tuple[Any, Any]:
+    """Integers divide as floats: those of 8 and 16 bits as float32, wider ones as float64."""
+    dtypes = [t.dtype for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
+    if dtypes and dtypes[0].is_integer:
+        wide = float32 if dtypes[0].size <= 2 else float64
+        return tuple(_cast_integer(v, wide) for v in (x, y))  # type: ignore[return-value]
+    return x, y
+
+
+def _cast_integer(value: Any, dtype: DType) -> Any:
+    tensor = as_tensor(value)
+    if tensor is not None and tensor.dtype.is_integer and not tensor.weak:
+        return apply("cast", tensor, dtype=dtype)
+    return value
+
+
+def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
+    """Brings the operands that have to agree to one dtype; Python numbers yield to typed values."""
+    positions = range(len(values)) if op.unify == "all" else op.unify
+    chosen = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]  # type: ignore[operator]
+    target, weak = _common_dtype(op, [values[i] for i in chosen], region) if chosen else (None, False)
+    result = list(values)
+    for i, value in enumerate(values):
+        if i in chosen and target is not None:
+            result[i] = _to_dtype(value, target, weak, region, op)
+        elif isinstance(value, _NUMBERS) and region is None:
+            result[i] = to_array(value)
+        elif isinstance(value, _NUMBERS) and not op.name.startswith("python"):
+            result[i] = to_array(value)
+    return result
+
+
+def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DType | None, bool]:
+    typed = [_dtype_of(v) for v in values if _is_typed(v)]
+    if typed:
+        if region is not None and region.contract == COMPILE:
+            return _numpy_result_dtype(values), False
+        for position, other in enumerate(typed[1:], 1):
+            if other is not typed[0]:
+                raise _mismatch(op, typed[0], other, position, region)
+        return typed[0], False
+    weak = [v.type.dtype if isinstance(v, Tensor) else weak_dtype(v) for v in values]
+    return max(weak, key=weak_rank), True
+
+
+def _is_typed(value: Any) -> bool:
+    return not isinstance(value, _NUMBERS) and not (isinstance(value, Tensor) and value.weak)
+
+
+def _dtype_of(value: Any) -> DType:
+    return value.dtype if isinstance(value, Tensor) else as_dtype(value.dtype)
+
+
+def _numpy_result_dtype(values: list[Any]) -> DType:
+    """NEP 50: typed values promote, Python numbers adapt."""
+    parts: list[Any] = []
+    for value in values:
+        if _is_typed(value):
+            dtype = _dtype_of(value)
+            if dtype.is_string:
+                return string
+            parts.append(dtype.numpy)
+        else:
+            number = weak_dtype(value) if isinstance(value, _NUMBERS) else value.type.dtype
+            parts.append((False, 0, 0.0, 0j)[weak_rank(number)])
+    return as_dtype(np.result_type(*parts))
+
+
+def _mismatch(op: Op, first: DType, other: DType, position: int, region: Region | None) -> Exception:
+    remedy = f"Cast one of them: autoconv.cast(value, autoconv.{first.name})."
+    if region is None:
+        return InvalidArgumentError(
+            f"cannot compute {op.graphdef} as input #{position}(zero-based) was expected to be a {first.name} tensor "
+            f"but is a {other.name} tensor [Op:{op.graphdef}]. {remedy}"
+        )
+    return TypeError(
+        f"Input {'xyzw'[min(position, 3)]!r} of {op.graphdef!r} Op has type {other.name} that does not match type "
+        f"{first.name} of argument 'x'. {remedy}"
+    )
+
+
+def _to_dtype(value: Any, target: DType, weak: bool, region: Region | None, op: Op) -> Any:
+    if isinstance(value, Tensor):
+        if value.type.dtype is target and (weak or not value.weak):
+            return value
+        if value.weak:
+            if not weak and not weak_fits(value.type.dtype, target):
+                raise TypeError(
+                    f"{op.graphdef}: the Python {_kind(value.type.dtype)} {value.name} does not fit the "
+                    f"{target.name} tensor it meets; cast the tensor first."
+                )
+            return apply("python_cast", value, dtype=target, weak=weak)
+        return apply("cast", value, dtype=target)
+    if isinstance(value, _NUMBERS):
+        if weak and region is not None:
+            return record_constant(region, np.array(value, target.numpy), weak=True)
+        return to_array(value, None if weak else target)
+    array = to_array(value)
+    return array if as_dtype(array.dtype) is target else array.astype(target.numpy)
+
+
+def _kind(dtype: DType) -> str:
+    return ("bool", "int", "float", "complex")[weak_rank(dtype)]
+
+
+def _as_dtype_of(tensor: Tensor, value: Any) -> Any:
+    """A value to be written into `tensor`: cast, as NumPy does for assignments."""
+    other = as_tensor(value)
+    if other is None:
+        return to_array(value, tensor.dtype) if isinstance(value, _NUMBERS) else to_array(value).astype(tensor.dtype.numpy)
+    if other.dtype is tensor.dtype and not other.weak:
+        return other
+    return apply("python_cast" if other.weak else "cast", other, dtype=tensor.dtype)
+
+
+def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    assert op.kernel is not None
+    arrays = [_concrete(v) for v in values]
+    try:
+        results = op.kernel(*arrays, **attributes)
+    except InvalidArgumentError as error:
+        if error.place is None:
+            error.place = current_place()
+        raise
+    if isinstance(results, tuple):
+        return tuple(_wrapped(r) for r in results)
+    return _wrapped(results)
+
+
+def _concrete(value: Any) -> Any:
+    if isinstance(value, EagerTensor):
+        return value._array
+    if isinstance(value, SymbolicTensor):
+        raise TypeError(
+            f"{value!r} is out of scope and cannot be used here. Use return values, explicit Python locals or autoconv "
+            "collections to access it. It belongs to a function that was traced, and ops run at once here."
+        )
+    if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__autoconv_resource__"):
+        return value
+    return to_array(value) if isinstance(value, _NUMBERS) else value
+
+
+def _wrapped(result: Any) -> Any:
+    return EagerTensor(result) if isinstance(result, (np.ndarray, np.generic)) else result

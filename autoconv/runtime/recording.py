@@ -1,0 +1,162 @@
+"""Recording: the region that ops are recorded into now, what it captures, and under which contract.
+
+A `Trace` is one run of a Python function whose ops are recorded. Its regions form a stack: the body of the function
+outermost, then the arms and loop bodies being recorded. A value used in a region that an outer one made becomes a
+capture of every region in between.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from autoconv.errors import InaccessibleTensorError
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import Type
+from autoconv.ops import OPS
+from autoconv.runtime.spans import current_span
+
+if TYPE_CHECKING:
+    from autoconv.runtime.journal import Journal
+
+FUNCTION, COMPILE = "function", "compile"
+
+
+@dataclass(eq=False)
+class Trace:
+    """One tracing of one function. `contract` is "function" or "compile" (see the README's invariants).
+
+    `captures` maps what was captured by identity to (the object kept alive, its parameter of the root graph).
+    `on_create` is told of each variable the traced code creates. `prints` holds output that is dropped when the
+    region that printed it is recorded again.
+    """
+
+    root: Region
+    contract: str = FUNCTION
+    captures: dict[int, tuple[Any, Value]] = field(default_factory=dict)
+    on_create: Any = None
+    pending_output: list[Any] | None = None
+    scope: str = ""
+
+    def capture(self, obj: Any, type_: Type, name: str) -> Value:
+        """The root parameter that stands for a Python object (a tensor, a variable's storage)."""
+        found = self.captures.get(id(obj))
+        if found is None:
+            found = obj, self.root.graph.add_parameter(type_, name)
+            self.captures[id(obj)] = found
+        return found[1]
+
+
+@dataclass(eq=False)
+class Region:
+    """A graph being recorded. `captures` maps outer values to this graph's parameters, in order."""
+
+    graph: Graph
+    parent: Region | None = None
+    captures: dict[Value, Value] = field(default_factory=dict)
+    journal: Journal | None = None
+    _trace: Trace | None = None
+
+    @property
+    def trace(self) -> Trace:
+        assert self._trace is not None
+        return self._trace
+
+    @property
+    def contract(self) -> str:
+        return self.trace.contract
+
+    def lift(self, value: Value) -> Value:
+        """The value as seen from this region; raises InaccessibleTensorError when it is not in scope."""
+        if value.graph is self.graph:
+            return value
+        found = self.captures.get(value)
+        if found is not None:
+            return found
+        if self.parent is None:
+            raise InaccessibleTensorError(_out_of_scope(value, self.graph))
+        outer = self.parent.lift(value)
+        found = self.captures.get(outer)
+        if found is None:
+            found = self.graph.add_parameter(outer.type, outer.name)
+            self.captures[outer] = found
+        self.captures[value] = found
+        return found
+
+    def captured(self) -> dict[Value, Value]:
+        """The captures whose outer value belongs to the parent region, in order of first use."""
+        assert self.parent is not None
+        return {
+            outer: inner for outer, inner in self.captures.items() if outer.graph is self.parent.graph
+        }
+
+    def record(self, name: str, inputs: list[Value], attributes: dict[str, Any], **options: Any) -> Node:
+        """Appends a node that applies the op called `name`, with the user's span."""
+        lifted = [self.lift(value) for value in inputs]
+        span = options.pop("span", None) or current_span()
+        shown = options.pop("shown", None) or display_name(name)
+        return self.graph.add(
+            OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options
+        )
+
+
+class _Stack(threading.local):
+    region: Region | None = None
+
+
+_STACK = _Stack()
+
+
+def current_region() -> Region | None:
+    """The region being recorded by this thread, None when ops run at once."""
+    return _STACK.region
+
+
+@contextmanager
+def recording(region: Region | None) -> Iterator[Region | None]:
+    """Ops of this thread are recorded into `region` inside the block (None: they run at once)."""
+    before = _STACK.region
+    _STACK.region = region
+    try:
+        yield region
+    finally:
+        _STACK.region = before
+
+
+def new_trace(name: str, contract: str) -> Trace:
+    """A trace with an empty root graph of that name."""
+    root = Region(Graph(name))
+    trace = Trace(root, contract)
+    root._trace = trace
+    return trace
+
+
+def subregion(parent: Region, name: str) -> Region:
+    """An empty region inside `parent`."""
+    return Region(Graph(name), parent, _trace=parent.trace)
+
+
+_SHOWN = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "floor_divide": "floordiv",
+    "modulo": "mod", "power": "pow", "python_add": "add", "python_subtract": "sub", "python_multiply": "mul",
+    "python_divide": "truediv", "python_floor_divide": "floordiv", "python_modulo": "mod", "python_power": "pow",
+}  # fmt: skip
+
+
+def display_name(op_name: str) -> str:
+    """What a node of that op is called in printed tensors: TensorFlow's names."""
+    return _SHOWN.get(op_name) or OPS[op_name].graphdef
+
+
+def _out_of_scope(value: Value, graph: Graph) -> str:
+    span = value.node.span if value.node is not None else None
+    where = f"\n\nIt was defined here:\n    {span}" if span else ""
+    return (
+        f"<autoconv.Tensor '{value.full_name}' {value.type}> is out of scope and cannot be used here. "
+        f"Use return values, explicit Python locals or autoconv collections to access it.{where}\n\n"
+        f"The tensor cannot be accessed from {graph.name!r}, because it was defined in {value.graph.name!r}, "
+        "which is out of scope."
+    )

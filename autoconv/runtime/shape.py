@@ -1,0 +1,171 @@
+"""TensorShape and TensorSpec: what users see of shapes and types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from autoconv.graph.dtypes import DType, as_dtype, float32
+from autoconv.graph.types import Dimension, Shape, TensorType, is_subtype, join_shapes, shapes_compatible
+
+
+class TensorShape:
+    """A possibly partly unknown shape. `TensorShape(None)` has an unknown rank."""
+
+    __slots__ = ("dims_tuple",)
+
+    def __init__(self, dims: Any = None) -> None:
+        self.dims_tuple: Shape = as_shape(dims)
+
+    @property
+    def rank(self) -> int | None:
+        return None if self.dims_tuple is None else len(self.dims_tuple)
+
+    ndims = rank
+
+    @property
+    def dims(self) -> list[int | None] | None:
+        return None if self.dims_tuple is None else self.as_list()
+
+    def as_list(self) -> list[int | None]:
+        """The dimensions, None for an unknown one; raises ValueError for an unknown rank."""
+        if self.dims_tuple is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return [d if isinstance(d, int) else None for d in self.dims_tuple]
+
+    def num_elements(self) -> int | None:
+        total = 1
+        for dimension in self.dims_tuple or ((None,) if self.dims_tuple is None else ()):
+            if not isinstance(dimension, int):
+                return None
+            total *= dimension
+        return total
+
+    def is_fully_defined(self) -> bool:
+        return self.dims_tuple is not None and all(isinstance(d, int) for d in self.dims_tuple)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        return shapes_compatible(self.dims_tuple, as_shape(other))
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        return TensorShape(join_shapes(self.dims_tuple, as_shape(other)))
+
+    def concatenate(self, other: Any) -> TensorShape:
+        second = as_shape(other)
+        return TensorShape(
+            None if self.dims_tuple is None or second is None else self.dims_tuple + second
+        )
+
+    def __iter__(self) -> Iterator[int | None]:
+        return iter(self.as_list())
+
+    def __len__(self) -> int:
+        if self.dims_tuple is None:
+            raise ValueError("Cannot take the length of shape with unknown rank.")
+        return len(self.dims_tuple)
+
+    def __bool__(self) -> bool:
+        return self.dims_tuple is not None
+
+    def __getitem__(self, index: Any) -> Any:
+        if self.dims_tuple is None:
+            return None if isinstance(index, int) else TensorShape(None)
+        return TensorShape(self.dims_tuple[index]) if isinstance(index, slice) else self.as_list()[index]
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            return self.dims_tuple == as_shape(other)
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.dims_tuple)
+
+    def __str__(self) -> str:
+        if self.dims_tuple is None:
+            return "<unknown>"
+        return str(tuple(self.as_list()))
+
+    def __repr__(self) -> str:
+        return f"TensorShape({'None' if self.dims_tuple is None else self.as_list()})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (self.dims_tuple,)
+
+
+class TensorSpec:
+    """The type of a tensor argument: a shape (None entries are unknown) and a dtype."""
+
+    __slots__ = ("_name", "_type")
+
+    def __init__(self, shape: Any = None, dtype: Any = float32, name: str | None = None) -> None:
+        self._type = TensorType(as_dtype(dtype), as_shape(shape))
+        self._name = name
+
+    @classmethod
+    def from_type(cls, type_: TensorType, name: str | None = None) -> TensorSpec:
+        return cls(type_.shape, type_.dtype, name)
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        return cls(tensor.shape, tensor.dtype, name)
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self._type.shape)
+
+    @property
+    def dtype(self) -> DType:
+        return self._type.dtype
+
+    @property
+    def name(self) -> str | None:
+        return self._name
+
+    @property
+    def type(self) -> TensorType:
+        return self._type
+
+    def is_compatible_with(self, other: Any) -> bool:
+        other_spec = other if isinstance(other, TensorSpec) else TensorSpec.from_tensor(other)
+        return self.dtype is other_spec.dtype and self.shape.is_compatible_with(other_spec.shape)
+
+    def is_subtype_of(self, other: TensorSpec) -> bool:
+        return is_subtype(self._type, other._type)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorSpec) and (self._type, self._name) == (other._type, other._name)
+
+    def __hash__(self) -> int:
+        return hash(self._type)
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self._name!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorSpec, (self._type.shape, self._type.dtype, self._name)
+
+
+def as_shape(dims: Any) -> Shape:
+    """A shape from None, an int, a TensorShape or a sequence of dimensions; raises TypeError."""
+    if dims is None:
+        return None
+    if isinstance(dims, TensorShape):
+        return dims.dims_tuple
+    if isinstance(dims, int):
+        return (dims,)
+    if isinstance(dims, Iterable) and not isinstance(dims, (str, bytes)):
+        return tuple(_as_dimension(d) for d in dims)
+    raise TypeError(f"Cannot convert {dims!r} to a TensorShape.")
+
+
+def _as_dimension(dimension: Any) -> Dimension:
+    if dimension is None or isinstance(dimension, int) or type(dimension).__name__ == "Symbol":
+        return dimension
+    if hasattr(dimension, "__index__"):
+        value = dimension.__index__()
+        return None if value < 0 else value
+    raise TypeError(f"Dimension value must be integer or None, found {dimension!r}.")

@@ -1,0 +1,41 @@
+"""What is known of a value now, although the graph has not run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+
+
+def static_value(value: Any) -> Any:
+    """The value of a number, array or eager tensor, or of a symbolic one made from constants; None if unknown.
+
+    Lists and tuples of such values become arrays.
+    """
+    if isinstance(value, EagerTensor):
+        return value.numpy()
+    if isinstance(value, SymbolicTensor):
+        return constant_of(value.value_in_graph)
+    if isinstance(value, (list, tuple)):
+        items = [static_value(item) for item in value]
+        return None if any(item is None for item in items) else np.array(items)
+    if isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
+        return value
+    return None
+
+
+def constant_of(value: Any) -> Any:
+    """The array that a graph value always has: a constant, or the fully known shape of something."""
+    node = value.node
+    if node is None:
+        return None
+    if node.op.name == "constant":
+        array = node.attributes["value"]
+        return array[()] if array.ndim == 0 else array
+    if node.op.name == "shape":
+        shape = node.inputs[0].type.shape
+        if shape is not None and all(isinstance(d, int) for d in shape):
+            return np.array(shape, value.type.dtype.numpy)
+    return None

@@ -1,0 +1,111 @@
+"""Structures: lists, tuples, dicts, named tuples and dataclasses of leaves, taken apart and put together again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """How a structure is built: `kind` is its class, `keys` the names of its children (None for sequences)."""
+
+    kind: type
+    keys: tuple[Any, ...] | None
+    children: tuple[Template | None, ...]
+
+    @property
+    def leaf_count(self) -> int:
+        return sum(1 if child is None else child.leaf_count for child in self.children)
+
+    def __str__(self) -> str:
+        inner = [("." if child is None else str(child)) for child in self.children]
+        if self.keys is not None:
+            inner = [f"{key!r}: {child}" for key, child in zip(self.keys, inner, strict=True)]
+        return f"{self.kind.__name__}({', '.join(inner)})"
+
+
+def flatten(structure: Any) -> tuple[list[Any], Template | None]:
+    """The leaves in order, and the template (None when `structure` is a leaf). Dicts go by sorted keys."""
+    leaves: list[Any] = []
+    return leaves, _flatten(structure, leaves)
+
+
+def pack(template: Template | None, leaves: Sequence[Any]) -> Any:
+    """The structure of that template with those leaves; raises ValueError for another number of them."""
+    expected = 1 if template is None else template.leaf_count
+    if expected != len(leaves):
+        raise ValueError(f"the structure has {expected} leaves, found {len(leaves)}")
+    return _pack(template, iter(leaves))
+
+
+def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
+    """Applies `function` to the leaves of structures of one template; raises ValueError when they differ."""
+    flat = [flatten(structure) for structure in structures]
+    template = flat[0][1]
+    for _, other in flat[1:]:
+        if other != template:
+            raise ValueError(f"the structures differ: {template} and {other}")
+    return pack(template, [function(*leaves) for leaves in zip(*(leaves for leaves, _ in flat), strict=True)])
+
+
+def is_structure(value: Any) -> bool:
+    """Whether `value` is taken apart."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return True
+    return (
+        isinstance(value, tuple)
+        or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _rebuildable(kind))
+        or (dataclasses.is_dataclass(value) and not isinstance(value, type) and _is_pytree_dataclass(kind))
+    )
+
+
+def is_namedtuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+_PLAIN = frozenset({list, tuple, dict})
+
+
+def _rebuildable(kind: type) -> bool:
+    return kind.__init__ in (list.__init__, dict.__init__)
+
+
+def _is_pytree_dataclass(kind: Any) -> bool:
+    """Dataclasses whose fields all are arguments of `__init__`."""
+    return all(field.init for field in dataclasses.fields(kind))
+
+
+def _flatten(value: Any, leaves: list[Any]) -> Template | None:
+    if not is_structure(value):
+        leaves.append(value)
+        return None
+    if isinstance(value, Mapping):
+        keys = tuple(sorted_keys(value))
+        return Template(type(value), keys, tuple(_flatten(value[key], leaves) for key in keys))
+    if isinstance(value, (list, tuple)):
+        return Template(type(value), None, tuple(_flatten(item, leaves) for item in value))
+    keys = tuple(field.name for field in dataclasses.fields(value))
+    return Template(type(value), keys, tuple(_flatten(getattr(value, key), leaves) for key in keys))
+
+
+def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
+    try:
+        return sorted(mapping)
+    except TypeError:
+        return list(mapping)
+
+
+def _pack(template: Template | None, leaves: Any) -> Any:
+    if template is None:
+        return next(leaves)
+    children = [_pack(child, leaves) for child in template.children]
+    kind = template.kind
+    if template.keys is None:
+        return kind(*children) if hasattr(kind, "_fields") else kind(children)
+    if issubclass(kind, dict):
+        return kind(zip(template.keys, children, strict=True))
+    return kind(**dict(zip(template.keys, children, strict=True)))

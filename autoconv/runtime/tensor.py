@@ -1,0 +1,292 @@
+"""Tensors: eager ones hold an array, symbolic ones stand for a value of a graph being recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import OperatorNotAllowedInGraphError
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
+from autoconv.graph.graph import Value
+from autoconv.graph.types import TensorType
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.shape import TensorShape
+from autoconv.runtime.tensor_methods import TensorMethods
+
+
+class Tensor(TensorMethods):
+    """An array of one dtype that cannot be changed. `Tensor` is the class of eager and symbolic tensors alike."""
+
+    __slots__ = ("__weakref__",)
+    __array_priority__ = 100.0
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def type(self) -> TensorType:
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> DType:
+        return self.type.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self.type.shape)
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    @property
+    def ndim(self) -> int | None:
+        return self.type.rank
+
+    @property
+    def weak(self) -> bool:
+        """Whether this is a Python number that became state: it takes the dtype of what it meets."""
+        return self.type.weak
+
+    def ref(self) -> TensorReference:
+        """A hashable reference to this tensor, for use as a key."""
+        return TensorReference(self)
+
+
+class EagerTensor(Tensor):
+    """A tensor whose array is there."""
+
+    __slots__ = ("_array", "_weak")
+
+    def __init__(self, array: Any, weak: bool = False) -> None:
+        self._array = np.asarray(array)
+        self._weak = weak
+
+    @property
+    def type(self) -> TensorType:
+        return TensorType(as_dtype(self._array.dtype), self._array.shape, self._weak)
+
+    @property
+    def dtype(self) -> DType:
+        return as_dtype(self._array.dtype)
+
+    def numpy(self) -> Any:
+        """The array, read-only; a NumPy scalar (bytes for strings) for a tensor without dimensions."""
+        if self._array.ndim == 0:
+            return self._array[()]
+        view = self._array.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def device(self) -> str:
+        return "/device:CPU:0"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = np.asarray(self.numpy())
+        return np.array(array, dtype) if copy else np.asarray(array, dtype)
+
+    def __bool__(self) -> bool:
+        return bool(self._array)
+
+    def __int__(self) -> int:
+        return int(self._array)
+
+    def __float__(self) -> float:
+        return float(self._array)
+
+    def __complex__(self) -> complex:
+        return complex(self._array)
+
+    def __index__(self) -> int:
+        return self._array.__index__()
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("Scalar tensor has no `len()`")
+        return len(self._array)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._array.ndim:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (EagerTensor(row) for row in self._array)
+
+    def __contains__(self, item: Any) -> bool:
+        return any(bool(np.all(row._array == np.asarray(item))) for row in self)  # type: ignore[attr-defined]
+
+    def __format__(self, spec: str) -> str:
+        return format(self._array.item(), spec) if spec and not self._array.ndim else str(self)
+
+    def __copy__(self) -> EagerTensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> EagerTensor:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EagerTensor, (self._array, self._weak)
+
+    def _text(self) -> str:
+        if self._array.ndim:
+            return str(self._array)
+        value = self._array[()]
+        return repr(value) if isinstance(value, bytes) else str(value)
+
+    def __str__(self) -> str:
+        text = self._text()
+        newline = "\n" if self._array.ndim > 1 else ""
+        return f"autoconv.Tensor({newline}{text}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        newline = "\n" if self._array.ndim else ""
+        text = repr(self._array) if self._array.ndim else self._text()
+        return f"<autoconv.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={newline}{text}>"
+
+
+class SymbolicTensor(Tensor):
+    """A tensor of a graph that is being recorded: it has a type and a name, and a value only when the graph runs."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Value) -> None:
+        self._value = value
+
+    @property
+    def value_in_graph(self) -> Value:
+        return self._value
+
+    @property
+    def type(self) -> TensorType:
+        assert isinstance(self._value.type, TensorType)
+        return self._value.type
+
+    @property
+    def dtype(self) -> DType:
+        """A Python number that became state shows as what it would leave the function as."""
+        type_ = self.type
+        return standalone_dtype(type_) if type_.weak else type_.dtype
+
+    @property
+    def name(self) -> str:
+        return self._value.full_name
+
+    @property
+    def graph(self) -> Any:
+        return self._value.graph
+
+    @property
+    def op(self) -> Any:
+        return self._value.node
+
+    @property
+    def device(self) -> str:
+        return ""
+
+    def set_shape(self, shape: Any) -> None:
+        """Declares what is known about the shape; raises ValueError when it contradicts what is known already."""
+        from autoconv.runtime.shape import as_shape  # noqa: PLC0415
+
+        wanted = as_shape(shape)
+        if not self.shape.is_compatible_with(wanted):
+            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(wanted)}")
+        known = self.type.shape
+        if known is None or wanted is None:
+            merged = wanted if known is None else known
+        else:
+            merged = tuple(b if a is None else a for a, b in zip(known, wanted, strict=True))
+        self._value.type = self.type.with_shape(merged)
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise OperatorNotAllowedInGraphError(
+            f"{what} is not allowed. You can attempt the following resolutions to the problem: run eagerly, decorate "
+            "this function with @autoconv.function or @autoconv.compile so that it is converted, or use graph ops "
+            "such as autoconv.cond and autoconv.while_loop. If the function is decorated already, its source code "
+            "may not be reachable."
+        )
+
+    def __bool__(self) -> bool:
+        self._refuse("Using a symbolic `autoconv.Tensor` as a Python `bool`")
+
+    def __iter__(self) -> Iterator[Tensor]:
+        self._refuse("Iterating over a symbolic `autoconv.Tensor`")
+
+    def __contains__(self, item: Any) -> bool:
+        self._refuse("Using `in` on a symbolic `autoconv.Tensor`")
+
+    def __index__(self) -> int:
+        return self._concrete("an index")
+
+    def __int__(self) -> int:
+        return self._concrete("an int")
+
+    def __float__(self) -> float:
+        return self._concrete("a float")
+
+    def __complex__(self) -> complex:
+        return self._concrete("a complex number")
+
+    def _concrete(self, what: str) -> Any:
+        region = current_region()
+        static = getattr(region.trace, "concretise", None) if region is not None else None
+        if static is not None:
+            return static(self, what)
+        raise OperatorNotAllowedInGraphError(
+            f"Python needs {what} here, and the symbolic tensor {self.name} has a value only when the graph runs."
+        )
+
+    def __len__(self) -> int:
+        shape = self.type.shape
+        if shape and isinstance(shape[0], int):
+            return shape[0]
+        raise TypeError(
+            f"len is not well defined for a symbolic Tensor ({self.name}). "
+            "Please call `x.shape` rather than `len(x)` for shape information."
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise NotImplementedError(
+            f"Cannot convert a symbolic autoconv.Tensor ({self.name}) to a numpy array. This error may indicate "
+            "that you're trying to pass a Tensor to a NumPy call, which is not supported."
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
+
+    def _shape_text(self) -> str:
+        return "" if self.type.shape is None else f" shape={self.shape}"
+
+    def __str__(self) -> str:
+        shape = self._shape_text().strip()
+        return f'Tensor("{self.name}", {shape + ", " if shape else ""}dtype={self.dtype.name})'
+
+    def __repr__(self) -> str:
+        shape = self._shape_text() or " shape=<unknown>"
+        return f"<autoconv.Tensor '{self.name}'{shape} dtype={self.dtype.name}>"
+
+
+class TensorReference:
+    """Compares and hashes by the identity of the tensor it refers to."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self._tensor = tensor
+
+    def deref(self) -> Any:
+        return self._tensor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorReference) and self._tensor is other._tensor
+
+    def __hash__(self) -> int:
+        return id(self._tensor)
+
+
+def standalone_dtype(type_: TensorType) -> DType:
+    """What a weak value becomes where it meets no typed one: int32 and float32 under `function`, else 64 bits."""
+    region = current_region()
+    wide = region is not None and region.contract == COMPILE
+    if type_.dtype.is_integer:
+        return int64 if wide else int32
+    if type_.dtype.is_floating:
+        return float64 if wide else float32
+    return type_.dtype

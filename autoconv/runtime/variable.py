@@ -1,0 +1,213 @@
+"""Variables: named storage that ops read and assign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ResourceType, TensorType
+from autoconv.runtime.convert import as_tensor, constant, convert_to_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.recording import Region, current_region, recording
+from autoconv.runtime.shape import TensorShape, as_shape
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor_methods import TensorMethods
+
+
+class Storage:
+    """What a variable's value lives in; graphs hold the storage, not the Python object."""
+
+    __slots__ = ("__weakref__", "name", "shape", "value")
+
+    def __init__(self, value: np.ndarray, shape: Any, name: str) -> None:
+        self.value = value
+        self.shape = shape
+        self.name = name
+
+    @property
+    def type(self) -> ResourceType:
+        return ResourceType(TensorType(as_dtype(self.value.dtype), self.shape))
+
+    def __autoconv_resource__(self, region: Region) -> Value:
+        return region.trace.capture(self, self.type, self.name)
+
+
+class Variable(TensorMethods):
+    """A tensor that can be assigned.
+
+    `initial_value` is anything that converts to a tensor, or a function that makes one; `shape` may leave dimensions
+    unknown that later values fill. Raises ValueError for a value of another shape, TypeError for another dtype.
+    """
+
+    __array_priority__ = 100.0
+    __hash__ = object.__hash__
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: Any = None,
+        constraint: Any = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError("The `initial_value` arg to `autoconv.Variable` has to be given; found None.")
+        array = _initial_array(initial_value, as_dtype(dtype) if dtype is not None else None)
+        declared = as_shape(shape) if shape is not None else array.shape
+        self._storage = Storage(array, declared, name or "Variable")
+        self._trainable = trainable is not False
+        self.constraint = constraint
+        self.synchronization = synchronization
+        self.aggregation = aggregation
+        region = current_region()
+        if region is not None and region.trace.on_create is not None:
+            region.trace.on_create(self)
+
+    @property
+    def name(self) -> str:
+        return f"{self._storage.name}:0"
+
+    @property
+    def trainable(self) -> bool:
+        return self._trainable
+
+    @property
+    def dtype(self) -> DType:
+        return as_dtype(self._storage.value.dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self._storage.shape)
+
+    @property
+    def type(self) -> TensorType:
+        return self._storage.type.value  # type: ignore[return-value]
+
+    @property
+    def storage(self) -> Storage:
+        return self._storage
+
+    @property
+    def device(self) -> str:
+        return "/device:CPU:0"
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def value(self) -> Tensor:
+        """The value now: a tensor that later assignments do not change."""
+        return apply("read_variable", self._storage)
+
+    read_value = value
+
+    def __autoconv_tensor__(self) -> Tensor:
+        return self.value()
+
+    def numpy(self) -> Any:
+        if current_region() is not None:
+            raise NotImplementedError("numpy() is only available when running eagerly.")
+        return EagerTensor(self._storage.value).numpy()
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Sets the value and answers the new one; raises ValueError for another shape."""
+        return self._update("assign_variable", value)
+
+    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        return self._update("assign_add_variable", delta)
+
+    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        return self._update("assign_sub_variable", delta)
+
+    def _update(self, op: str, value: Any) -> Any:
+        tensor = as_tensor(value)
+        if tensor is None or tensor.weak or tensor.dtype is not self.dtype:
+            tensor = (
+                convert_to_tensor(value, self.dtype)
+                if tensor is None or tensor.weak
+                else _wrong_dtype(self, tensor)
+            )
+        if not self.shape.is_compatible_with(tensor.shape):
+            raise ValueError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape {self.shape}, and "
+                f"the assigned value shape {tensor.shape} are incompatible."
+            )
+        return apply(op, self._storage, tensor)
+
+    def ref(self) -> Any:
+        from autoconv.runtime.tensor import TensorReference  # noqa: PLC0415
+
+        return TensorReference(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._storage.value, dtype)
+
+    def __bool__(self) -> bool:
+        return bool(self.value())
+
+    def __int__(self) -> int:
+        return int(self.value())
+
+    def __float__(self) -> float:
+        return float(self.value())
+
+    def __index__(self) -> int:
+        return self.value().__index__()  # type: ignore[attr-defined]
+
+    def __iter__(self) -> Any:
+        return iter(self.value())  # type: ignore[call-overload]
+
+    def __len__(self) -> int:
+        return len(self.value())  # type: ignore[arg-type]
+
+    def __deepcopy__(self, memo: Any) -> Variable:
+        return Variable(self._storage.value.copy(), self._trainable, name=self._storage.name)
+
+    def __repr__(self) -> str:
+        head = f"<autoconv.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}"
+        if current_region() is not None:
+            return head + ">"
+        text = repr(EagerTensor(self._storage.value))
+        return f"{head}, {text[text.index('numpy=') : -1]}>"
+
+
+def _wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
+    raise ValueError(
+        f"Tensor conversion requested dtype {variable.dtype.name} for Tensor with dtype {tensor.dtype.name}: {tensor!r}. "
+        f"Cast it first: autoconv.cast(value, autoconv.{variable.dtype.name})."
+    )
+
+
+def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
+    """The first value, computed at once even while a function is traced."""
+    with recording(None):
+        tensor = value() if callable(value) else value
+        if isinstance(tensor, SymbolicTensor):
+            region_value = static_of(tensor)
+            if region_value is None:
+                raise ValueError(
+                    f"the initial value of a variable created in a traced function has to be known then; found {tensor!r}. "
+                    "Pass a function: autoconv.Variable(lambda: ...)."
+                )
+            tensor = region_value
+        found = as_tensor(tensor)
+        if found is None:
+            found = constant(tensor, dtype)
+        elif dtype is not None and found.dtype is not dtype:
+            found = apply("cast", found, dtype=dtype)
+        return np.array(found.numpy())  # type: ignore[attr-defined]
+
+
+def static_of(tensor: SymbolicTensor) -> Any:
+    from autoconv.runtime.static import static_value  # noqa: PLC0415
+
+    return static_value(tensor)

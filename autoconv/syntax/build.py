@@ -1,0 +1,103 @@
+"""Makes new pieces of trees. Statements carry the place of the user's statement that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import gast
+
+OPERATORS = "ag__"
+
+
+def name(identifier: str) -> gast.Name:
+    return gast.Name(identifier, gast.Load(), None, None)
+
+
+def store(identifier: str) -> gast.Name:
+    return gast.Name(identifier, gast.Store(), None, None)
+
+
+def parameter(identifier: str) -> gast.Name:
+    return gast.Name(identifier, gast.Param(), None, None)
+
+
+def constant(value: Any) -> gast.Constant:
+    return gast.Constant(value, None)
+
+
+def operator(attribute: str) -> gast.Attribute:
+    """`ag__.attribute`"""
+    return gast.Attribute(name(OPERATORS), attribute, gast.Load())
+
+
+def call(function: gast.expr, *arguments: gast.expr, **keywords: gast.expr) -> gast.Call:
+    return gast.Call(
+        function, list(arguments), [gast.keyword(key, value) for key, value in keywords.items()]
+    )
+
+
+def operate(attribute: str, *arguments: gast.expr, **keywords: gast.expr) -> gast.Call:
+    """`ag__.attribute(*arguments, **keywords)`"""
+    return call(operator(attribute), *arguments, **keywords)
+
+
+def thunk(body: gast.expr) -> gast.Lambda:
+    """`lambda: body`"""
+    return gast.Lambda(no_arguments(), body)
+
+
+def no_arguments() -> gast.arguments:
+    return arguments(())
+
+
+def arguments(names: Iterable[str]) -> gast.arguments:
+    return gast.arguments([parameter(n) for n in names], [], None, [], [], None, [])
+
+
+def loads(names: Iterable[str]) -> gast.Tuple:
+    return gast.Tuple([name(n) for n in names], gast.Load())
+
+
+def stores(names: Iterable[str]) -> gast.Tuple:
+    return gast.Tuple([store(n) for n in names], gast.Store())
+
+
+def strings(names: Iterable[str]) -> gast.Tuple:
+    return gast.Tuple([constant(n) for n in names], gast.Load())
+
+
+def assign(target: gast.expr | str, value: gast.expr) -> gast.Assign:
+    return gast.Assign([store(target) if isinstance(target, str) else target], value, None)
+
+
+def function(
+    identifier: str, parameters: Sequence[str], body: list[gast.stmt]
+) -> gast.FunctionDef:
+    definition = gast.FunctionDef(identifier, arguments(parameters), body or [gast.Pass()], [], None, None)
+    if "type_params" in gast.FunctionDef._fields:
+        definition.type_params = []
+    return definition
+
+
+def placed(new: Any, like: gast.AST) -> Any:
+    """`new` (a statement or expression) at the place of `like`, its parts too where they have none."""
+    if hasattr(like, "lineno"):
+        _place(new, like)
+    return new
+
+
+def _place(new: Any, like: gast.AST) -> None:
+    if hasattr(new, "lineno"):
+        return
+    if "lineno" in new._attributes:
+        new.lineno, new.col_offset = like.lineno, like.col_offset
+        new.end_lineno, new.end_col_offset = like.end_lineno, like.end_col_offset
+    for field in new._fields:
+        child = getattr(new, field, None)
+        if isinstance(child, gast.AST):
+            _place(child, like)
+        elif isinstance(child, list):
+            for item in child:
+                if isinstance(item, gast.AST):
+                    _place(item, like)

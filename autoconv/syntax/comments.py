@@ -1,0 +1,45 @@
+"""Find the comments that stand on lines of their own, with the statements they stand above."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+
+_LAYOUT = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER})
+_CLAUSES_WITHOUT_STATEMENT = frozenset({"else", "finally", ":"})
+
+
+def own_line_comments(source: str) -> dict[int, tuple[str, ...]]:
+    """Return the comment lines above each statement, keyed by the line (1-based) the statement starts on.
+
+    Comments at the end of a block belong to whatever statement follows. A bare `else` or `finally` has
+    no line in a syntax tree, so the comments above it belong to the first statement of its block.
+    Comments inside a statement are left out, and a source that cannot be read has none.
+    """
+    source = source.removeprefix("\ufeff")
+    if not any(line.lstrip().startswith("#") for line in source.splitlines()):
+        return {}
+    comments: dict[int, tuple[str, ...]] = {}
+    pending: list[str] = []
+    inside_statement = False
+    try:
+        for kind, text, (line, column), _, physical_line in tokenize.generate_tokens(
+            io.StringIO(source, newline=None).readline
+        ):
+            if kind == tokenize.NEWLINE:
+                inside_statement = False
+            elif kind == tokenize.ERRORTOKEN:
+                return {}
+            elif inside_statement or kind in _LAYOUT:
+                continue
+            elif kind == tokenize.COMMENT:
+                if not physical_line[:column].strip():
+                    pending.append(text)
+            elif text not in _CLAUSES_WITHOUT_STATEMENT:
+                inside_statement = True
+                if pending:
+                    comments[line] = tuple(pending)
+                    pending.clear()
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        return {}
+    return comments

@@ -1,0 +1,47 @@
+"""Fresh names: those that the user's module does not use."""
+
+from __future__ import annotations
+
+import gast
+
+from autoconv.syntax.tree import walk
+
+
+class Namer:
+    """`fresh("exit_")` is `exit_`, or `exit_1`, `exit_2` … when that is taken; `free("if_body")` may repeat."""
+
+    def __init__(self, tree: gast.AST) -> None:
+        self._taken = used_names(tree)
+        self._free: dict[str, str] = {}
+
+    def fresh(self, stem: str) -> str:
+        candidate, number = stem, 0
+        while candidate in self._taken:
+            number += 1
+            candidate = f"{stem}{number}" if stem.endswith("_") else f"{stem}_{number}"
+        self._taken.add(candidate)
+        return candidate
+
+    def free(self, stem: str) -> str:
+        """A name for what is used at once and may be shadowed: the same one each time it is asked for."""
+        if stem not in self._free:
+            self._free[stem] = self.fresh(stem)
+        return self._free[stem]
+
+
+def used_names(tree: gast.AST) -> set[str]:
+    names: set[str] = set()
+    for node in walk(tree):
+        if isinstance(node, gast.Name):
+            names.add(node.id)
+        elif isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (gast.Global, gast.Nonlocal)):
+            names.update(node.names)
+        elif isinstance(node, gast.alias):
+            names.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, gast.MatchAs | gast.MatchStar) and node.name:
+            names.add(node.name if isinstance(node.name, str) else node.name.id)
+        elif isinstance(node, gast.MatchMapping) and node.rest:
+            names.add(node.rest)
+    return names

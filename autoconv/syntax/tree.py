@@ -1,0 +1,117 @@
+"""Walking and rewriting trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gast
+
+FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
+COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+SCOPES = (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)
+_LEAVES = (gast.Load, gast.Store, gast.Param, gast.Del, gast.operator, gast.cmpop, gast.unaryop, gast.boolop)
+
+
+def children(node: gast.AST) -> Iterator[gast.AST]:
+    """The direct children, in the order of the text."""
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if isinstance(value, list):
+            for item in value:
+                if isinstance(item, gast.AST):
+                    yield item
+        elif isinstance(value, gast.AST) and not isinstance(value, _LEAVES):
+            yield value
+
+
+def walk(node: gast.AST) -> Iterator[gast.AST]:
+    """The node and everything below it."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(children(current))
+
+
+def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
+    """As `walk`, but not into the scopes that nested functions, classes and comprehensions open.
+
+    What such a scope evaluates outside of itself (defaults, decorators, bases, the first iterable) is walked.
+    """
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        if isinstance(current, SCOPES) and current is not node:
+            stack.extend(outer_parts(current))
+        else:
+            stack.extend(children(current))
+
+
+def outer_parts(scope: gast.AST) -> list[gast.AST]:
+    """The expressions of a scope that are evaluated where it stands."""
+    if isinstance(scope, COMPREHENSIONS):
+        return [scope.generators[0].iter]
+    if isinstance(scope, gast.ClassDef):
+        return [*scope.decorator_list, *scope.bases, *scope.keywords]
+    found: list[gast.AST] = list(getattr(scope, "decorator_list", ()))
+    found += [d for d in (*scope.args.defaults, *scope.args.kw_defaults) if d is not None]
+    return found
+
+
+def contains(node: gast.AST, kinds: type | tuple[type, ...]) -> bool:
+    """Whether a node of those kinds is in the scope of `node`."""
+    return any(isinstance(child, kinds) for child in walk_scope(node))
+
+
+class Transformer:
+    """Rewrites a tree bottom-up or top-down, whichever a `visit_Kind` method chooses.
+
+    `visit_Kind(node)` answers the node that replaces it; for a statement it may answer a list. Kinds without a method
+    have their children rewritten. A method calls `generic(node)` for the children.
+    """
+
+    def __init__(self) -> None:
+        self._methods: dict[type, Callable[[Any], Any]] = {}
+
+    def visit(self, node: Any) -> Any:
+        kind = type(node)
+        method = self._methods.get(kind)
+        if method is None:
+            method = getattr(self, f"visit_{kind.__name__}", self.generic)
+            self._methods[kind] = method
+        return method(node)
+
+    def generic(self, node: Any) -> Any:
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                if value:
+                    setattr(node, field, self.visit_list(value))
+            elif isinstance(value, gast.AST) and not isinstance(value, _LEAVES):
+                setattr(node, field, self.visit(value))
+        return node
+
+    def visit_list(self, items: list[Any]) -> list[Any]:
+        result: list[Any] = []
+        for item in items:
+            if not isinstance(item, gast.AST):
+                result.append(item)
+                continue
+            new = self.visit(item)
+            if isinstance(new, list):
+                result.extend(new)
+            elif new is not None:
+                result.append(new)
+        return result
+
+
+def body_start(body: list[Any]) -> int:
+    """Where new statements of a function go: behind its docstring and declarations."""
+    index = 0
+    if body and isinstance(body[0], gast.Expr) and isinstance(body[0].value, gast.Constant):
+        index = 1
+    while index < len(body) and isinstance(body[index], (gast.Global, gast.Nonlocal)):
+        index += 1
+    return index

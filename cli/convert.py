@@ -1,0 +1,346 @@
+"""`autoconv convert`: whole files and folders, converted statically."""
+
+from __future__ import annotations
+
+import contextlib
+import filecmp
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from autoconv.emit.conversion import Options
+from autoconv.errors import SourceError, TargetError
+
+from .diagnostics import say, say_bytes, worst
+from .exits import ExitCode
+from .output import Staging, terminating_cleanly
+from .plan import Job, Plan, check_outputs, make_plan
+from .report import as_json, coloured, diff, show_explanation, show_failures
+from .workers import Outcome, check_compiled_names, convert_all, convert_job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mode:
+    """What was asked for beside the conversion itself."""
+
+    diff: bool
+    check: bool
+    explain: bool
+    json: bool
+    quiet: bool
+    verbose: bool
+    keep_going: bool
+    force: bool
+    jobs: int
+
+    @property
+    def writes(self) -> bool:
+        return not (self.diff or self.check or self.explain)
+
+
+def _renames(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    pairs = [value.partition("=") for value in values]
+    for old, equals, new in pairs:
+        names = (*old.split("."), *new.split("."))
+        if not equals or not all(name.isidentifier() for name in names):
+            raise click.BadParameter("write OLD=NEW, for example tensorflow=autoconv")
+    return {old: new for old, _, new in pairs}
+
+
+@click.command(short_help="Convert files or folders to code that stages on tensors.")
+@click.argument("inputs", nargs=-1, required=True, metavar="FILE|DIR|-...", type=click.Path())
+@click.option(
+    "-o", "--output", metavar="OUT", type=click.Path(), help="Where to write; - is standard output."
+)
+@click.option(
+    "--compile",
+    "compile_names",
+    multiple=True,
+    metavar="NAME",
+    help="Put function NAME (f, Class.method) under @autoconv.compile; may be repeated.",
+)
+@click.option("--compile-all", is_flag=True, help="Put every top-level function under @autoconv.compile.")
+@click.option("--diff", is_flag=True, help="Print a unified diff and write nothing.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if an output is missing or would change.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Write nothing; a row for each if, while, for, and, or, comprehension: "
+    "what it becomes, would it stage, and if not why.",
+)
+@click.option("--json", is_flag=True, help="Print diagnostics, constructs and outputs as one JSON document.")
+@click.option(
+    "--keep-going",
+    is_flag=True,
+    help="Leave a function that cannot be converted as it is, with a comment, "
+    "and write the rest; a file that is not Python is copied.",
+)
+@click.option("--force", is_flag=True, help="Replace outputs that exist.")
+@click.option(
+    "--rename-import",
+    "renames",
+    multiple=True,
+    callback=_renames,
+    metavar="OLD=NEW",
+    help="Import NEW where the code imports OLD, e.g. tensorflow=autoconv; may be repeated.",
+)
+@click.option("--no-comments", is_flag=True, help="Drop the comments above statements.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="How many processes; by default as many as are worth it.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@click.option("-v", "--verbose", is_flag=True, help="A line for every file.")
+def convert(
+    inputs: tuple[str, ...],
+    output: str | None,
+    compile_names: tuple[str, ...],
+    compile_all: bool,
+    diff: bool,
+    check: bool,
+    explain: bool,
+    json: bool,
+    keep_going: bool,
+    force: bool,
+    renames: dict[str, str],
+    no_comments: bool,
+    jobs: int,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Convert Python files or whole folders. The code is parsed, never imported or run.
+
+    The result behaves as the original on plain values; on tensors its if, while, for and so on become part of
+    a graph. Without -o it goes to NAME_graph.py beside the file, for a folder to the sibling folder
+    NAME_graph (files that are not Python are copied along), and for - to standard output.
+
+    \b
+    Examples:
+      autoconv convert newton.py                      writes newton_graph.py
+      autoconv convert solver/ -o build/solver        a package; its imports of itself keep working
+      autoconv convert newton.py --compile solve      solve runs as native code
+      autoconv convert model.py --rename-import tensorflow=autoconv
+      autoconv convert src/ --check --diff            for continuous integration
+      cat newton.py | autoconv convert - | less
+
+    What is lost: comments at the end of lines and inside of expressions, blank lines and formatting; names of
+    modules in strings (as for importlib.import_module) are not renamed. Docstrings, decorators, defaults,
+    annotations and comments above statements stay.
+
+    \b
+    Exit codes: 0 fine; 1 --check would change something, or something is unsupported; 2 wrong usage;
+    3 a source cannot be read or parsed; 4 a bug of autoconv.
+    """
+    mode = Mode(
+        diff=diff,
+        check=check,
+        explain=explain,
+        json=json,
+        quiet=quiet,
+        verbose=verbose,
+        keep_going=keep_going,
+        force=force,
+        jobs=jobs,
+    )
+    options = Options(
+        compile_names=frozenset(compile_names),
+        compile_all=compile_all,
+        rename_imports=renames,
+        keep_going=keep_going,
+        comments=not no_comments,
+    )
+    plan = make_plan(inputs, output, options)
+    if mode.writes:
+        check_outputs(plan, force=force)
+    outcomes = _convert(plan, mode)
+    check_compiled_names(outcomes, options.compile_names)
+    code = worst(outcome.code for outcome in outcomes)
+    failed = _failed_folders(outcomes, mode)
+    accepted = [outcome for outcome in outcomes if _is_written(outcome, mode, failed)]
+    copies = [job for job in plan.jobs if job.action == "copy" and job.folder not in failed]
+    show_failures(outcomes)
+    written = _write(plan, accepted, copies, mode) if mode.writes else []
+    changed = _changed(accepted, copies) if mode.check else []
+    if changed:
+        code = max(code, ExitCode.DIFFERS)
+    if mode.json:
+        say(as_json(outcomes, written, changed, code))
+    else:
+        _print(plan, outcomes, accepted, written, changed, mode)
+    raise click.exceptions.Exit(code)
+
+
+def _convert(plan: Plan, mode: Mode) -> list[Outcome]:
+    jobs = [job for job in plan.jobs if job.action == "convert"]
+    if len(jobs) == 1:
+        return [convert_job(jobs[0], _standard_input() if jobs[0].source is None else None)]
+    with _progress(len(jobs), mode) as advance:
+        return convert_all(jobs, mode.jobs, advance)
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise SourceError("standard input is closed")
+    return sys.stdin.buffer.read()
+
+
+def _failed_folders(outcomes: Sequence[Outcome], mode: Mode) -> set[int]:
+    """The folders of which nothing is written."""
+    if mode.keep_going:
+        return set()
+    return {outcome.job.folder for outcome in outcomes if outcome.code and outcome.job.folder is not None}
+
+
+def _is_written(outcome: Outcome, mode: Mode, failed: set[int]) -> bool:
+    if outcome.job.folder in failed:
+        return False
+    if outcome.conversion is not None:
+        return mode.keep_going or not outcome.diagnostics
+    return mode.keep_going and outcome.job.folder is not None and outcome.job.source is not None
+
+
+def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode: Mode) -> list[Path]:
+    """Writes all outputs or none, and returns their paths. A file of a folder that could not be converted at
+    all is copied as it is (only --keep-going comes here with one)."""
+    written: list[Path] = []
+    used = {job.folder for job in (*(outcome.job for outcome in accepted), *copies)}
+    try:
+        with terminating_cleanly(), Staging() as staging:
+            places = {
+                index: staging.folder(target)
+                for index, (_, target) in enumerate(plan.folders)
+                if index in used
+            }
+
+            def place(job: Job) -> Path:
+                assert job.output is not None
+                if job.folder is None:
+                    return job.output
+                return places[job.folder] / job.output.relative_to(plan.folders[job.folder][1])
+
+            for outcome in accepted:
+                job = outcome.job
+                if job.output is None:
+                    continue
+                if outcome.conversion is not None:
+                    staging.text(place(job), outcome.conversion.text, mode_of=job.source)
+                elif job.source is not None:
+                    staging.copy(place(job), job.source)
+                written.append(job.output)
+            for job in copies:
+                if job.source is not None and job.output is not None:
+                    staging.copy(place(job), job.source)
+                    written.append(job.output)
+            staging.commit()
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        raise TargetError(f"cannot write the output: {name}{error.strerror or error}") from error
+    return written
+
+
+def _changed(accepted: Sequence[Outcome], copies: Sequence[Job]) -> list[Path]:
+    """The outputs that are missing or would change."""
+    changed = []
+    for outcome in accepted:
+        path = outcome.job.output
+        if path is not None and outcome.conversion is not None:
+            new = outcome.conversion.text.encode("utf-8")
+            if not path.is_file() or path.read_bytes() != new:
+                changed.append(path)
+    for job in copies:
+        source, path = job.source, job.output
+        if source is None or path is None or not source.is_file():
+            continue
+        if not path.is_file() or not filecmp.cmp(source, path, shallow=False):
+            changed.append(path)
+    return changed
+
+
+def _print(
+    plan: Plan,
+    outcomes: Sequence[Outcome],
+    accepted: Sequence[Outcome],
+    written: Sequence[Path],
+    changed: Sequence[Path],
+    mode: Mode,
+) -> None:
+    if mode.diff:
+        for outcome in accepted:
+            say(_diff(outcome, mode), newline=False)
+    if mode.explain:
+        show_explanation(outcomes)
+    if mode.writes:
+        for outcome in accepted:
+            if outcome.job.output is None and outcome.conversion is not None:
+                if sys.stdout.isatty():
+                    say(coloured(outcome.conversion.text), newline=False)
+                else:
+                    say_bytes(outcome.conversion.text.encode("utf-8"))
+    if mode.quiet:
+        return
+    for path in changed:
+        say(f"would {'change' if path.exists() else 'write'} {path}", err=True)
+    if mode.verbose:
+        for outcome in outcomes:
+            say(_line(outcome), err=True)
+    for _, target in plan.folders:
+        count = sum(path.is_relative_to(target) for path in written)
+        if count:
+            say(f"wrote {target} ({count} files)", err=True)
+    for outcome in accepted:
+        if outcome.job.folder is None and outcome.job.output in written:
+            say(f"wrote {outcome.job.output}", err=True)
+    rest = len(outcomes) - len(accepted)
+    if rest and len(outcomes) > 1 and mode.writes:
+        say(f"{rest} of {len(outcomes)} files were not written; see the messages above", err=True)
+
+
+def _diff(outcome: Outcome, mode: Mode) -> str:
+    """From the source to the converted text; with --check, from the output as it is to what it would be."""
+    if outcome.conversion is None or outcome.source is None:
+        return ""
+    output = outcome.job.output
+    name = str(output or "<stdout>")
+    if mode.check and output is not None and output.is_file():
+        return diff(output.read_text("utf-8", "replace"), outcome.conversion.text, name, name)
+    return diff(outcome.source, outcome.conversion.text, outcome.job.name, name)
+
+
+def _line(outcome: Outcome) -> str:
+    if outcome.conversion is None:
+        return f"{outcome.job.name}: not converted"
+    constructs = outcome.conversion.constructs
+    rewritten = sum(construct.form != "plain" for construct in constructs)
+    return (
+        f"{outcome.job.name}: {len(outcome.conversion.functions)} functions, "
+        f"{rewritten} of {len(constructs)} constructs rewritten"
+    )
+
+
+@contextlib.contextmanager
+def _progress(total: int, mode: Mode) -> Iterator[Callable[[Job], None]]:
+    """A bar on standard error while that is a terminal."""
+    if mode.quiet or mode.verbose or not sys.stderr.isatty():
+        yield lambda job: None
+        return
+    from rich.console import Console  # heavy, and only for terminals
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("converting"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda job: bar.update(task, advance=1, description=escape(job.name))

@@ -1,0 +1,128 @@
+"""`autoconv info`: what is installed, what is missing, and where things are kept."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json as jsonlib
+import os
+import platform
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from autoconv.config import SETTINGS, cache_folder
+
+from .diagnostics import say
+
+PACKAGES = ("gast", "astunparse", "numpy", "click", "rich", "pygments", "platformdirs", "llvmlite")
+
+
+@click.command(short_help="Print versions, backends, the cache folder, and what is missing.")
+@click.option("--json", is_flag=True, help="As one JSON document.")
+def info(json: bool) -> None:
+    """Print versions, backends, the cache folder with its size, the processor, and what is missing for which
+    extra.
+
+    \b
+    Examples:
+      autoconv info
+      autoconv info --json
+    """
+    facts = gather()
+    say(jsonlib.dumps(facts, indent=2) if json else _text(facts))
+
+
+def gather() -> dict[str, Any]:
+    """Everything that `autoconv info` prints."""
+    folder = cache_folder()
+    files, size = _contents(folder)
+    return {
+        "autoconv": version("autoconv"),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "packages": {name: version(name) for name in PACKAGES},
+        "backends": _backends(),
+        "cache": {"folder": str(folder), "exists": folder.is_dir(), "files": files, "bytes": size},
+        "cpu": {"model": _processor(), "architecture": platform.machine(), "cores": os.cpu_count()},
+        "platform": platform.platform(),
+        "disabled": SETTINGS.disabled,
+        "missing": _missing(),
+    }
+
+
+def version(name: str) -> str | None:
+    """The installed version of a distribution, None where there is none."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _backends() -> list[str]:
+    import autoconv.backends  # read when it is asked for: a native backend loads its compiler
+
+    known = getattr(autoconv.backends, "BACKENDS", None)
+    if known is None:
+        return ["reference"]
+    return [
+        str(getattr(each, "name", each)) for each in (known.keys() if isinstance(known, Mapping) else known)
+    ]
+
+
+def _contents(folder: Path) -> tuple[int, int]:
+    sizes = []
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                sizes.append(os.lstat(os.path.join(parent, name)).st_size)
+            except OSError:
+                continue
+    return len(sizes), sum(sizes)
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
+            if line.lower().startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or "unknown"
+
+
+def _missing() -> dict[str, list[str]]:
+    """Extra -> the distributions of it that are not installed."""
+    missing: dict[str, list[str]] = {}
+    try:
+        requirements = importlib.metadata.requires("autoconv") or []
+    except importlib.metadata.PackageNotFoundError:
+        return missing
+    for requirement in requirements:
+        extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", requirement)
+        name = re.match(r"[\w.-]+", requirement)
+        if extra and name and version(name[0]) is None:
+            missing.setdefault(extra[1], []).append(name[0])
+    return missing
+
+
+def _text(facts: dict[str, Any]) -> str:
+    cache, cpu = facts["cache"], facts["cpu"]
+    rows = [("autoconv", facts["autoconv"] or "not installed"), ("Python", facts["python"])]
+    rows += [(name, found or "not installed") for name, found in facts["packages"].items()]
+    rows.append(("backends", ", ".join(facts["backends"])))
+    rows.append(
+        ("cache folder", cache["folder"] if cache["exists"] else f"{cache['folder']} (not there yet)")
+    )
+    rows.append(("cache size", f"{cache['files']} files, {cache['bytes'] / 1e6:.1f} MB"))
+    rows.append(("CPU", f"{cpu['model']}, {cpu['cores']} cores, {cpu['architecture']}"))
+    rows.append(("platform", facts["platform"]))
+    if facts["disabled"]:
+        rows.append(("disabled", "yes: AUTOCONV_DISABLE is set"))
+    for extra, names in facts["missing"].items():
+        rows.append((f"missing for [{extra}]", f"{', '.join(names)}   (pip install 'autoconv[{extra}]')"))
+    if not facts["missing"]:
+        rows.append(("missing", "nothing"))
+    width = max(len(label) for label, _ in rows)
+    return "\n".join(f"{label.ljust(width)}  {value}" for label, value in rows)

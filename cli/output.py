@@ -1,0 +1,184 @@
+"""Writes outputs so that none is ever half there: everything is written beside its place first, then
+renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import stat
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import FrameType, TracebackType
+
+from autoconv.errors import TargetError
+
+
+def refuse_existing(path: Path, *, force: bool) -> None:
+    """Raises TargetError for an output that is there already; an empty folder, /dev/null and pipes may be."""
+    if not os.path.lexists(path) or force:
+        return
+    if path.is_dir() and not any(path.iterdir()):
+        return
+    if path.exists() and not path.is_dir() and not path.is_file():
+        return
+    raise TargetError(f"{path} exists already; use --force to replace it, or -o to write elsewhere")
+
+
+def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Raises TargetError where an output is an input, be it by another path, a symbolic or a hard link."""
+    sources = list(inputs)
+    names = {os.path.realpath(source) for source in sources}
+    identities = {_identity(source) for source in sources}
+    for output in outputs:
+        identity = _identity(output)
+        if os.path.realpath(output) in names or (identity is not None and identity in identities):
+            raise TargetError(
+                f"{output} is an input of this command and is not overwritten; choose another -o"
+            )
+
+
+class Staging:
+    """Outputs on their way: private files beside their places until `commit` renames them all.
+
+        with Staging() as staging:
+            staging.text(path, "...", mode_of=source)
+            staging.commit()
+
+    Leaving the block without a commit (an error, ctrl-C, a polite kill) removes everything that was staged.
+    """
+
+    def __init__(self) -> None:
+        self._renames: list[tuple[str, str]] = []
+        self._folders: list[tuple[str, Path]] = []
+        self._created: list[Path] = []
+
+    def folder(self, path: Path) -> Path:
+        """Where to put the contents of a new folder: a private one beside it; the folder itself if it
+        exists."""
+        if path.is_dir():
+            return path
+        self._make_parents(path)
+        with _interrupts_held():
+            temporary = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+            self._folders.append((temporary, path))
+        return Path(temporary)
+
+    def text(self, path: Path, text: str, *, mode_of: Path | None = None) -> None:
+        """Stages a UTF-8 file with the permissions of the file it replaces, else of `mode_of`."""
+        data = text.encode("utf-8")
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)  # a device or a pipe: there is nothing to rename
+            return
+        temporary = self._temporary(path)
+        with open(temporary, "wb") as stream:
+            stream.write(data)
+        os.chmod(temporary, self._mode(path, mode_of))
+
+    def copy(self, path: Path, source: Path) -> None:
+        """Stages a copy of a file, or of a symbolic link, with its permissions and times."""
+        if source.is_symlink() and (source.is_dir() or not source.exists()):
+            target = os.readlink(source)
+            self._make_parents(path)
+            if not os.path.lexists(path):
+                os.symlink(target if not os.path.isabs(target) else os.path.realpath(source), path)
+            return
+        temporary = self._temporary(path)
+        shutil.copyfile(source, temporary)
+        shutil.copystat(source, temporary)
+
+    def commit(self) -> None:
+        """Renames everything into place. Ctrl-C waits until that is done: all outputs are new, or none."""
+        with _interrupts_held():
+            for temporary, final in self._renames:
+                os.replace(temporary, final)
+            for temporary, folder in self._folders:
+                os.chmod(temporary, 0o777 & ~_umask())
+                os.rename(temporary, folder)
+            self._renames, self._folders, self._created = [], [], []
+
+    def __enter__(self) -> Staging:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with _interrupts_held():
+            for temporary, _ in self._renames:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+            for temporary, _ in self._folders:
+                shutil.rmtree(temporary, ignore_errors=True)
+            for folder in reversed(self._created):
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+
+    def _temporary(self, path: Path) -> str:
+        final = os.path.realpath(path)  # a link that is written to stays a link
+        self._make_parents(Path(final))
+        with _interrupts_held():
+            descriptor, temporary = tempfile.mkstemp(
+                dir=os.path.dirname(final), prefix=f".{path.name[:100]}."
+            )
+            self._renames.append((temporary, final))
+        os.close(descriptor)
+        return temporary
+
+    def _make_parents(self, path: Path) -> None:
+        missing = [folder for folder in path.parents if not folder.exists()]
+        for folder in reversed(missing):
+            folder.mkdir(exist_ok=True)
+            self._created.append(folder)
+
+    def _mode(self, path: Path, mode_of: Path | None) -> int:
+        for model in (path, mode_of):
+            if model is not None and model.is_file():
+                return stat.S_IMODE(model.stat().st_mode) & 0o777
+        return 0o666 & ~_umask()
+
+
+@contextlib.contextmanager
+def terminating_cleanly() -> Iterator[None]:
+    """Lets a polite kill (SIGTERM) end the block as an exception, so that what was staged is removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C and a polite kill arrive after the block."""
+    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return (facts.st_dev, facts.st_ino)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

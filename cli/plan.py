@@ -1,0 +1,188 @@
+"""Decides, before anything is converted, what is read and where each result goes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from autoconv.emit.conversion import Options
+from autoconv.errors import TargetError
+
+from .output import refuse_existing, refuse_inputs
+from .targets import is_own_folder, is_python_file, shown
+
+STREAM = "-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One file. `source` is None for standard input, `output` for standard output; `folder` is the index of
+    the folder of the command line that it belongs to (all of it is written, or nothing)."""
+
+    source: Path | None
+    output: Path | None
+    action: Literal["convert", "copy"] = "convert"
+    options: Options = field(default_factory=Options)
+    folder: int | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.source) if self.source is not None else "<stdin>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """`folders`: (input folder, output folder) for each folder of the command line."""
+
+    jobs: tuple[Job, ...]
+    folders: tuple[tuple[Path, Path], ...]
+
+
+def make_plan(inputs: Sequence[str], output: str | None, options: Options) -> Plan:
+    """The plan for the FILE|DIR|- arguments and the -o of a command line.
+
+    Raises TargetError for what is not there, a folder without Python, and outputs that collide.
+    """
+    unique = list(dict.fromkeys(inputs))
+    if STREAM in unique and len(unique) > 1:
+        raise TargetError("standard input (-) cannot be combined with files")
+    if unique == [STREAM]:
+        target = None if output in (None, STREAM) else Path(str(output))
+        return Plan(jobs=(Job(source=None, output=target, options=options),), folders=())
+    jobs: list[Job] = []
+    folders: list[tuple[Path, Path]] = []
+    for source in map(Path, unique):
+        if source.is_dir():
+            target_folder = _folder_output(source, output, several=len(unique) > 1)
+            jobs += _folder_jobs(source, target_folder, options, len(folders))
+            folders.append((source, target_folder))
+        elif os.path.lexists(source):
+            jobs.append(
+                Job(source=source, output=_file_output(source, output, len(unique) > 1), options=options)
+            )
+        else:
+            raise TargetError(f"{source}: no such file or folder")
+    return Plan(
+        jobs=tuple(_renaming_siblings(jobs)) if output is None else tuple(jobs), folders=tuple(folders)
+    )
+
+
+def check_outputs(plan: Plan, *, force: bool) -> None:
+    """Raises TargetError for an output that exists without --force, is an input, or is written twice."""
+    sources = [job.source for job in plan.jobs if job.source is not None]
+    outputs = [job.output for job in plan.jobs if job.output is not None]
+    for source, target in plan.folders:
+        inner, outer = os.path.realpath(target), os.path.realpath(source)
+        if os.path.commonpath([inner, outer]) == outer and inner != outer:
+            raise TargetError(f"the output {target} lies inside of the folder {source} that is converted")
+    refuse_inputs(outputs, sources)
+    seen: set[str] = set()
+    for path in outputs:
+        if str(path) in seen:
+            raise TargetError(f"{path} would be written twice; convert these files one by one")
+        seen.add(str(path))
+    for _, folder in plan.folders:
+        if folder.exists() and not folder.is_dir():
+            raise TargetError(f"{folder} is a file; the output of a folder is a folder")
+        refuse_existing(folder, force=force)
+    for job in plan.jobs:
+        if job.folder is None and job.output is not None:
+            if job.output.is_dir():
+                raise TargetError(f"{job.output} is a folder; the output of a file is a file")
+            refuse_existing(job.output, force=force)
+
+
+def _file_output(source: Path, output: str | None, several: bool) -> Path | None:
+    if output is None:
+        return source.with_name(f"{source.stem}_graph{source.suffix or '.py'}")
+    if output == STREAM:
+        if several:
+            raise TargetError("several files cannot go to standard output; name a folder with -o")
+        return None
+    if several or output.endswith(("/", os.sep)) or Path(output).is_dir():
+        return Path(output) / source.name
+    return Path(output)
+
+
+def _folder_output(source: Path, output: str | None, *, several: bool) -> Path:
+    if output == STREAM:
+        raise TargetError(f"{source} is a folder and cannot go to standard output; name a folder with -o")
+    whole = Path(os.path.abspath(source))
+    if output is not None:
+        return Path(output) / whole.name if several else Path(output)
+    if not whole.name:
+        raise TargetError(f"name a folder with -o for the output of {source}")
+    return shown(whole.with_name(f"{whole.name}_graph"))
+
+
+def _folder_jobs(source: Path, target: Path, options: Options, index: int) -> list[Job]:
+    options = _renaming_package(source, target, options)
+    jobs = [
+        Job(
+            source=path,
+            output=target / path.relative_to(source),
+            action="convert" if is_python_file(path) else "copy",
+            options=options,
+            folder=index,
+        )
+        for path in _walk(source)
+    ]
+    if not any(job.action == "convert" for job in jobs):
+        raise TargetError(f"{source}: there is no Python file in this folder")
+    return jobs
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Every file below a folder in a stable order, links to folders included, without what tools leave
+    behind."""
+
+    def refuse(error: OSError) -> None:
+        raise TargetError(f"cannot read the folder {error.filename}: {error.strerror}") from error
+
+    for parent, folders, files in os.walk(folder, onerror=refuse):
+        root = Path(parent)
+        entered = [name for name in sorted(folders) if is_own_folder(root / name)]
+        linked = [name for name in entered if (root / name).is_symlink()]
+        folders[:] = [name for name in entered if name not in linked]
+        for name in sorted([*files, *linked]):
+            path = root / name
+            if (path.is_file() or path.is_symlink()) and path.suffix not in (".pyc", ".pyo"):
+                yield path
+
+
+def _renaming_package(source: Path, target: Path, options: Options) -> Options:
+    """A package that moves to another name imports its own modules under that name."""
+    old, new = Path(os.path.abspath(source)).name, Path(os.path.abspath(target)).name
+    if (
+        not (source / "__init__.py").is_file()
+        or old == new
+        or not (old.isidentifier() and new.isidentifier())
+    ):
+        return options
+    outer: list[str] = []
+    for parent in Path(os.path.abspath(source)).parents:
+        if not (parent / "__init__.py").is_file():
+            break
+        outer.insert(0, parent.name)
+    before, after = ".".join([*outer, old]), ".".join([*outer, new])
+    return replace(options, rename_imports={before: after, **options.rename_imports})
+
+
+def _renaming_siblings(jobs: list[Job]) -> Iterator[Job]:
+    """Files of one folder that are converted together import each other converted: `a` becomes `a_graph`."""
+    beside: dict[Path, dict[str, str]] = {}
+    for job in jobs:
+        if job.folder is not None or job.source is None or job.output is None:
+            continue
+        if job.source.stem.isidentifier() and not (job.source.parent / "__init__.py").exists():
+            beside.setdefault(job.source.parent, {})[job.source.stem] = job.output.stem
+    for job in jobs:
+        names = beside.get(job.source.parent, {}) if job.folder is None and job.source is not None else {}
+        if len(names) < 2:
+            yield job
+            continue
+        renames = {**names, **job.options.rename_imports}
+        yield replace(job, options=replace(job.options, rename_imports=renames))

@@ -1,0 +1,181 @@
+"""What `convert` prints about its outcomes: the table of --explain, --diff, --json, and the line at the
+end."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from autoconv.emit.conversion import Construct
+from autoconv.errors import Place
+
+from .diagnostics import say, show_bug, show_diagnostic, show_error
+from .exits import ExitCode
+from .workers import Outcome
+
+COLUMNS = ("line", "kind", "function", "form", "stages", "why not")
+
+
+def show_failures(outcomes: Iterable[Outcome]) -> None:
+    """Every diagnostic of every file, then errors and bugs, on standard error."""
+    for outcome in outcomes:
+        for diagnostic in outcome.diagnostics:
+            show_diagnostic(diagnostic)
+        if outcome.error is not None:
+            show_error(outcome.error)
+        if outcome.bug is not None:
+            show_bug(*outcome.bug)
+
+
+def show_explanation(outcomes: Sequence[Outcome]) -> None:
+    """A row for each construct: what it became, whether it would stage, and if not why; then the share
+    rewritten."""
+    every = [
+        construct for outcome in outcomes if outcome.conversion for construct in outcome.conversion.constructs
+    ]
+    for outcome in outcomes:
+        if outcome.conversion is None:
+            continue
+        rows = [_row(construct) for construct in outcome.conversion.constructs]
+        if rows:
+            say(_table(outcome.job.name, rows), newline=False)
+        elif len(outcomes) == 1:
+            say(f"{outcome.job.name}: no if, while, for, and, or, conditional expression or comprehension")
+    rewritten = sum(construct.form != "plain" for construct in every)
+    staging = sum(construct.stages for construct in every)
+    if every:
+        share = f"{100 * rewritten / len(every):.1f} %"
+        say(f"{len(every)} constructs, {rewritten} rewritten ({share}), {staging} would stage")
+
+
+def diff(before: str, after: str, before_name: str, after_name: str) -> str:
+    """A unified diff, coloured with pygments where it goes to a terminal."""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), before_name, after_name
+    )
+    text = "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+    return coloured(text, "diff")
+
+
+def coloured(text: str, language: str = "python") -> str:
+    """The text with terminal colours, or as it is where standard output is not a terminal."""
+    if not text or not sys.stdout.isatty():
+        return text
+    import pygments  # heavy, and only for terminals
+    import pygments.formatters
+    import pygments.lexers
+
+    lexer = pygments.lexers.get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    return pygments.highlight(text, lexer, pygments.formatters.TerminalFormatter())
+
+
+def as_json(
+    outcomes: Sequence[Outcome], written: Iterable[Path], changed: Iterable[Path], code: ExitCode
+) -> str:
+    """The whole report as one document: files with their diagnostics and constructs, and the outputs
+    written."""
+    outputs, differing = set(written), set(changed)
+    files = [
+        {
+            "input": outcome.job.name,
+            "output": str(outcome.job.output) if outcome.job.output else None,
+            "status": _status(outcome),
+            "written": outcome.job.output in outputs,
+            "would_change": outcome.job.output in differing,
+            "functions": list(outcome.conversion.functions) if outcome.conversion else [],
+            "diagnostics": [
+                {
+                    "message": diagnostic.message,
+                    "function": diagnostic.function,
+                    "remedy": diagnostic.remedy,
+                    **_place(diagnostic.place),
+                }
+                for diagnostic in outcome.diagnostics
+            ],
+            "error": _error(outcome),
+            "constructs": [
+                {
+                    "kind": construct.kind,
+                    "function": construct.function,
+                    "form": construct.form,
+                    "stages": construct.stages,
+                    "reason": construct.reason,
+                    **_place(construct.place),
+                }
+                for construct in (outcome.conversion.constructs if outcome.conversion else ())
+            ],
+        }
+        for outcome in outcomes
+    ]
+    document = {"files": files, "outputs": sorted(map(str, outputs)), "exit_code": int(code)}
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _status(outcome: Outcome) -> str:
+    if outcome.bug is not None:
+        return "failed"
+    if outcome.error is not None:
+        return "unreadable"
+    return "unsupported" if outcome.diagnostics else "converted"
+
+
+def _error(outcome: Outcome) -> dict[str, Any] | None:
+    if outcome.bug is not None:
+        return {"message": outcome.bug[0]}
+    if outcome.error is None:
+        return None
+    place = _place(outcome.error.place) if outcome.error.place else {}
+    return {"message": outcome.error.message, "remedy": outcome.error.remedy, **place}
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": place.column or None,
+        "end_column": place.end_column or None,
+    }
+
+
+def _row(construct: Construct) -> tuple[str, ...]:
+    stages = "yes" if construct.stages else "no"
+    return (
+        str(construct.place.line),
+        construct.kind,
+        construct.function or "(module)",
+        construct.form,
+        stages,
+        construct.reason,
+    )
+
+
+def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
+    """A rich table on a terminal; in a pipe aligned columns, one row a line however long."""
+    if not sys.stdout.isatty():
+        widths = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in (COLUMNS, *rows)
+        ]
+        return "\n".join([title, *lines, "", ""])
+    from rich.console import Console  # heavy, and only for terminals
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title, style="bold"), title_justify="left")
+    for column in COLUMNS:
+        table.add_column(column, justify="right" if column == "line" else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell, style="yellow" if row[4] == "no" else "") for cell in row))
+    stream = io.StringIO()
+    width = shutil.get_terminal_size().columns
+    Console(file=stream, force_terminal=True, width=width).print(table)
+    return stream.getvalue()

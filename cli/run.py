@@ -1,0 +1,96 @@
+"""`autoconv run`: a script, and the modules under its folder, converted as they are imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import click
+
+from autoconv._start import LOADED_BEFORE
+from autoconv.config import SETTINGS
+from autoconv.errors import TargetError
+from autoconv.importing import ImportHook, convert_script
+
+from .sources import parse, read_source
+from .targets import check_name
+from .tracebacks import show_user_traceback
+
+KEPT = frozenset({"autoconv", "numpy", "__main__"})
+"""Modules that the script shares with the runtime, whatever lies in its folder."""
+
+
+@click.command(
+    short_help="Run a script converted, with the modules under its folder.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.option(
+    "--compile",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Put function NAME (f, Class.method, or package.module:f) under @autoconv.compile; may be repeated.",
+)
+@click.option("--keep-going", is_flag=True, help="Leave functions that cannot be converted as they are.")
+@click.argument("file", type=click.Path())
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
+def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[str, ...]) -> None:
+    """Run FILE as `python FILE ARGS` would, itself and the modules under its folder converted.
+
+    Nothing is written but a cache beside the bytecode (in __pycache__). Options for autoconv come before
+    FILE, those of the script after it. Tracebacks show the script's own lines.
+
+    \b
+    Examples:
+      autoconv run simulate.py --steps 100
+      autoconv run --compile step simulate.py --steps 100
+      autoconv run --compile solver.newton:solve simulate.py
+    """
+    path = Path(file)
+    if path.is_dir():
+        raise TargetError(f"{file} is a folder; name a script")
+    if not os.path.lexists(path):
+        raise TargetError(f"{file}: no such file")
+    parse(read_source(path), file)
+    for name in names:
+        if ":" not in name and not SETTINGS.disabled:
+            check_name(path, name)
+    folder = Path(os.path.realpath(path)).parent
+    hook = ImportHook(folder=folder, compile=names, keep_going=keep_going)
+    code = convert_script(path, hook)
+    module = ModuleType("__main__")
+    module.__dict__.update(__file__=file, __builtins__=__builtins__, __cached__=None)
+    _become(module, [file, *arguments], folder)
+    hook.install()
+    try:
+        exec(code, module.__dict__)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        status = show_user_traceback(error)
+        raise SystemExit(status) from None
+
+
+def _become(module: ModuleType, arguments: list[str], folder: Path) -> None:
+    """Makes the process look as if Python had started the script."""
+    sys.modules["__main__"] = module
+    scripts = os.path.dirname(os.path.realpath(sys.argv[0])) if sys.argv and sys.argv[0] else ""
+    if sys.path and scripts and os.path.realpath(sys.path[0]) == scripts:
+        del sys.path[0]  # the folder of the console script
+    sys.argv = arguments
+    sys.path.insert(0, str(folder))
+    _forget_shadowed(folder)
+
+
+def _forget_shadowed(folder: Path) -> None:
+    """A module beside the script comes before one of the same name that autoconv happened to import for
+    itself."""
+    own = {
+        entry.stem for entry in folder.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").exists()
+    }
+    for name in list(sys.modules):
+        top = name.partition(".")[0]
+        if top in own and name not in LOADED_BEFORE and top not in KEPT:
+            del sys.modules[name]

@@ -1,0 +1,104 @@
+"""`autoconv show-code`: the converted form of one function, class or file."""
+
+from __future__ import annotations
+
+import click
+
+from autoconv.emit.conversion import Conversion, Diagnostic, Options
+from autoconv.emit.locate import Definition, definitions, first_line
+from autoconv.emit.module import convert_source
+from autoconv.errors import TargetError
+
+from .diagnostics import say, show_diagnostic
+from .exits import ExitCode
+from .report import coloured
+from .side_by_side import Half, side_by_side
+from .sources import parse, read_source
+from .targets import Target, find_target
+
+
+@click.command("show-code", short_help="Print the converted form of a function, class or file.")
+@click.argument("target")
+@click.option("--after", metavar="PASS", help="Stop after that pass; an unknown name lists them all.")
+@click.option("--side-by-side", "beside", is_flag=True, help="The original on the left, with line numbers.")
+@click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
+def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> None:
+    """Print what TARGET becomes. The code is parsed, never imported or run.
+
+    TARGET is a file (file.py), a function or class in it (file.py:func, file.py:Class.method), one in a
+    module that is looked for here and along Python's path (pkg.mod:func), or a bare name that is looked for
+    in the Python files here; where several have it, they are listed.
+
+    \b
+    Examples:
+      autoconv show-code newton.py:solve
+      autoconv show-code solve --side-by-side
+      autoconv show-code newton.py:Solver.step --after normalise
+      autoconv show-code json.decoder:py_scanstring
+    """
+    found = find_target(target)
+    source = read_source(found.path)
+    tree = parse(source, str(found.path))
+    conversion = convert_source(source, str(found.path), _options(found, definitions(tree), after, compiled))
+    left = _cut(source, found.name)
+    right = _cut(conversion.text, found.name)
+    diagnostics = _of_target(conversion, left)
+    if beside:
+        say(side_by_side(left, right, conversion.origins), newline=False)
+    else:
+        say(coloured("\n\n".join(part.text for part in right) + "\n"), newline=False)
+    for diagnostic in diagnostics:
+        show_diagnostic(diagnostic)
+    raise click.exceptions.Exit(ExitCode.DIFFERS if diagnostics else ExitCode.FINE)
+
+
+def _options(found: Target, known: dict[str, list[Definition]], after: str | None, compiled: bool) -> Options:
+    names = frozenset(name for name in known if name == found.name or name.startswith(f"{found.name}."))
+    return Options(
+        compile_names=frozenset({found.name} if compiled and found.name else ()),
+        compile_all=compiled and not found.name,
+        only=names if found.name else None,
+        last_pass=_checked_pass(after),
+        keep_going=True,
+    )
+
+
+def _checked_pass(name: str | None) -> str | None:
+    """The name of a pass; raises TargetError with the list of them for another."""
+    if name is None:
+        return None
+    import autoconv.passes  # read when it is asked for: the table pulls in every pass
+
+    known = [each.name for each in getattr(autoconv.passes, "PASSES", ())]
+    if name not in known:
+        raise TargetError(f"no pass {name}; the passes in order are: {', '.join(known) or '(none yet)'}")
+    return name
+
+
+def _cut(text: str, name: str) -> list[Half]:
+    """The lines of a definition, with the comments right above it; the whole text for "". A name that is
+    defined several times gives several parts."""
+    lines = text.split("\n")
+    if not name:
+        whole = text.rstrip("\n")
+        return [Half(text=whole, first=1)]
+    parts = []
+    for node in definitions(parse(text, "<converted>")).get(name, []):
+        first, last = first_line(node), node.end_lineno or node.lineno
+        indent = len(lines[first - 1]) - len(lines[first - 1].lstrip())
+        while first > 1 and lines[first - 2].startswith(" " * indent + "#"):
+            first -= 1
+        cut = [line[indent:] if not line[:indent].strip() else line for line in lines[first - 1 : last]]
+        parts.append(Half(text="\n".join(cut), first=first))
+    if not parts:
+        raise AssertionError(f"{name} is not in the converted text")
+    return parts
+
+
+def _of_target(conversion: Conversion, left: list[Half]) -> list[Diagnostic]:
+    """The diagnostics within the lines that are shown."""
+    return [
+        diagnostic
+        for diagnostic in conversion.diagnostics
+        if any(part.first <= diagnostic.place.line < part.first + part.count for part in left)
+    ]

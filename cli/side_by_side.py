@@ -1,0 +1,72 @@
+"""Two texts beside each other, the converted one aligned with the lines that it came from."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+PIPE_WIDTH = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Half:
+    """A piece of a file: its text, and the number of its first line there."""
+
+    text: str
+    first: int
+
+    @property
+    def count(self) -> int:
+        return self.text.count("\n") + 1
+
+
+def side_by_side(left: Sequence[Half], right: Sequence[Half], origins: Sequence[int]) -> str:
+    """The original on the left, the converted text on the right, both with line numbers, as wide as the
+    terminal (160 columns in a pipe). `origins[k]` is the line of the original that line k+1 of the converted
+    text came from."""
+    from rich import box  # heavy, and only for this option
+    from rich.console import Console
+    from rich.syntax import Syntax
+    from rich.table import Table
+
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else PIPE_WIDTH
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), width=width, show_edge=False)
+    for title in ("original", "converted"):
+        table.add_column("", justify="right", style="dim", no_wrap=True)
+        table.add_column(title, overflow="fold", ratio=1)
+    colours = Syntax("", "python", theme="ansi_dark", background_color="default")
+    for before, after in itertools.zip_longest(left, right):
+        halves = [half or Half(text="", first=1) for half in (before, after)]
+        texts = [colours.highlight(half.text).split("\n", allow_blank=True) for half in halves]
+        for row in _aligned(halves[0], halves[1], origins):
+            cells: list = []
+            for number, half, text in zip(row, halves, texts, strict=True):
+                shown = number is not None and number - half.first < len(text)
+                cells += (
+                    [str(number), text[number - half.first]] if number is not None and shown else ["", ""]
+                )
+            table.add_row(*cells)
+    stream = io.StringIO()
+    Console(file=stream, width=width, force_terminal=terminal, no_color=not terminal).print(table)
+    return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
+
+
+def _aligned(left: Half, right: Half, origins: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
+    """Pairs of line numbers. Lines are beside each other where a converted line is the first of its origin;
+    what lies between two such anchors on either side is set against each other in order."""
+    shown = left.first
+    waiting: list[int] = []
+    for number in range(right.first, right.first + right.count):
+        origin = origins[number - 1] if number <= len(origins) else 0
+        if shown <= origin < left.first + left.count:
+            yield from itertools.zip_longest(range(shown, origin), waiting)
+            yield origin, number
+            shown, waiting = origin + 1, []
+        else:
+            waiting.append(number)
+    yield from itertools.zip_longest(range(shown, left.first + left.count), waiting)

@@ -1,0 +1,100 @@
+"""Reads Python files as Python does, and says exactly where one cannot be read."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+import warnings
+from pathlib import Path
+
+from autoconv.errors import Place, SourceError
+
+_COOKIE = re.compile(r"^([ \t\f]*#.*?coding[:=][ \t]*)([-\w.]+)")
+
+
+def read_source(path: Path) -> str:
+    """The text of a Python file, in which a coding line says utf-8: that is what converted text is written
+    in.
+
+    Raises SourceError, with its place, for a file that cannot be read or decoded.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
+    return decode_source(data, str(path))
+
+
+def decode_source(data: bytes, name: str) -> str:
+    """As `read_source`, for bytes that are there already."""
+    if b"\0" in data:
+        raise _located("a null byte: this is not a Python source", data, data.index(b"\0"), name)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise _undecodable(data, error, name) from error
+    except (SyntaxError, LookupError) as error:
+        raise _without_encoding(data, name, error) from error
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if encoding not in ("utf-8", "utf-8-sig"):
+        lines[:2] = [_COOKIE.sub(r"\1utf-8", line) for line in lines[:2]]
+    return "\n".join(lines)
+
+
+def parse(source: str, name: str) -> ast.Module:
+    """The tree of a module's text; raises SourceError, with its place, where the text is not Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source, name)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise syntax_error(error, name) from error
+
+
+def syntax_error(error: Exception, name: str) -> SourceError:
+    """The error for what Python's own parser or compiler raised."""
+    if not isinstance(error, SyntaxError):
+        return SourceError(f"{name}: nested too deeply for Python's parser")
+    column, last = error.offset or 0, error.end_offset or 0
+    same_line = error.end_lineno in (None, error.lineno)
+    place = Place(
+        name, error.lineno or 1, column, last if same_line and last > column else 0, error.text or ""
+    )
+    return SourceError(f"{error.msg}", place)
+
+
+def _undecodable(data: bytes, error: UnicodeDecodeError, name: str) -> SourceError:
+    offset = len(data) - len(error.object) + error.start  # a byte-order mark is not part of `object`
+    return _located(f"not {error.encoding}: byte 0x{data[offset]:02x} ({error.reason})", data, offset, name)
+
+
+def _located(message: str, data: bytes, offset: int, name: str) -> SourceError:
+    before = data[:offset]
+    line = before.count(b"\n") + 1
+    start = before.rfind(b"\n") + 1
+    end = data.find(b"\n", offset)
+    shown = data[start : end if end >= 0 else len(data)][:500].decode("utf-8", "replace")
+    column = len(data[start:offset].decode("utf-8", "replace")) + 1
+    place = Place(name, line, column, column + 1, shown.rstrip("\r"))
+    remedy = 'save the file as UTF-8, or name its encoding in line 1: "# -*- coding: latin-1 -*-"'
+    return SourceError(message, place, remedy if message.startswith("not ") else "")
+
+
+def _without_encoding(data: bytes, name: str, error: Exception) -> SourceError:
+    """The coding line names what Python does not know, or the first lines are not UTF-8."""
+    for number, raw in enumerate(data.split(b"\n")[:2], start=1):
+        line = raw.decode("latin-1").rstrip("\r")
+        cookie = _COOKIE.match(line)
+        if cookie:
+            first, last = cookie.span(2)
+            return SourceError(
+                f"unknown encoding {cookie[2]!r}", Place(name, number, first + 1, last + 1, line), "utf-8"
+            )
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as bad:
+        return _undecodable(data, bad, name)
+    return SourceError(str(error), Place(name, 1))

@@ -1,0 +1,253 @@
+"""Every op, on its own samples: kernel against result rule, gradient against finite differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autoconv.autodiff.vjp import vjp
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Value
+from autoconv.graph.types import TensorType, shapes_compatible
+from autoconv.ops import OPS
+from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.record import NoGradient, Op, Sample, define
+
+# Ops that cannot be run from arrays alone, and where they are tested instead.
+WITHOUT_SAMPLES = {
+    "cond": "has regions; tests of tracing and backends",
+    "while": "has regions; tests of tracing and backends",
+    "call": "has regions; tests of tracing and backends",
+    "raise": "its attributes are exceptions; tests of tracing",
+    "absent": "its attribute is a type; tests of tracing",
+}
+ONLY_ARRAYS = (np.ndarray, np.generic)
+
+
+def samples() -> Iterator[Any]:
+    for op in OPS.values():
+        for i, sample in enumerate(op.samples):
+            yield pytest.param(op, sample, id=f"{op.name}-{i}")
+
+
+def tensor_samples() -> Iterator[Any]:
+    for parameter in samples():
+        if all(isinstance(x, ONLY_ARRAYS) for x in parameter.values[1].inputs):
+            yield parameter
+
+
+def differentiable_samples() -> Iterator[Any]:
+    for parameter in tensor_samples():
+        op, sample = parameter.values
+        if not isinstance(op.gradient, NoGradient) and perturbed(op, sample):
+            yield parameter
+
+
+def perturbed(op: Op, sample: Sample) -> tuple[int, ...]:
+    """The inputs to perturb: those of dtype float64 or complex128, where a result is differentiable."""
+    chosen = sample.differentiable
+    inputs = [np.asarray(x) for x in sample.inputs]
+    if chosen is None:
+        chosen = tuple(range(len(inputs)))
+    if not any(differentiable(t) for t in op.result_types(input_types(sample), sample.attributes)):
+        return ()
+    return tuple(i for i in chosen if inputs[i].dtype in (np.float64, np.complex128))
+
+
+def differentiable(type_: Any) -> bool:
+    return isinstance(type_, TensorType) and type_.dtype.is_differentiable
+
+
+def input_types(sample: Sample) -> list[Any]:
+    return [TensorType(as_dtype(x.dtype), np.shape(x)) for x in sample.inputs]
+
+
+def run(op: Op, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
+    assert op.kernel is not None
+    results = op.kernel(*inputs, **attributes)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def evaluate(graph: Graph, arguments: list[Any]) -> list[Any]:
+    """The outputs of a graph, each node by its kernel."""
+    values: dict[Value, Any] = dict(zip(graph.parameters, arguments, strict=True))
+    for node in graph.nodes:
+        results = run(node.op, *(values[v] for v in node.inputs), **node.attributes)
+        for value, result in zip(node.results, results, strict=True):
+            assert agrees(value.type, result), f"{node}: {value.type} but {describe(result)}"
+            values[value] = result
+    return [values[output] for output in graph.outputs]
+
+
+def agrees(type_: Any, array: Any) -> bool:
+    if not isinstance(type_, TensorType):
+        return True
+    return (
+        isinstance(array, ONLY_ARRAYS)
+        and array.dtype == type_.dtype.numpy
+        and shapes_compatible(type_.shape, np.shape(array))
+    )
+
+
+def describe(array: Any) -> str:
+    return f"{type(array).__name__} {getattr(array, 'dtype', '')}{np.shape(array)}"
+
+
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in OPS.values()])
+def test_record(op: Op) -> None:
+    assert op.name and op.graphdef and op.graphdef[0].isupper()
+    assert OPS[op.name] is op
+    assert callable(op.gradient) or op.gradient.reason
+    assert op.samples or op.name in WITHOUT_SAMPLES
+    assert op.kernel is not None or op.name in WITHOUT_SAMPLES
+
+
+def test_exceptions_are_ops() -> None:
+    assert set(WITHOUT_SAMPLES) <= set(OPS)
+
+
+def test_duplicate_is_refused() -> None:
+    with pytest.raises(ValueError, match="'add' is defined twice"):
+        define(name="add", graphdef="AddV2", result=None, kernel=None, gradient=NoGradient("x"))
+
+
+@pytest.mark.parametrize(("op", "sample"), list(tensor_samples()))
+def test_kernel_agrees_with_rule(op: Op, sample: Sample) -> None:
+    results = run(op, *sample.inputs, **sample.attributes)
+    known = input_types(sample)
+    dimensions_unknown = [TensorType(t.dtype, (None,) * len(t.shape)) for t in known]
+    rank_unknown = [TensorType(t.dtype, None) for t in known]
+    for types in (known, dimensions_unknown, rank_unknown):
+        rule = op.result_types(types, sample.attributes)
+        assert len(rule) == len(results)
+        for type_, result in zip(rule, results, strict=True):
+            assert agrees(type_, result), f"{type_} for {types}, but the kernel gives {describe(result)}"
+
+
+@pytest.mark.parametrize(("op", "sample"), list(tensor_samples()))
+def test_kernel_leaves_inputs_alone(op: Op, sample: Sample) -> None:
+    copies = [np.array(x) for x in sample.inputs]
+    run(op, *sample.inputs, **sample.attributes)
+    for before, after in zip(copies, sample.inputs, strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize(("op", "sample"), list(tensor_samples()))
+def test_kernel_keeps_other_dtypes(op: Op, sample: Sample) -> None:
+    """What is true of float64 samples holds for float32 and float16."""
+    if not any(x.dtype == np.float64 for x in sample.inputs):
+        pytest.skip("no float64 input")
+    for dtype in (np.float32, np.float16):
+        inputs = [x.astype(dtype) if x.dtype == np.float64 else x for x in sample.inputs]
+        types = [TensorType(as_dtype(x.dtype), np.shape(x)) for x in inputs]
+        try:
+            rule = op.result_types(types, sample.attributes)
+        except (TypeError, ValueError):
+            continue
+        for type_, result in zip(rule, run(op, *inputs, **sample.attributes), strict=True):
+            assert agrees(type_, result), f"{type_}, but the kernel gives {describe(result)}"
+
+
+@pytest.mark.parametrize(("op", "sample"), list(tensor_samples()))
+def test_pure_ops_repeat(op: Op, sample: Sample) -> None:
+    if op.effects is not Effects.PURE:
+        pytest.skip("has effects")
+    first, second = (run(op, *sample.inputs, **sample.attributes) for _ in range(2))
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(("op", "sample"), list(tensor_samples()))
+def test_facts(op: Op, sample: Sample) -> None:
+    inputs, attributes = sample.inputs, sample.attributes
+    results = run(op, *inputs, **attributes)
+    if not results:
+        pytest.skip("no results")
+    result = results[0]
+    if op.commutative and len(inputs) == 2:
+        np.testing.assert_array_equal(result, run(op, *inputs[::-1], **attributes)[0])
+    if op.identity is not None and (inputs[0].dtype == bool) == isinstance(op.identity, bool):
+        neutral = np.full(np.shape(inputs[0]), op.identity, inputs[0].dtype)
+        np.testing.assert_array_equal(run(op, inputs[0], neutral, **attributes)[0], inputs[0])
+
+
+@pytest.mark.parametrize(("op", "sample"), list(differentiable_samples()))
+def test_first_gradient(op: Op, sample: Sample) -> None:
+    graph = scalar_graph(op, sample)
+    check_gradient(graph, sample, perturbed(op, sample))
+
+
+@pytest.mark.parametrize(("op", "sample"), list(differentiable_samples()))
+def test_second_gradient(op: Op, sample: Sample) -> None:
+    wrt = perturbed(op, sample)
+    first = vjp(scalar_graph(op, sample), wrt)
+    # Weighted sums of the first derivatives are functions whose gradient is the second derivative.
+    builder = GraphBuilder(first)
+    total: Any = None
+    for i, output in enumerate(first.outputs):
+        part = weighted_sum(builder, output, 17 + i)
+        total = part if total is None else builder.add(total, part)
+    first.outputs = [total]
+    check_gradient(first, sample, wrt, np.array(1.0))
+
+
+def scalar_graph(op: Op, sample: Sample) -> Graph:
+    """A weighted sum over all differentiable results of the op."""
+    graph = Graph(op.name)
+    parameters = [graph.add_parameter(t) for t in input_types(sample)]
+    results = graph.add(op, parameters, sample.attributes).results
+    builder = GraphBuilder(graph)
+    total: Any = None
+    for i, result in enumerate(results):
+        if differentiable(result.type):
+            part = weighted_sum(builder, result, i)
+            total = part if total is None else builder.add(total, part)
+    graph.outputs = [total]
+    return graph
+
+
+def weighted_sum(builder: GraphBuilder, value: Value, seed: int) -> Value:
+    """A real number that depends on every element of `value`, each with a weight of its own."""
+    if value.type.dtype.is_complex:
+        real = weighted_sum(builder, builder.real(value), seed)
+        return builder.add(real, weighted_sum(builder, builder.imag(value), seed + 100))
+    value = builder.cast(value, dtype=as_dtype("float64"))
+    count = builder.cast(builder.size(value), dtype=as_dtype("float64"))
+    line = builder.reshape(value, shape=(-1,))
+    one = builder.constant(value=np.array(1.0))
+    positions = builder.range(builder.constant(value=np.array(0.0)), count, one)
+    weights = builder.add(builder.sin(builder.add(builder.multiply(positions, 1.7), seed + 0.5)), 2.0)
+    return builder.reduce_sum(builder.multiply(line, weights), axis=None, keepdims=False)
+
+
+def check_gradient(graph: Graph, sample: Sample, wrt: tuple[int, ...], *others: Any) -> None:
+    """The graph's parameters are the sample's inputs and then `others`; its output is a real number."""
+    arguments = [np.array(x) for x in (*sample.inputs, *others)]
+    found = evaluate(vjp(graph, wrt), [*arguments, np.array(1.0)])
+    for position, gradient in zip(wrt, found, strict=True):
+        wanted = finite_differences(lambda a: evaluate(graph, a)[0], arguments, position)
+        scale = max(1.0, float(np.max(np.abs(wanted), initial=0.0)))
+        message = f"input {position}"
+        np.testing.assert_allclose(gradient, wanted, rtol=2e-6, atol=2e-7 * scale, err_msg=message)
+
+
+def finite_differences(function: Callable[..., Any], arguments: list[Any], position: int) -> Any:
+    """Central differences of fourth order; of a complex input both parts, as dL/dre + i·dL/dim."""
+    x = arguments[position]
+    result = np.zeros_like(x)
+    steps = (1.0, 1.0j) if x.dtype.kind == "c" else (1.0,)
+    h = 1e-3
+    for index in np.ndindex(x.shape):
+        for direction in steps:
+            def at(distance: float, index: Any = index, direction: Any = direction) -> float:
+                moved = x.copy()
+                moved[index] += distance * direction
+                return float(function([*arguments[:position], moved, *arguments[position + 1 :]]))
+
+            slope = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
+            result[index] += slope * direction
+    return result
