@@ -59,10 +59,13 @@ def side_by_side(left: Sequence[Half], right: Sequence[Half], origins: Sequence[
 def _aligned(left: Half, right: Half, origins: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
     """Pairs of line numbers. Lines are beside each other where a converted line is the first of its origin;
     what lies between two such anchors on either side is set against each other in order."""
-    shown = left.first
+    shown, lines = left.first, right.text.split("\n")
     waiting: list[int] = []
     for number in range(right.first, right.first + right.count):
-        origin = origins[number - 1] if number <= len(origins) else 0
+        line = lines[number - right.first].strip()
+        # A blank line and a comment carry the origin of the statement below them.
+        known = line and not line.startswith("#") and number <= len(origins)
+        origin = origins[number - 1] if known else 0
         if shown <= origin < left.first + left.count:
             yield from itertools.zip_longest(range(shown, origin), waiting)
             yield origin, number

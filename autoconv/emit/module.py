@@ -108,8 +108,9 @@ def _insert_header(tree: ast.Module) -> None:
     body = tree.body
     if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         position = 1
-    while position < len(body) and _is_future(body[position]):
-        position += 1
+    for index, statement in enumerate(body):
+        if _is_future(statement):
+            position = index + 1
     if not body:
         return
     header: list[ast.stmt] = [

@@ -144,7 +144,7 @@ def _solve_type(matrix: TensorType, rhs: TensorType, **_: Any) -> TensorType:
         return rhs.with_shape(None)
     if not shapes_compatible(matrix.shape[-1:], rhs.shape[-2:-1]):
         raise ValueError(
-            f"solve: the shapes [{shape_text(matrix.shape)}] and [{shape_text(rhs.shape)}] differ in their rows"
+            f"solve: the rows of the shapes [{shape_text(matrix.shape)}] and [{shape_text(rhs.shape)}] differ"
         )
     batch = broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2]) or ()
     return rhs.with_shape((*batch, *rhs.shape[-2:]))
@@ -351,11 +351,14 @@ def _eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 cholesky = define(
     name="cholesky", graphdef="Cholesky", result=_cholesky_type,
-    kernel=_kernel("cholesky", _cholesky, "Cholesky decomposition was not successful. The input might not be valid."),
+    kernel=_kernel(
+        "cholesky", _cholesky, "Cholesky decomposition was not successful. The input might not be valid."
+    ),
     gradient=_cholesky_gradient, samples=(sample(_S), sample(np.stack([_S, 2 * _S]))),
 )  # fmt: skip
 svd = define(
-    name="svd", graphdef="Svd", result=_svd_type, kernel=_kernel("svd", _svd, square=False), gradient=_svd_gradient,
+    name="svd", graphdef="Svd", result=_svd_type, kernel=_kernel("svd", _svd, square=False),
+    gradient=_svd_gradient,
     samples=(
         sample(_R), sample(_R.T.copy()), sample(_A, compute_uv=False),
         sample(_R, full_matrices=True, differentiable=()),

@@ -106,7 +106,7 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     (x,), (ct,) = inputs, cotangents
     length = attributes.get("length")
     found = b.rfft(ct, norm=_OTHER_WAY[attributes.get("norm", "backward")])
-    # A frequency counts twice, for its mirror image, except for the first, and the middle one of an even length.
+    # A frequency counts twice, for its mirror image, except the first, and the middle one of an even length.
     one = b.constant(value=np.array(1, dtype_of(x).numpy))
     twice = b.add(b.ones_like(found), b.ones_like(found))
     twice = b.set_item(twice, one, spec=(("ellipsis",), ("int", 0)))
@@ -124,11 +124,13 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 fft = define(
-    name="fft", graphdef="FFT", result=_complex_type, kernel=_transform(np.fft.fftn), gradient=_adjoint("ifft"),
+    name="fft", graphdef="FFT", result=_complex_type, kernel=_transform(np.fft.fftn),
+    gradient=_adjoint("ifft"),
     samples=(sample(_Z), sample(_Z, axes=(0, 1), norm="ortho")),
 )  # fmt: skip
 ifft = define(
-    name="ifft", graphdef="IFFT", result=_complex_type, kernel=_transform(np.fft.ifftn), gradient=_adjoint("fft"),
+    name="ifft", graphdef="IFFT", result=_complex_type, kernel=_transform(np.fft.ifftn),
+    gradient=_adjoint("fft"),
     samples=(sample(_Z), sample(_Z, axes=(0,), norm="forward")),
 )  # fmt: skip
 rfft = define(

@@ -54,7 +54,8 @@ def _gather_type(
         )
     if not shapes_compatible(params.shape[:batch_dims], indices.shape[:batch_dims]):
         raise ValueError(
-            f"gather: the batch dimensions of [{shape_text(params.shape)}] and [{shape_text(indices.shape)}] differ"
+            f"gather: the batch dimensions of the shapes [{shape_text(params.shape)}] and "
+            f"[{shape_text(indices.shape)}] differ"
         )
     return params.with_shape((*params.shape[:at], *indices.shape[batch_dims:], *params.shape[at + 1 :]))
 
@@ -202,7 +203,8 @@ def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorTy
     wanted = (*indices.shape[:-1], *shape[depth:])
     if not shapes_compatible(updates.shape, wanted):
         raise ValueError(
-            f"{op}: the updates have to be of shape [{shape_text(wanted)}], found [{shape_text(updates.shape)}]"
+            f"{op}: the shape of the updates has to be [{shape_text(wanted)}], found "
+            f"[{shape_text(updates.shape)}]"
         )
 
 
@@ -286,7 +288,8 @@ def _tensor_scatter(name: str, graphdef: str, ufunc: Any, gradient: Any) -> Any:
         return _added_at(np.array(tensor), indices, np.asarray(updates), ufunc)
 
     return define(
-        name=name, graphdef=graphdef, result=_tensor_scatter_type, kernel=kernel, gradient=gradient, unify=(0, 2),
+        name=name, graphdef=graphdef, result=_tensor_scatter_type, kernel=kernel, gradient=gradient,
+        unify=(0, 2),
         samples=(
             sample(_X, _ND, np.array([9.5, -2.5, 0.75])),
             sample(_X, _ROWS, np.array([[9.0, -9.0, 8.0, -8.0], [-1.0, 7.0, 0.25, 6.0]])),

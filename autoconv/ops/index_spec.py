@@ -112,8 +112,8 @@ def _contains(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
 
 def _not_an_index(found: str) -> TypeError:
     return TypeError(
-        "only integers, slices (`:`), ellipsis (`...`), newaxis (`None`) and integer or boolean arrays and tensors "
-        f"are valid indices, found {found}"
+        "only integers, slices (`:`), ellipsis (`...`), newaxis (`None`) and integer or boolean arrays and "
+        f"tensors are valid indices, found {found}"
     )
 
 

@@ -138,7 +138,7 @@ def _check_operands(kind: str, given: tuple[TensorType, ...]) -> None:
 
 
 def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -> tuple[Any, ...]:
-    """The index for NumPy; raises IndexOutOfRangeError naming the index and the size, where one is out of range."""
+    """The index for NumPy; raises IndexOutOfRangeError naming an index that is out of range, and the size."""
     entries = list(with_operands(spec, operands))
     covered = sum(
         np.ndim(given[0]) if kind == "mask" else kind in ("int", "slice", "array")
@@ -189,7 +189,8 @@ def _checked_mask(mask: Any, shape: tuple[int, ...], axis: int) -> np.ndarray:
     covered = shape[axis : axis + np.ndim(mask)]
     if np.shape(mask) != covered:
         raise IndexOutOfRangeError(
-            f"the boolean index of shape {list(np.shape(mask))} does not match the indexed dimensions {list(covered)}"
+            f"the boolean index of shape {list(np.shape(mask))} does not match the indexed dimensions "
+            f"{list(covered)}"
         )
     return np.asarray(mask)
 
@@ -226,7 +227,7 @@ def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
 
 
 def _fitting(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any:
-    """`value` without leading ones that x[index] does not have; raises InvalidArgumentError when it does not fit."""
+    """`value` broadcast to the shape of x[index]; raises InvalidArgumentError when it does not fit."""
     place = np.shape(_indexed(x, index))
     shape = np.shape(value)
     while len(shape) > len(place) and shape[0] == 1:
@@ -235,7 +236,8 @@ def _fitting(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any:
         return np.broadcast_to(np.reshape(value, shape), place)
     except ValueError:
         raise InvalidArgumentError(
-            f"could not broadcast a value of shape {list(np.shape(value))} into the indexed part of shape {list(place)}"
+            f"could not broadcast a value of shape {list(np.shape(value))} into the indexed part of shape "
+            f"{list(place)}"
         ) from None
 
 
@@ -261,8 +263,8 @@ def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec
         )
         if not fits:
             raise ValueError(
-                f"could not broadcast a value of shape [{shape_text(value.shape)}] into the indexed part of shape "
-                f"[{shape_text(place)}]"
+                f"could not broadcast a value of shape [{shape_text(value.shape)}] into the indexed part of "
+                f"shape [{shape_text(place)}]"
             )
     return x
 
@@ -296,7 +298,7 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _written_last(b: Builder, x: Any, taken: Any, operands: Any, spec: Spec) -> Any:
-    """Which of the values written are still there: index arrays may name an element twice, and the last one wins."""
+    """Which of the values written are still there: of two written to one element, the last one is."""
     zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
     numbers = b.reshape_like(b.range(zero, b.size(taken, dtype=int64), one), taken)
     board = b.set_item(b.zeros_like(x, dtype=int64), numbers, *operands, spec=spec)
@@ -330,7 +332,7 @@ get_item = define(
         sample(_X, *_BOUNDS, spec=_MIXED, differentiable=(0,)),
         sample(_X, _I, spec=_ROWS, differentiable=(0,)),
         sample(_X, _MASK, spec=(("mask",), ("slice", 1, 3, None)), differentiable=(0,)),
-        sample(_X, np.array([1, 0]), np.array(2), spec=(("array",), ("slice", None, None, None), ("int", INPUT))),
+        sample(_X, np.array([1, 0]), np.array(2), spec=(("array",), _ROWS[0], ("int", INPUT))),
     ),
 )  # fmt: skip
 set_item = define(

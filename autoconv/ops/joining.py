@@ -44,7 +44,7 @@ def _check_others_agree(shapes: list[tuple[Dimension, ...]], at: int) -> None:
         for i, (a, b) in enumerate(zip(shapes[0], shape, strict=True)):
             if i != at and isinstance(a, int) and isinstance(b, int) and a != b:
                 raise ValueError(
-                    f"concat: dimension {i} of [{shape_text(shapes[0])}] and [{shape_text(shape)}] has to be equal"
+                    f"concat: axis {i} of shapes [{shape_text(shapes[0])}] and [{shape_text(shape)}] differs"
                 )
 
 
@@ -128,7 +128,7 @@ def _stack_type(*inputs: TensorType, axis: int = 0) -> TensorType:
     for shape in known[1:]:
         if not shapes_compatible(known[0], shape):
             raise ValueError(
-                f"Shapes must be equal to be stacked, but are [{shape_text(known[0])}] and [{shape_text(shape)}]"
+                f"stack: shapes must be equal, but are [{shape_text(known[0])}] and [{shape_text(shape)}]"
             )
     common = [_merged([s[i] for s in known]) for i in range(len(known[0]))]
     common.insert(normalised_axis(axis, len(common) + 1), len(inputs))

@@ -1,4 +1,7 @@
-"""Products of matrices and tensors, diagonals and bands. Matrices are the last two dimensions; the others are a batch."""
+"""Products of matrices and tensors, diagonals and bands.
+
+Matrices are the last two dimensions; the others are a batch.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,8 @@ def _matrix_shape(shape: tuple[Dimension, ...], transposed: bool) -> tuple[Dimen
 def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Any:
     if np.ndim(x) < 2 or np.ndim(y) < 2:
         raise InvalidArgumentError(
-            f"matmul takes tensors of 2 or more dimensions, found the shapes {list(np.shape(x))} and {list(np.shape(y))}"
+            f"matmul takes tensors of 2 or more dimensions, found the shapes {list(np.shape(x))} and "
+            f"{list(np.shape(y))}"
         )
     left = np.swapaxes(x, -1, -2) if transpose_a else x
     right = np.swapaxes(y, -1, -2) if transpose_b else y
@@ -108,7 +112,7 @@ def _tensordot_type(
     of_x, of_y = normalised_axes(axes[0], len(x.shape)), normalised_axes(axes[1], len(y.shape))
     if not shapes_compatible(tuple(x.shape[a] for a in of_x), tuple(y.shape[a] for a in of_y)):
         raise ValueError(
-            f"tensordot: the axes {axes} of shapes [{shape_text(x.shape)}] and [{shape_text(y.shape)}] do not match"
+            f"tensordot: the axes {axes} of shapes [{shape_text(x.shape)}] and [{shape_text(y.shape)}] differ"
         )
     left = tuple(d for a, d in enumerate(x.shape) if a not in of_x)
     return TensorType(
@@ -121,7 +125,7 @@ def _tensordot(x: Any, y: Any, *, axes: Any) -> Any:
         return np.tensordot(x, y, axes).astype(np.asarray(x).dtype, copy=False)
     except ValueError:
         raise InvalidArgumentError(
-            f"tensordot: the axes {axes} of shapes {list(np.shape(x))} and {list(np.shape(y))} do not match"
+            f"tensordot: the axes {axes} of the shapes {list(np.shape(x))} and {list(np.shape(y))} differ"
         ) from None
 
 
@@ -154,7 +158,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def parse_equation(equation: str, count: int) -> tuple[list[str], str]:
     """The labels of each operand and of the result, with `...` as they are written.
 
-    An equation without `->` has the labels that appear once as its result, in alphabetical order. Raises ValueError.
+    Without `->` the result has the labels that appear once, in alphabetical order. Raises ValueError.
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
     operands = left.split(",")
@@ -203,11 +207,12 @@ def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
         for label, size in zip(letters, x.shape[:before] + x.shape[before + spare :], strict=True):
             sizes[label] = _same_size(label, sizes.get(label), size, equation)
     weak = all(x.weak for x in inputs)
-    shape: Shape = tuple(sizes.get(c) for c in result.replace("...", ""))
+    named = tuple(sizes.get(c) for c in result.replace("...", ""))
+    shape: Shape = named
     if "..." in result:
         common = broadcast_shapes(*ellipses)
         before = result.index("...")
-        shape = None if common is None else (*shape[:before], *common, *shape[before:])
+        shape = None if common is None else (*named[:before], *common, *named[before:])
     return TensorType(inputs[0].dtype, shape, weak)
 
 
@@ -339,7 +344,7 @@ def _set_diag_type(x: TensorType, diagonal: TensorType, *, offset: int = 0) -> T
 
 def _set_diag(x: Any, diagonal: Any, *, offset: int = 0) -> Any:
     result = np.array(x)
-    length = int(_diagonal_length(*result.shape[-2:], offset))  # type: ignore[arg-type]
+    length = min(result.shape[-2] - max(-offset, 0), result.shape[-1] - max(offset, 0))
     if np.shape(diagonal) != (*result.shape[:-2], length):
         raise InvalidArgumentError(
             f"set_diag: the diagonal has to be of shape {[*result.shape[:-2], length]}, "
@@ -392,6 +397,8 @@ set_diag = define(
 )  # fmt: skip
 matrix_band_part = define(
     name="matrix_band_part", graphdef="MatrixBandPart", result=_band_type, kernel=_band,
-    gradient=lambda b, inputs, results, cotangents, attributes: (b.matrix_band_part(cotangents[0], **attributes),),
+    gradient=lambda b, inputs, results, cotangents, attributes: (
+        b.matrix_band_part(cotangents[0], **attributes),
+    ),
     samples=(sample(_X, num_lower=0, num_upper=-1), sample(_X, num_lower=1, num_upper=1)),
 )  # fmt: skip

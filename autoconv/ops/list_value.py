@@ -23,10 +23,10 @@ class ListReadError(OutOfRangeError, IndexOutOfRangeError):
 class ListValue:
     """`length` elements at the start of a buffer that several values may share.
 
-    `dtype` and `shape` are what is known of every element. An append goes into the shared buffer when this value is
-    the one that reaches its end, else it copies; so a loop that appends is linear in time. An element that was never
-    written reads as zeros; `like` is the list whose elements then tell its shape when `shape` does not. A `weak` list
-    holds Python numbers until an element of another dtype makes it one of that dtype.
+    `dtype` and `shape` are what is known of every element. An append goes into the shared buffer when this
+    value is the one that reaches its end, else it copies; so a loop that appends is linear in time. What was
+    never written reads as zeros; `like` is the list whose elements then tell its shape when `shape` does not.
+    A `weak` list holds Python numbers until an element of another dtype makes it one of that dtype.
     """
 
     __slots__ = ("_buffer", "dtype", "length", "like", "shape", "weak")
@@ -130,7 +130,7 @@ class ListValue:
         return self.like.element_shape() if written is None and self.like is not None else written
 
     def stacked(self) -> np.ndarray:
-        """All elements in one array; raises InvalidArgumentError when their shapes differ or are not known."""
+        """All elements in one array; raises InvalidArgumentError when shapes differ or are not known."""
         items = list(self)
         if not items:
             shape = self.element_shape()

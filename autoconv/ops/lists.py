@@ -1,7 +1,7 @@
 """Ops on tensor lists: values of type `ListType`, `ListValue` when the graph runs.
 
-Nothing here changes a list: a push or a set answers another one. The cotangent of a list is a list of the same length
-whose unwritten elements are zeros.
+Nothing here changes a list: a push or a set answers another one. The cotangent of a list is a list of the
+same length whose unwritten elements are zeros.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def _list_split(x: Any, lengths: Any) -> Any:
     x = np.asarray(x)
     if int(np.sum(lengths)) != len(x):
         raise InvalidArgumentError(
-            f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {int(np.sum(lengths))} "
-            f"and value's shape is: {list(x.shape)}"
+            "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+            f"{int(np.sum(lengths))} and value's shape is: {list(x.shape)}"
         )
     parts = np.split(x, np.cumsum(lengths)[:-1]) if len(lengths) else []
     return ListValue(parts, dtype=as_dtype(x.dtype), shape=(None, *x.shape[1:]))
@@ -103,7 +103,8 @@ list_empty = define(
     samples=(sample(dtype=float64, shape=(2,)),),
 )  # fmt: skip
 list_reserve = define(
-    name="list_reserve", graphdef="TensorListReserve", result=_list_reserve_type, kernel=_list_reserve, gradient=flat,
+    name="list_reserve", graphdef="TensorListReserve", result=_list_reserve_type, kernel=_list_reserve,
+    gradient=flat,
     samples=(sample(np.array(3, np.int32), dtype=float64, shape=(2,)),),
 )  # fmt: skip
 list_from_tensor = define(
@@ -337,7 +338,8 @@ def _list_add(first: ListValue, second: ListValue) -> Any:
 
 list_length = define(
     name="list_length", graphdef="TensorListLength", result=_length_type,
-    kernel=lambda list_: np.int32(list_.length), gradient=none("a length is an integer"), samples=(sample(_ROWS),),
+    kernel=lambda list_: np.int32(list_.length), gradient=none("a length is an integer"),
+    samples=(sample(_ROWS),),
 )  # fmt: skip
 list_stack = define(
     name="list_stack", graphdef="TensorListStack", result=_stack_type, kernel=lambda list_: list_.stacked(),
@@ -358,7 +360,9 @@ list_add_at = define(
 )  # fmt: skip
 list_flatten = define(
     name="list_flatten", graphdef="TensorListConcatV2", result=_flatten_type, kernel=_list_flatten,
-    gradient=lambda b, inputs, results, cotangents, attributes: (b.list_split_like(cotangents[0], inputs[0]),),
+    gradient=lambda b, inputs, results, cotangents, attributes: (
+        b.list_split_like(cotangents[0], inputs[0]),
+    ),
     samples=(sample(_RAGGED),),
 )  # fmt: skip
 list_split_like = define(

@@ -20,8 +20,8 @@ Piece = str | int | tuple[Any, ...]
 def format_value(array: Any, summarize: int = 3) -> str:
     """A tensor's text: `1`, `[1 2.5]`, `[0 1 2 ... 17 18 19]`.
 
-    Of a dimension of more than `2 * summarize` elements only that many at either end are shown; -1 shows all. A
-    string is bare on its own and in quotes within an array.
+    Of a dimension of more than `2 * summarize` elements only that many at either end are shown; -1 shows all.
+    A string is bare on its own and in quotes within an array.
     """
     array = np.asarray(array)
     if not array.ndim:
@@ -133,6 +133,7 @@ def _print(
 
 
 print_ = define(
-    name="print", graphdef="PrintV2", result=_print_type, kernel=_print, gradient=flat, effects=Effects.OUTPUT,
+    name="print", graphdef="PrintV2", result=_print_type, kernel=_print, gradient=flat,
+    effects=Effects.OUTPUT,
     samples=(sample(np.array([1.5, 2.0]), template=("x:", 0)), sample(template=("done",), stream="stdout")),
 )  # fmt: skip

@@ -149,7 +149,7 @@ def _repeat_type(
 
 
 def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int) -> Any:
-    amount = repeats if counts is None else counts
+    amount: Any = repeats if counts is None else counts
     if np.min(amount, initial=0) < 0:
         raise InvalidArgumentError("repeat: the number of repeats must not be negative")
     try:

@@ -72,8 +72,8 @@ def _changed(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
     held = resource.value
     if np.shape(value) != held.shape:
         raise InvalidArgumentError(
-            f"Cannot update variable with shape {list(held.shape)} using a Tensor with shape {list(np.shape(value))}, "
-            "shapes must be equal."
+            f"Cannot update variable with shape {list(held.shape)} using a Tensor with shape "
+            f"{list(np.shape(value))}, shapes must be equal."
         )
     resource.value = np.asarray(ufunc(held, _fitting(resource, value)))
     return resource.value
@@ -84,7 +84,8 @@ _STATE = none(
 )
 
 read_variable = define(
-    name="read_variable", graphdef="ReadVariableOp", result=_read_type, kernel=lambda resource: resource.value,
+    name="read_variable", graphdef="ReadVariableOp", result=_read_type,
+    kernel=lambda resource: resource.value,
     gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],), effects=Effects.READ,
     samples=(sample(Cell([1.5, 2.0])),),
 )  # fmt: skip
@@ -93,8 +94,8 @@ assign_variable = define(
     effects=Effects.WRITE, samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 assign_add_variable = define(
-    name="assign_add_variable", graphdef="AssignAddVariableOp", result=_assign_type, kernel=quiet(_assign_add),
-    gradient=_STATE, effects=Effects.READ | Effects.WRITE,
+    name="assign_add_variable", graphdef="AssignAddVariableOp", result=_assign_type,
+    kernel=quiet(_assign_add), gradient=_STATE, effects=Effects.READ | Effects.WRITE,
     samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 assign_sub_variable = define(

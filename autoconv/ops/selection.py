@@ -112,7 +112,9 @@ one_hot = define(
     unify=(1, 2),
     samples=(
         sample(np.array([[0, 2], [-1, 1]]), np.array(2.5), np.array(0.5), depth=3, dtype=float64),
-        sample(np.array([0, 2]), np.array(2.5), np.array(0.5), np.array(4), depth=None, axis=0, dtype=float64),
+        sample(
+            np.array([0, 2]), np.array(2.5), np.array(0.5), np.array(4), depth=None, axis=0, dtype=float64
+        ),
     ),
 )  # fmt: skip
 

@@ -80,7 +80,7 @@ def _reshape_type(
 
 
 def _filled_in(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
-    """The new shape with its -1 replaced by what is known of that dimension; raises ValueError for a misfit."""
+    """The new shape, its -1 replaced by what is known of that dimension; raises ValueError for a misfit."""
     given = element_count(tuple(d for d in new if d != -1)) or 0
     total = element_count(old)
     if total is None:
@@ -96,7 +96,7 @@ def _filled_in(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
         raise ValueError(f"reshape cannot infer the missing dimension of {list(new)} for an empty tensor")
     if total % given:
         raise ValueError(
-            f"reshape: dimension size must be evenly divisible by {given} but is {total} for the shape {list(new)}"
+            f"reshape: dimension size must be evenly divisible by {given} but is {total} for {list(new)}"
         )
     return tuple(total // given if d == -1 else d for d in new)
 
@@ -128,7 +128,8 @@ reshape = define(
 )  # fmt: skip
 reshape_like = define(
     name="reshape_like", graphdef="Reshape", result=lambda x, like: x.with_shape(like.shape),
-    kernel=_reshape_like, gradient=_reshape_back, samples=(sample(_X, np.zeros((3, 2)), differentiable=(0,)),),
+    kernel=_reshape_like, gradient=_reshape_back,
+    samples=(sample(_X, np.zeros((3, 2)), differentiable=(0,)),),
 )  # fmt: skip
 
 
@@ -169,7 +170,8 @@ def _squeeze(x: Any, *, axis: tuple[int, ...] | None = None) -> Any:
 def _ensure_shape_type(x: TensorType, *, shape: tuple[int | None, ...] | None) -> TensorType:
     if not shapes_compatible(x.shape, shape):
         raise ValueError(
-            f"Shape of tensor ({shape_text(x.shape)}) is not compatible with expected shape {shape_text(shape)}"
+            f"Shape of tensor [{shape_text(x.shape)}] is not compatible with expected shape "
+            f"[{shape_text(shape)}]."
         )
     if x.shape is None or shape is None:
         return x.with_shape(shape if x.shape is None else x.shape)
@@ -181,7 +183,8 @@ def _ensure_shape_type(x: TensorType, *, shape: tuple[int | None, ...] | None) -
 def _ensure_shape(x: Any, *, shape: Any) -> Any:
     if not shapes_compatible(np.shape(x), shape):
         raise InvalidArgumentError(
-            f"Shape of tensor {list(np.shape(x))} is not compatible with expected shape [{shape_text(shape)}]."
+            f"Shape of tensor {list(np.shape(x))} is not compatible with expected shape "
+            f"[{shape_text(shape)}]."
         )
     return np.asarray(x)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64, string
+from autoconv.graph.dtypes import DType, bool_, float32, float64, int32, int64, string
 from autoconv.graph.types import TensorType
 from autoconv.ops.output import element_text
 from autoconv.ops.record import define, none, sample
@@ -101,8 +101,8 @@ _mapped("string_strip", "StringStrip", bytes.strip)
 _mapped("string_regex_replace", "RegexReplace", _replaced, pattern="[a-c]", rewrite="<\\g<0>>")
 _mapped("string_to_hash_bucket_fast", "StringToHashBucketFast", _bucket, int64, num_buckets=10)
 _mapped(
-    "string_regex_full_match", "RegexFullMatch", lambda item, *, pattern: re.fullmatch(pattern.encode(), item) is not None,
-    as_dtype("bool"), pattern="[a-z]+",
+    "string_regex_full_match", "RegexFullMatch",
+    lambda item, *, pattern: re.fullmatch(pattern.encode(), item) is not None, bool_, pattern="[a-z]+",
 )  # fmt: skip
 
 
@@ -143,7 +143,8 @@ string_join = define(
     samples=(sample(_ABC, np.array(b"!", object), separator="-"), sample()),
 )  # fmt: skip
 string_reduce_join = define(
-    name="string_reduce_join", graphdef="ReduceJoin", result=_reduce_join_type, kernel=_reduce_join, gradient=_NO,
+    name="string_reduce_join", graphdef="ReduceJoin", result=_reduce_join_type, kernel=_reduce_join,
+    gradient=_NO,
     samples=(sample(_ABC, separator=","), sample(_ABC[None], axis=(0,), keepdims=True)),
 )  # fmt: skip
 

@@ -90,6 +90,7 @@ class FunctionPass(Transformer):
         self.in_function = False
         self.class_name = ""
         self.function_node: Any = None
+        self.namer = context.namer
 
     def visit(self, node: Any) -> Any:
         if not self.in_function and not isinstance(
@@ -105,10 +106,11 @@ class FunctionPass(Transformer):
         name = ".".join(self.path)
         if self.in_function or self.context.converts(name):
             self._outer_parts(node)
-            before = self.in_function, self.function, self.function_node
+            before = self.in_function, self.function, self.function_node, self.namer
             self.in_function, self.function, self.function_node = True, name, node
+            self.namer = self.context.namer.for_function()
             node = self.rewrite_function(node)
-            self.in_function, self.function, self.function_node = before
+            self.in_function, self.function, self.function_node, self.namer = before
         self.path.pop()
         return node
 

@@ -95,7 +95,8 @@ class _Regions:
         mark = self.context.namer.free("try_")
         begin = build.assign(mark, build.operate("try_begin"))
         end = gast.Expr(build.operate("try_end", build.name(mark)))
-        node.body = [build.placed(begin, node.body[0]), *node.body, build.placed(end, node.body[-1])]
+        ending = [] if isinstance(node.body[-1], gast.Raise) else [build.placed(end, node.body[-1])]
+        node.body = [build.placed(begin, node.body[0]), *node.body, *ending]
 
     def _statement_form(self, node: Any) -> list[Any]:
         reason = self.context.statement_forms[id(node)][1]

@@ -98,7 +98,7 @@ class Effects(FunctionPass):
         value = node.value
         statements: list[Any] = []
         if len(node.targets) > 1 and not isinstance(value, _SIMPLE):
-            temporary = self.context.namer.fresh("value_")
+            temporary = self.namer.fresh("value_")
             statements.append(build.assign(temporary, value))
             value = build.name(temporary)
         for target in node.targets:
@@ -115,7 +115,7 @@ class Effects(FunctionPass):
 
     def _unpacked(self, target: Any, after: list[Any], place: Any) -> Any:
         if isinstance(target, (gast.Attribute, gast.Subscript)):
-            temporary = self.context.namer.fresh("item_")
+            temporary = self.namer.fresh("item_")
             written = self._write(target, build.name(temporary), place)
             after.extend(written if isinstance(written, list) else [written])
             return build.store(temporary)
@@ -128,7 +128,7 @@ class Effects(FunctionPass):
     def _write(self, target: Any, value: Any, place: Any) -> Any:
         before: list[Any] = []
         if not isinstance(value, _SIMPLE) and contains(target, gast.Call):
-            temporary = self.context.namer.fresh("value_")
+            temporary = self.namer.fresh("value_")
             before.append(build.assign(temporary, value))
             value = build.name(temporary)
         if isinstance(target, gast.Attribute):

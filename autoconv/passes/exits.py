@@ -81,6 +81,7 @@ class FunctionExits:
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self.namer = context.namer.for_function()
         self.escapes = Escapes()
         self.codes: list[ExitCode] = []
         self.returned = ""
@@ -96,7 +97,7 @@ class FunctionExits:
         returns = _returns(function.body)
         valued = any(r.value is not None and not _is_none(r.value) for r in returns)
         falls = self.escapes.block(function.body).falls
-        self.returned = self.context.namer.fresh("retval_") if valued else ""
+        self.returned = self.namer.fresh("retval_") if valued else ""
         self.context.exit_names.add(self.returned)
         body = function.body
         if valued and falls and not native_return:
@@ -280,7 +281,7 @@ class FunctionExits:
         return pending | left
 
     def _new_code(self) -> ExitCode:
-        code = ExitCode(self.context.namer.fresh("exit_"))
+        code = ExitCode(self.namer.fresh("exit_"))
         self.codes.append(code)
         self.context.exit_names.add(code.name)
         return code

@@ -40,7 +40,8 @@ class Lifting(FunctionPass):
         undefined = sorted(plan.undefined)
         if not undefined and not deleted:
             return node
-        node.body = _Reads(plan, plan.undefined | deleted, deleted).visit_list(node.body)
+        checked = (plan.undefined | deleted) - self.context.exit_names
+        node.body = _Reads(plan, checked, deleted).visit_list(node.body)
         start = body_start(node.body)
         first = node.body[0]
         node.body[start:start] = [

@@ -8,14 +8,16 @@ import gast
 
 from autoconv.passes.base import Context
 from autoconv.syntax import build
+from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import children, contains
 
 
 class Lineariser:
     """`expression(e)` answers what stands for `e` after `statements` have run."""
 
-    def __init__(self, context: Context, place: gast.AST) -> None:
+    def __init__(self, context: Context, namer: Namer, place: gast.AST) -> None:
         self.context = context
+        self.namer = namer
         self.place = place
         self.statements: list[Any] = []
 
@@ -33,7 +35,7 @@ class Lineariser:
         return self._operands(node)
 
     def _bool_op(self, node: Any) -> Any:
-        result = self.context.namer.fresh("value_")
+        result = self.namer.fresh("value_")
         self._emit(build.assign(result, self.expression(node.values[0])))
         test: Any = build.name(result)
         if isinstance(node.op, gast.Or):
@@ -43,13 +45,13 @@ class Lineariser:
         return build.placed(build.name(result), node)
 
     def _if_exp(self, node: Any) -> Any:
-        result = self.context.namer.fresh("value_")
+        result = self.namer.fresh("value_")
         test = self.expression(node.test)
         self._emit(self._if(test, self._arm(result, node.body), self._arm(result, node.orelse)))
         return build.placed(build.name(result), node)
 
     def _arm(self, result: str, value: Any) -> list[Any]:
-        inner = Lineariser(self.context, self.place)
+        inner = Lineariser(self.context, self.namer, self.place)
         inner._emit(build.assign(result, inner.expression(value)))
         return inner.statements
 
@@ -75,7 +77,7 @@ class Lineariser:
         value = self.expression(part)
         if not before_another or isinstance(value, (gast.Constant, gast.Lambda)):
             return value
-        temporary = self.context.namer.fresh("value_")
+        temporary = self.namer.fresh("value_")
         self._emit(build.assign(temporary, value))
         return build.placed(build.name(temporary), part)
 

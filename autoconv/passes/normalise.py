@@ -16,7 +16,8 @@ from typing import Any
 
 import gast
 
-from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.base import Context, FunctionPass, mangled
+from autoconv.passes.effects import as_index
 from autoconv.passes.linearise import Lineariser
 from autoconv.syntax import build
 from autoconv.syntax.tree import contains, walk_scope
@@ -81,6 +82,8 @@ class Normalise(FunctionPass):
         target = node.target
         if isinstance(target, gast.Name):
             return self._hoisted(node, "value")
+        if isinstance(target, gast.Subscript) and isinstance(target.value, gast.Attribute):
+            return build.placed(self._augment_item_of(node, target), node)
         before: list[Any] = []
         base = self._once(target.value, before, "target_")
         if isinstance(target, gast.Attribute):
@@ -94,13 +97,23 @@ class Normalise(FunctionPass):
         statements = [*before, build.assign(write, value)]
         return [build.placed(statement, node) for statement in statements]
 
+    def _augment_item_of(self, node: Any, target: Any) -> Any:
+        """`o.x[i] += v` in one operator: a tensor in `o.x` is replaced, anything else changed in place."""
+        attribute = build.constant(mangled(target.value.attr, self.class_name))
+        function = build.operator(INPLACE[type(node.op)])
+        value = self.context.mark(build.thunk(node.value))
+        holder = target.value.value
+        return gast.Expr(
+            build.operate("augment_item_of", holder, attribute, as_index(target.slice), function, value)
+        )
+
     def _once(self, expression: Any, before: list[Any], stem: str) -> Any:
         """A function that makes reads of `expression`, which is evaluated only once."""
         if isinstance(expression, gast.Name):
             return lambda: build.name(expression.id)
         if isinstance(expression, gast.Constant):
             return lambda: build.constant(expression.value)
-        temporary = self.context.namer.fresh(stem)
+        temporary = self.namer.fresh(stem)
         before.append(build.assign(temporary, expression))
         return lambda: build.name(temporary)
 
@@ -119,7 +132,7 @@ class Normalise(FunctionPass):
     def visit_For(self, node: Any) -> Any:
         node = self.generic(node)
         if not _only_names(node.target):
-            item = self.context.namer.fresh("item_")
+            item = self.namer.fresh("item_")
             node.body.insert(0, build.placed(build.assign(node.target, build.name(item)), node))
             node.target = build.placed(build.store(item), node)
         return self._hoisted(node, "iter")
@@ -152,7 +165,7 @@ class Normalise(FunctionPass):
         expression = getattr(statement, field)
         if expression is None or not contains(expression, gast.NamedExpr):
             return statement
-        lineariser = Lineariser(self.context, statement)
+        lineariser = Lineariser(self.context, self.namer, statement)
         setattr(statement, field, lineariser.expression(expression))
         return [*lineariser.statements, statement] if lineariser.statements else statement
 

@@ -11,21 +11,32 @@ class Namer:
     """`fresh("exit_")` is `exit_`, or `exit_1`, `exit_2` … when that is taken; `free("if_body")` may repeat."""
 
     def __init__(self, tree: gast.AST) -> None:
-        self._taken = used_names(tree)
+        self._users = used_names(tree)
+        self._own: set[str] = set()
         self._free: dict[str, str] = {}
+
+    def for_function(self) -> Namer:
+        """A namer that starts anew: names of one function do not meet those of another."""
+        namer = Namer.__new__(Namer)
+        namer._users, namer._own, namer._free = self._users, set(), self._free
+        return namer
 
     def fresh(self, stem: str) -> str:
         candidate, number = stem, 0
-        while candidate in self._taken:
+        while candidate in self._users or candidate in self._own:
             number += 1
             candidate = f"{stem}{number}" if stem.endswith("_") else f"{stem}_{number}"
-        self._taken.add(candidate)
+        self._own.add(candidate)
         return candidate
 
     def free(self, stem: str) -> str:
         """A name for what is used at once and may be shadowed: the same one each time it is asked for."""
         if stem not in self._free:
-            self._free[stem] = self.fresh(stem)
+            candidate, number = stem, 0
+            while candidate in self._users:
+                number += 1
+                candidate = f"{stem}{number}" if stem.endswith("_") else f"{stem}_{number}"
+            self._free[stem] = candidate
         return self._free[stem]
 
 

@@ -35,7 +35,7 @@ def walk(node: gast.AST) -> Iterator[gast.AST]:
 
 
 def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
-    """As `walk`, but not into the scopes that nested functions, classes and comprehensions open.
+    """As `walk`, but not into the scopes that functions, classes and comprehensions open.
 
     What such a scope evaluates outside of itself (defaults, decorators, bases, the first iterable) is walked.
     """
@@ -43,7 +43,7 @@ def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
     while stack:
         current = stack.pop()
         yield current
-        if isinstance(current, SCOPES) and current is not node:
+        if isinstance(current, SCOPES):
             stack.extend(outer_parts(current))
         else:
             stack.extend(children(current))
