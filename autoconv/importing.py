@@ -28,8 +28,8 @@ from types import CodeType, ModuleType
 from autoconv.config import SETTINGS
 from autoconv.conversion_cache import ConversionCache
 from autoconv.emit.conversion import Options
-from autoconv.emit.locate import compile_with_origins, definitions
-from autoconv.emit.module import convert_source
+from autoconv.emit.locate import compile_with_origins, is_converted
+from autoconv.emit.module import convert_source, qualified_functions
 from autoconv.errors import SourceError
 
 
@@ -118,7 +118,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
         }
         if wanted:
             try:
-                wanted &= set(definitions(ast.parse(source)))
+                wanted &= {name for name, _ in qualified_functions(ast.parse(source))}
             except (SyntaxError, ValueError):
                 wanted = set()  # the conversion reports it, with its place
         return Options(compile_names=frozenset(wanted), keep_going=self.keep_going, comments=False)
@@ -151,28 +151,33 @@ class ImportHook(importlib.abc.MetaPathFinder):
 
 
 class _Converting:
-    """The one method in which a converting loader differs; it raises what Python's own would for a syntax
-    error."""
+    """What a converting loader does; a syntax error is the one that Python's own loader would raise."""
 
     hook: ImportHook
 
     def converted_code(self, module: str, data: bytes, file: str) -> CodeType:
+        failure: Exception
         try:
-            source = importlib.util.decode_source(data)
-            options = self.hook.options_for(module, source)
-            cache = ConversionCache(file, data, options)
-            text, origins = cache.load() or ("", ())
-            if not text:
-                conversion = convert_source(source, file, options)
-                text, origins = conversion.text, conversion.origins
-                cache.store(text, origins)
-        except (SourceError, SyntaxError):
-            compile(data, file, "exec", dont_inherit=True)
-            raise
+            return self._converted_code(module, importlib.util.decode_source(data), data, file)
+        except (SourceError, SyntaxError) as error:
+            failure = error
+        compile(data, file, "exec", dont_inherit=True)  # not in the handler: it raises without a context
+        raise failure
+
+    def _converted_code(self, module: str, source: str, data: bytes, file: str) -> CodeType:
+        if is_converted(source):
+            return compile(data, file, "exec", dont_inherit=True)
+        options = self.hook.options_for(module, source)
+        cache = ConversionCache(file, data, options)
+        text, origins = cache.load() or ("", ())
+        if not text:
+            conversion = convert_source(source, file, options)
+            text, origins = conversion.text, conversion.origins
+            cache.store(text, origins)
         return compile_with_origins(text, origins, file, source=source)
 
 
-class ConvertingLoader(_Converting, SourceFileLoader):
+class ConvertingLoader(_Converting, SourceFileLoader):  # type: ignore[misc]
     """Loads a file converted. Only `get_code` differs from Python's loader, so that no frame of ours shows up
     in a traceback of the module's own code, and the module's plain bytecode is never touched."""
 
@@ -221,6 +226,8 @@ def convert_script(path: Path, hook: ImportHook) -> CodeType:
     if SETTINGS.disabled:
         return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
     source = importlib.util.decode_source(path.read_bytes())
+    if is_converted(source):
+        return compile(source, str(path), "exec", dont_inherit=True)
     conversion = convert_source(source, str(path), hook.options_for("__main__", source))
     return compile_with_origins(conversion.text, conversion.origins, str(path), source=source)
 

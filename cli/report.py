@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 import io
 import json
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -67,7 +68,7 @@ def diff(before: str, after: str, before_name: str, after_name: str) -> str:
 
 def coloured(text: str, language: str = "python") -> str:
     """The text with terminal colours, or as it is where standard output is not a terminal."""
-    if not text or not sys.stdout.isatty():
+    if not text or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
     import pygments  # heavy, and only for terminals
     import pygments.formatters

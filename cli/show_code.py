@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+
 import click
 
 from autoconv.emit.conversion import Conversion, Diagnostic, Options
-from autoconv.emit.locate import Definition, definitions, first_line
-from autoconv.emit.module import convert_source
+from autoconv.emit.locate import definitions, first_line
+from autoconv.emit.module import convert_source, qualified_functions
 from autoconv.errors import TargetError
 
 from .diagnostics import say, show_diagnostic
@@ -39,7 +41,7 @@ def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> N
     found = find_target(target)
     source = read_source(found.path)
     tree = parse(source, str(found.path))
-    conversion = convert_source(source, str(found.path), _options(found, definitions(tree), after, compiled))
+    conversion = convert_source(source, str(found.path), _options(found, tree, after, compiled))
     left = _cut(source, found.name)
     right = _cut(conversion.text, found.name)
     diagnostics = _of_target(conversion, left)
@@ -52,12 +54,20 @@ def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> N
     raise click.exceptions.Exit(ExitCode.DIFFERS if diagnostics else ExitCode.FINE)
 
 
-def _options(found: Target, known: dict[str, list[Definition]], after: str | None, compiled: bool) -> Options:
-    names = frozenset(name for name in known if name == found.name or name.startswith(f"{found.name}."))
+def _options(found: Target, tree: ast.Module, after: str | None, compiled: bool) -> Options:
+    """Converts as little as possible: the functions of a class, the function around a nested one."""
+    known = {name for name, _ in qualified_functions(tree)}
+    if compiled and found.name and found.name not in known:
+        raise TargetError(f"{found.path}:{found.name}: --compile is for functions and methods")
+    only = {
+        name
+        for name in known
+        if f"{name}.".startswith(f"{found.name}.") or f"{found.name}.".startswith(f"{name}.")
+    }
     return Options(
         compile_names=frozenset({found.name} if compiled and found.name else ()),
         compile_all=compiled and not found.name,
-        only=names if found.name else None,
+        only=frozenset(only) if only and found.name else None,
         last_pass=_checked_pass(after),
         keep_going=True,
     )

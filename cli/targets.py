@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autoconv.emit.locate import definitions, first_line
+from autoconv.emit.locate import definitions, first_line, is_converted
 from autoconv.errors import AutoconvError, TargetError
 
 from .sources import parse, read_source
@@ -139,6 +139,8 @@ def _definitions_quietly(path: Path, word: re.Pattern[str], seen: set[str]) -> d
     none."""
     try:
         source = read_source(path)
+        if is_converted(source):
+            return {}
         seen.update(re.findall(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)", source, re.MULTILINE))
         if not word.search(source):
             return {}

@@ -13,9 +13,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 
 from autoconv.emit.conversion import Conversion, Diagnostic, Options
-from autoconv.emit.locate import definitions
-from autoconv.emit.module import convert_source
-from autoconv.errors import AutoconvError, ConversionError
+from autoconv.emit.locate import is_converted
+from autoconv.emit.module import convert_source, qualified_functions
+from autoconv.errors import AutoconvError, ConversionError, SourceError, TargetError
 
 from .diagnostics import code_of, describe
 from .exits import ExitCode
@@ -61,9 +61,11 @@ def convert_job(job: Job, data: bytes | None = None) -> Outcome:
     defined: frozenset[str] = frozenset()
     try:
         source = decode_source(data, job.name) if data is not None else read_source(job.source)  # type: ignore[arg-type]
+        if is_converted(source):
+            return _converted_already(job, source)
         options = replace(job.options, keep_going=True)
         if options.compile_names:
-            defined = frozenset(definitions(parse(source, job.name)))
+            defined = frozenset(name for name, _ in qualified_functions(parse(source, job.name)))
             options = replace(options, compile_names=options.compile_names & defined)
         conversion = _convert(source, job.name, options)
     except ConversionError as error:
@@ -73,6 +75,9 @@ def convert_job(job: Job, data: bytes | None = None) -> Outcome:
         return Outcome(job=job, source=source, diagnostics=(diagnostic,), defined=defined)
     except AutoconvError as error:
         return Outcome(job=job, source=source, error=error, defined=defined)
+    except RecursionError:
+        too_deep = SourceError(f"{job.name}: nested too deeply to be converted")
+        return Outcome(job=job, source=source, error=too_deep, defined=defined)
     except Exception as error:
         summary, details = describe(error)
         return Outcome(job=job, source=source, bug=(f"{job.name}: {summary}", details), defined=defined)
@@ -95,10 +100,11 @@ def convert_all(
     found: dict[int, Outcome] = {}
     # Spawned, not forked: a progress bar runs a thread, and a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, mp_context=context) as pool:
+    with contextlib.ExitStack() as stack:
+        with _children_apart():
+            pool = stack.enter_context(ProcessPoolExecutor(count, mp_context=context))
+            numbers = {pool.submit(convert_job, job): number for number, job in enumerate(jobs)}
         try:
-            with _children_apart():
-                numbers = {pool.submit(convert_job, job): number for number, job in enumerate(jobs)}
             for future in as_completed(numbers):
                 number = numbers[future]
                 found[number] = future.result()
@@ -109,6 +115,14 @@ def convert_all(
                 child.terminate()
             raise
     return [found[number] for number in range(len(jobs))]
+
+
+def _converted_already(job: Job, source: str) -> Outcome:
+    """What an earlier conversion wrote is taken over with its folder, and refused by itself."""
+    if job.folder is None:
+        return Outcome(job=job, source=source, error=TargetError(f"{job.name} is a converted file already"))
+    lines = tuple(range(1, source.count("\n") + 2))
+    return Outcome(job=job, source=source, conversion=Conversion(source, lines, (), (), ()))
 
 
 def _convert(source: str, name: str, options: Options) -> Conversion:

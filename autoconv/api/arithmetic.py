@@ -104,7 +104,8 @@ def _one_tensor(x: Any, y: Any) -> tuple[Any, Any]:
     """Both operands, lists and numbers as tensors of the other one's dtype when it is a tensor."""
     tensors = [as_tensor(x), as_tensor(y)]
     if tensors[0] is None and tensors[1] is None:
-        return convert_to_tensor(x), convert_to_tensor(y)
+        first = convert_to_tensor(x)
+        return first, convert_to_tensor(y, dtype_hint=first.dtype)
     if tensors[0] is None and isinstance(x, (list, tuple)):
         x = convert_to_tensor(x, dtype_hint=tensors[1].dtype)  # type: ignore[union-attr]
     if tensors[1] is None and isinstance(y, (list, tuple)):

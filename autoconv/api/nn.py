@@ -167,11 +167,12 @@ def batch_normalization(
 
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
     """`value` plus a vector along its last axis, or its second one for formats that begin with NC."""
+    tensor = convert_to_tensor(value)
+    bias = convert_to_tensor(bias, dtype_hint=tensor.dtype)
     if data_format is not None and data_format.startswith("NC"):
-        rank = convert_to_tensor(value).shape.rank
-        for _ in range((rank or 2) - 2):
+        for _ in range((tensor.shape.rank or 2) - 2):
             bias = apply("expand_dims", bias, axis=-1)
-    return apply("add", value, bias, name=name)
+    return apply("add", tensor, bias, name=name)
 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:

@@ -4,8 +4,11 @@ name."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from types import CodeType
+
+_MARKER = re.compile(r"^__autoconv__ = ag__\.module\(__name__\)$", re.MULTILINE)
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -43,6 +46,11 @@ def definitions(tree: ast.AST) -> dict[str, list[Definition]]:
             else:
                 waiting.append((prefix, child))
     return found
+
+
+def is_converted(source: str) -> bool:
+    """Whether a module's text is the result of an earlier conversion."""
+    return _MARKER.search(source) is not None
 
 
 def first_line(node: Definition) -> int:

@@ -1,0 +1,72 @@
+"""What converted code calls, as `ag__`. On plain values each does what the statement did; on tensors it builds a graph."""
+
+from __future__ import annotations
+
+from autoconv.operators.calls import call, do_not_convert
+from autoconv.operators.conditionals import (
+    and_,
+    holds,
+    if_exp,
+    if_stmt,
+    not_,
+    operand,
+    or_,
+    switch_stmt,
+    test,
+)
+from autoconv.operators.deferred import raising
+from autoconv.operators.items import (
+    augment_item_of,
+    del_attr,
+    del_item,
+    get_item,
+    iadd,
+    iand,
+    ifloordiv,
+    ilshift,
+    imatmul,
+    imod,
+    imul,
+    in_,
+    ior,
+    ipow,
+    irshift,
+    is_,
+    is_not,
+    isub,
+    itruediv,
+    ixor,
+    not_in,
+    set_attr,
+    set_item,
+    set_item_in,
+    set_item_of,
+    shared,
+    slice,
+)
+from autoconv.operators.loops import for_stmt, iterate, while_stmt
+from autoconv.operators.modules import module
+from autoconv.operators.names import (
+    BREAK,
+    CONTINUE,
+    NORMAL,
+    RETURN,
+    Undefined,
+    after_loop,
+    completed,
+    deleted,
+    goes_on,
+    ld,
+    leaves,
+    returned,
+)
+from autoconv.operators.tries import try_begin, try_end
+
+__all__ = [
+    "BREAK", "CONTINUE", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "augment_item_of", "call", "completed",
+    "del_attr", "del_item", "deleted", "do_not_convert", "for_stmt", "get_item", "goes_on", "holds", "iadd", "iand",
+    "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior", "ipow", "irshift", "is_",
+    "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "leaves", "module", "not_", "not_in", "operand", "or_",
+    "raising", "returned", "set_attr", "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt",
+    "test", "try_begin", "try_end", "while_stmt",
+]  # fmt: skip

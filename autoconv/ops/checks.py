@@ -10,7 +10,7 @@ from autoconv.errors import AssertionFailedError, InvalidArgumentError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.gradients import flat
-from autoconv.ops.output import filled_in, format_value
+from autoconv.ops.output import element_text, filled_in
 from autoconv.ops.record import define, sample
 
 
@@ -32,10 +32,30 @@ def _assert_true(
 
 def _message(message: str | tuple[Any, ...], data: Any, summarize: int) -> str:
     """`[message] [data] …`; a message that is a tuple places the data itself, by number."""
-    if isinstance(message, tuple):
-        return " ".join(f"[{filled_in((piece,), data, summarize=summarize)}]" for piece in message)
-    parts = ([message] if message else []) + [format_value(x, summarize) for x in data]
-    return " ".join(f"[{part}]" for part in parts)
+    pieces = message if isinstance(message, tuple) else (*([message] if message else []), *range(len(data)))
+    texts = [
+        summary(data[piece], summarize)
+        if isinstance(piece, int)
+        else filled_in((piece,), data, summarize=summarize)
+        for piece in pieces
+    ]
+    return " ".join(f"[{text}]" for text in texts)
+
+
+def summary(array: Any, entries: int = 3) -> str:
+    """The first `entries` elements (-1: all), rows in brackets on one line: `1 2 3...`, `[1 2][3...]...`."""
+    array = np.asarray(array)
+    limit = array.size if entries < 0 else entries
+    if array.ndim < 2:
+        shown = [element_text(x, quoted=False) for x in np.ravel(array)[:limit]]
+        return " ".join(shown) + ("..." if array.size > limit else "")
+    texts, left = [], limit
+    for row in array:
+        if left <= 0:
+            break
+        texts.append(f"[{summary(row, left)}]")
+        left -= row.size
+    return "".join(texts) + ("..." if array.size > limit else "")
 
 
 assert_true = define(

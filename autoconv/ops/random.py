@@ -172,7 +172,7 @@ _VECTOR = np.array([2, 3], np.int32)
 _SEED = np.array([7, 42], np.int64)
 
 
-def _floats(name: str, graphdef: str, draw: Callable[..., Any]) -> None:
+def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Callable[..., Any]) -> None:
     """The stateful op and the stateless one that draw floating numbers of that distribution."""
 
     def stateful(vector: Any = None, *, shape: Any, dtype: DType = float32, seed: int | None = None) -> Any:
@@ -182,16 +182,15 @@ def _floats(name: str, graphdef: str, draw: Callable[..., Any]) -> None:
         return draw(_from_seed(seed), _shape_of(name, shape, vector), dtype)
 
     define(
-        name=f"random_{name}", graphdef=f"Random{graphdef}", result=_float_type(f"random_{name}"),
+        name=f"random_{name}", graphdef=graphdefs[0], result=_float_type(f"random_{name}"),
         kernel=quiet(stateful), gradient=_REASON, effects=Effects.RANDOM,
         samples=(
             sample(shape=(2, 3), dtype=float32), sample(_VECTOR, shape=(None, 3), dtype=float64, seed=1),
         ),
     )  # fmt: skip
     define(
-        name=f"stateless_{name if name.startswith('truncated') else 'random_' + name}",
-        graphdef=f"StatelessRandom{graphdef}" if name != "truncated_normal" else "StatelessTruncatedNormal",
-        result=_seeded(_float_type(f"stateless_random_{name}")), kernel=quiet(stateless), gradient=_REASON,
+        name=stateless_name, graphdef=graphdefs[1], result=_seeded(_float_type(stateless_name)),
+        kernel=quiet(stateless), gradient=_REASON,
         samples=(
             sample(_SEED, shape=(2, 3), dtype=float32),
             sample(_SEED, _VECTOR, shape=(None, 3), dtype=float64),
@@ -199,9 +198,12 @@ def _floats(name: str, graphdef: str, draw: Callable[..., Any]) -> None:
     )  # fmt: skip
 
 
-_floats("uniform", "Uniform", _unit)
-_floats("normal", "StandardNormal", _normal)
-_floats("truncated_normal", "TruncatedNormal", _truncated)
+_floats("uniform", "stateless_random_uniform", ("RandomUniform", "StatelessRandomUniformV2"), _unit)
+_floats("normal", "stateless_random_normal", ("RandomStandardNormal", "StatelessRandomNormalV2"), _normal)
+_floats(
+    "truncated_normal", "stateless_truncated_normal",
+    ("TruncatedNormal", "StatelessTruncatedNormalV2"), _truncated,
+)  # fmt: skip
 
 
 def _random_uniform_int(
@@ -240,13 +242,13 @@ random_uniform_int = define(
     samples=(sample(_LOW, _HIGH, shape=(2, 3)), sample(_LOW, _HIGH, _VECTOR, shape=(None, 3), seed=1)),
 )  # fmt: skip
 stateless_random_uniform_int = define(
-    name="stateless_random_uniform_int", graphdef="StatelessRandomUniformInt",
+    name="stateless_random_uniform_int", graphdef="StatelessRandomUniformIntV2",
     result=_seeded(_integer_type("stateless_random_uniform_int")), kernel=quiet(_stateless_uniform_int),
     gradient=_REASON, effects=Effects.RAISE, unify=(1, 2),
     samples=(sample(_SEED, _LOW, _HIGH, shape=(2, 3)), sample(_SEED, _LOW, _HIGH, _VECTOR, shape=(None, 3))),
 )  # fmt: skip
 stateless_random_bits = define(
-    name="stateless_random_bits", graphdef="StatelessRandomUniformFullInt", result=_seeded(_bits_type),
+    name="stateless_random_bits", graphdef="StatelessRandomUniformFullIntV2", result=_seeded(_bits_type),
     kernel=_stateless_bits, gradient=_REASON,
     samples=(sample(_SEED, shape=(2, 3), dtype=int64), sample(_SEED, _VECTOR, shape=(None, 3), dtype=int32)),
 )  # fmt: skip

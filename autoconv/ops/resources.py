@@ -52,6 +52,12 @@ def _fitting(resource: Any, value: Any) -> Any:
     held = resource.value
     if value.dtype != held.dtype:
         raise InvalidArgumentError(f"a variable of {held.dtype} cannot be assigned a value of {value.dtype}")
+    declared = getattr(resource, "shape", None)
+    if not shapes_compatible(declared, value.shape):
+        raise InvalidArgumentError(
+            f"Cannot assign value to variable: the shape of the variable is [{shape_text(declared)}], "
+            f"that of the value {list(value.shape)}"
+        )
     return value
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, bool_, float32, float64, int32, int64, string
 from autoconv.graph.types import TensorType
-from autoconv.ops.output import element_text
+from autoconv.ops.gradients import flat
+from autoconv.ops.output import element_text, filled_in
 from autoconv.ops.record import define, none, sample
 from autoconv.ops.rules import broadcast_shapes, reduced_shape
 
@@ -279,4 +280,18 @@ string_to_number = define(
 as_string = define(
     name="as_string", graphdef="AsString", result=_as_string_type, kernel=_as_string, gradient=_NO,
     samples=(sample(np.array([1.5, 2.0])), sample(np.array([1, 2])), sample(np.array([True]))),
+)  # fmt: skip
+
+
+# ---- templates
+
+
+def _format(*inputs: Any, template: tuple[Any, ...], summarize: int = 3, style: str = "tensorflow") -> Any:
+    return np.array(filled_in(template, inputs, sep="", summarize=summarize, style=style).encode(), object)
+
+
+string_format = define(
+    name="string_format", graphdef="StringFormat", result=lambda *inputs, **_: TensorType(string, ()),
+    kernel=_format, gradient=flat,
+    samples=(sample(np.array([1.5, 2.0]), template=("x is ", 0)), sample(template=("nothing",))),
 )  # fmt: skip

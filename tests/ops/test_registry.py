@@ -38,7 +38,8 @@ def tensor_samples(*, pure: bool = False, with_floats: bool = False) -> Iterator
     """Those with arrays for inputs; only those without effects, or with a float64 input, where asked for."""
     for parameter in samples():
         op, sample = parameter.values
-        if not all(isinstance(x, ONLY_ARRAYS) for x in sample.inputs) or (pure and op.effects is not Effects.PURE):
+        arrays = all(isinstance(x, ONLY_ARRAYS) for x in sample.inputs)
+        if not arrays or (pure and op.effects is not Effects.PURE):
             continue
         if not with_floats or any(x.dtype == np.float64 for x in sample.inputs):
             yield parameter

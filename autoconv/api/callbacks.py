@@ -1,0 +1,84 @@
+"""Python functions called each time a graph runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.types import Shape
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.recording import recording
+from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.tensor import EagerTensor
+
+
+def numpy_function(
+    func: Callable[..., Any] | None = None, inp: Sequence[Any] | None = None, Tout: Any = None,
+    stateful: bool = True, name: str | None = None,
+) -> Any:  # fmt: skip
+    """func(*arrays), run each time, with NumPy arrays in and out. No gradient flows through it.
+
+    `Tout` is the dtype of its result, or a list of dtypes for several: then a list of tensors comes back.
+    Their shapes are not known. Raises InvalidArgumentError when the function returns another dtype, or
+    another number of values.
+    """
+    return _call(func, func, inp, Tout, name)
+
+
+def py_function(
+    func: Callable[..., Any] | None = None, inp: Sequence[Any] | None = None, Tout: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """func(*tensors), run each time with eager tensors, whose operators work at once. `Tout` as above."""
+    return _call(func, None if func is None else EagerCall(func), inp, Tout, name)
+
+
+class EagerCall:
+    """A function of arrays that calls one of eager tensors."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+
+    def __call__(self, *arrays: Any) -> Any:
+        with recording(None):
+            found = self.function(*(EagerTensor(array) for array in arrays))
+        if isinstance(found, (list, tuple)):
+            return [_array(value) for value in found]
+        return _array(found)
+
+
+def _array(value: Any) -> Any:
+    return None if value is None else np.asarray(convert_to_tensor(value).numpy())  # type: ignore[attr-defined]
+
+
+def _call(
+    given: Callable[..., Any] | None,
+    function: Any,
+    inputs: Sequence[Any] | None,
+    outputs: Any,
+    name: str | None,
+) -> Any:
+    if not callable(given):
+        raise ValueError(f"Expected func to be callable. Received func={given!r}")
+    single = not isinstance(outputs, (list, tuple))
+    wanted = ([] if outputs is None else [outputs]) if single else list(outputs)
+    types = [_type(output) for output in wanted]
+    found = apply(
+        "py_call", *(inputs or ()), function=function, dtypes=tuple(dtype for dtype, _ in types),
+        shapes=tuple(shape for _, shape in types), name=name,
+    )  # fmt: skip
+    results = list(found) if isinstance(found, (list, tuple)) else [found]
+    if not single:
+        return results
+    return results[0] if results else None
+
+
+def _type(output: Any) -> tuple[DType, Shape]:
+    if isinstance(output, TensorSpec):
+        return output.dtype, output.shape.dims_tuple
+    return as_dtype(output), None

@@ -1,0 +1,272 @@
+"""Assertions about tensors. What is clear while tracing raises at once, the rest when the graph runs.
+
+A condition that does not hold raises AssertionFailedError, an InvalidArgumentError and an AssertionError.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.output import top_piece
+from autoconv.graph.dtypes import as_dtype
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.static import static_value
+from autoconv.runtime.tensor import Tensor
+
+
+def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
+    """Raises, showing `data`, when the bool `condition` (all of it) does not hold."""
+    operands: list[Any] = []
+    parts = data if isinstance(data, (list, tuple)) else [data]
+    message = tuple(top_piece(part, operands) for part in parts)
+    shown = 3 if summarize is None else int(summarize)
+    apply("assert_true", condition, *operands, message=message, kind="assert", summarize=shown, name=name)
+
+
+def _compare(
+    op: str, sign: str, x: Any, y: Any, message: str | None, summarize: int | None, name: str | None
+) -> None:
+    condition = apply(op, x, y)
+    text = f"Condition x {sign} y did not hold element-wise:"
+    Assert(condition, [message or "", text, "x = ", _shown(x), "y = ", _shown(y)], summarize, name)
+
+
+def _shown(value: Any) -> Tensor:
+    return convert_to_tensor(value)
+
+
+def assert_equal(
+    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
+    """Every x == y, broadcast."""
+    _compare("equal", "==", x, y, message, summarize, name)
+
+
+def assert_none_equal(
+    x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> None:
+    """Every x != y, broadcast."""
+    _compare("not_equal", "!=", x, y, message, summarize, name)
+
+
+def assert_less(
+    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
+    """Every x < y, broadcast."""
+    _compare("less", "<", x, y, message, summarize, name)
+
+
+def assert_less_equal(
+    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
+    """Every x <= y, broadcast."""
+    _compare("less_equal", "<=", x, y, message, summarize, name)
+
+
+def assert_greater(
+    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
+    """Every x > y, broadcast."""
+    _compare("greater", ">", x, y, message, summarize, name)
+
+
+def assert_greater_equal(
+    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
+    """Every x >= y, broadcast."""
+    _compare("greater_equal", ">=", x, y, message, summarize, name)
+
+
+def _against_zero(
+    op: str, sign: str, x: Any, message: str | None, summarize: int | None, name: str | None
+) -> None:
+    tensor = convert_to_tensor(x)
+    condition = apply(op, tensor, np.zeros((), tensor.dtype.numpy))
+    text = f"Condition x {sign} 0 did not hold element-wise:"
+    Assert(condition, [message or "", text, "x = ", tensor], summarize, name)
+
+
+def assert_positive(
+    x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
+    """Every x > 0."""
+    _against_zero("greater", ">", x, message, summarize, name)
+
+
+def assert_negative(
+    x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
+    """Every x < 0."""
+    _against_zero("less", "<", x, message, summarize, name)
+
+
+def assert_non_negative(
+    x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
+    """Every x >= 0."""
+    _against_zero("greater_equal", ">=", x, message, summarize, name)
+
+
+def assert_non_positive(
+    x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
+    """Every x <= 0."""
+    _against_zero("less_equal", "<=", x, message, summarize, name)
+
+
+def assert_near(
+    x: Any, y: Any, rtol: float | None = None, atol: float | None = None, message: str | None = None,
+    summarize: int | None = None, name: str | None = None,
+) -> None:  # fmt: skip
+    """Every |x - y| <= atol + rtol * |y|; both are 10 times the spacing of the dtype at 1 by default."""
+    first = convert_to_tensor(x)
+    default = 10 * float(np.finfo(first.dtype.real_dtype.numpy).eps)
+    absolute, relative = (default if t is None else t for t in (atol, rtol))
+    difference = apply("abs", apply("subtract", first, y))
+    allowed = apply(
+        "add", apply("multiply", apply("abs", convert_to_tensor(y, first.dtype)), relative), absolute
+    )
+    text = "x and y not equal to tolerance rtol, atol"
+    condition = apply("less_equal", difference, allowed)
+    Assert(condition, [message or "", text, "x = ", first, "y = ", _shown(y)], summarize, name)
+
+
+def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
+    """`x`, checked to have no infinity and no nan."""
+    tensor = convert_to_tensor(x)
+    operands = [apply("is_finite", tensor)]
+    apply("assert_true", *operands, message=(message,), kind="check", name=name)
+    return tensor
+
+
+# ---- shapes and dtypes
+
+
+def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+    """`x` has that many dimensions. Raises ValueError while tracing when it has not."""
+    _assert_rank("equal", "", x, rank, message, name)
+
+
+def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+    """`x` has that many dimensions or more. Raises ValueError while tracing when it has not."""
+    _assert_rank("greater_equal", "at least ", x, rank, message, name)
+
+
+def _assert_rank(op: str, least: str, x: Any, rank: Any, message: str | None, name: str | None) -> None:
+    tensor, wanted = convert_to_tensor(x), static_value(rank)
+    found = tensor.shape.rank
+    if found is None or wanted is None:
+        shown = [f"the rank has to be {least}", _shown(rank), "the shape is", apply("shape", tensor)]
+        Assert(apply(op, apply("rank", tensor), rank), [message or "", *shown], name=name)
+    elif found < int(wanted) or (found > int(wanted) and not least):
+        text = f"Tensor {_name(tensor)} must have rank {least}{int(wanted)}."
+        raise ValueError(_because(message, f"{text} Received rank {found}, shape {tensor.shape}"))
+
+
+def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Tensor:
+    """`tensor`, which has no dimensions. Raises ValueError when it has."""
+    found = convert_to_tensor(tensor)
+    if found.shape.rank not in (0, None):
+        raise ValueError(_because(message, f"Expected scalar shape, saw shape: {found.shape}."))
+    return found
+
+
+def assert_shapes(
+    shapes: Any,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> None:
+    """Tensors have the given shapes: sizes, None or "..." for anything, names for sizes that have to agree.
+
+    `shapes` is a dict from tensors' references, or a list of pairs (tensor, shape). Raises ValueError while
+    tracing.
+    """
+    pairs = shapes.items() if isinstance(shapes, dict) else shapes
+    sizes: dict[str, Any] = {}
+    for key, shape in pairs:
+        tensor = convert_to_tensor(key.deref() if hasattr(key, "deref") else key)
+        _assert_shape(tensor, shape, sizes, message, summarize)
+
+
+def _assert_shape(
+    tensor: Tensor, shape: Any, sizes: dict[str, Any], message: str | None, summarize: int | None
+) -> None:
+    wanted = tuple(shape) if isinstance(shape, (list, tuple, str)) else (shape,)
+    starred = [i for i, size in enumerate(wanted) if size in ("...", "*", Ellipsis)]
+    count = len(wanted) - len(starred)
+    if tensor.shape.rank is None:
+        raise ValueError(_because(message, "assert_shapes needs tensors of known rank"))
+    if tensor.shape.rank < count or (not starred and tensor.shape.rank != count):
+        raise ValueError(_because(message, f"the shape {tensor.shape} does not match {wanted}"))
+    if starred:
+        fill = tensor.shape.rank - count
+        wanted = (*wanted[: starred[0]], *(None,) * fill, *wanted[starred[0] + 1 :])
+    for axis, size in enumerate(wanted):
+        if size is None or size == ".":
+            continue
+        found: Any = tensor.shape[axis]
+        actual = apply("dimension", tensor, axis=axis) if found is None else found
+        if isinstance(size, str) and not size.isdigit():
+            size = sizes.setdefault(size, actual)
+        elif isinstance(size, str):
+            size = int(size)
+        _same_size(actual, size, axis, tensor, message, summarize)
+
+
+def _same_size(
+    actual: Any, size: Any, axis: int, tensor: Tensor, message: str | None, summarize: int | None
+) -> None:
+    if isinstance(actual, int) and isinstance(size, int):
+        if actual != size:
+            raise ValueError(
+                _because(
+                    message, f"dimension {axis} of the shape {tensor.shape} has to be {size}, found {actual}"
+                )
+            )
+        return
+    Assert(
+        apply("equal", actual, size),
+        [message or "", f"dimension {axis} has to be", size, "found", actual],
+        summarize,
+    )
+
+
+def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
+    """The tensor has that dtype; raises TypeError."""
+    found, wanted = convert_to_tensor(tensor), as_dtype(tf_type)
+    if found.dtype is not wanted:
+        raise TypeError(_because(message, f"{_name(found)} must be of type {wanted!r}; got {found.dtype!r}"))
+
+
+def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
+    """`x` is of integers; raises TypeError."""
+    found = convert_to_tensor(x)
+    if not found.dtype.is_integer:
+        raise TypeError(_because(message, f"Expected 'x' to be integer type. Found: {found.dtype!r}"))
+
+
+def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = None) -> Any:
+    """The one floating dtype that all tensors (and `dtype`) have; raises ValueError."""
+    found = [convert_to_tensor(t).dtype for t in tensors or ()] + (
+        [as_dtype(dtype)] if dtype is not None else []
+    )
+    if builtins.any(d is not found[0] for d in found):
+        raise ValueError(f"the dtypes differ: {', '.join(d.name for d in found)}")
+    if found and not found[0].is_floating:
+        raise ValueError(f"Expected floating point type, got {found[0].name}.")
+    return found[0] if found else as_dtype("float32")
+
+
+def _because(message: str | None, text: str) -> str:
+    return f"{message}. {text}" if message else text
+
+
+def _name(tensor: Tensor) -> str:
+    return getattr(tensor, "name", "x")

@@ -1,0 +1,148 @@
+"""Rows and elements read and written by index arrays, and choices between tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.arguments import shape_argument, static_int
+from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.runtime.convert import as_tensor, convert_to_tensor
+from autoconv.runtime.dispatch import apply, get_item
+from autoconv.runtime.static import static_value
+from autoconv.runtime.tensor import Tensor
+
+
+def gather(
+    params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: Any = 0,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The rows of `params` along `axis` that `indices` names; the first `batch_dims` dimensions go together.
+
+    Raises InvalidArgumentError for an index that is not in [0, size).
+    """
+    lead = static_int(batch_dims, "batch_dims")
+    if lead < 0:
+        rank = convert_to_tensor(indices).shape.rank
+        if rank is None:
+            raise ValueError("a negative batch_dims needs indices of known rank")
+        lead += rank
+    at = lead if axis is None else static_int(axis, "axis")
+    return apply("gather", params, _indices(indices), axis=at, batch_dims=lead, name=name)
+
+
+def _indices(indices: Any) -> Any:
+    """Index arrays; an empty list is one of integers."""
+    if as_tensor(indices) is None and isinstance(indices, (list, tuple)) and not np.size(indices):
+        return np.zeros(np.shape(indices), np.int32)
+    return indices
+
+
+def gather_nd(
+    params: Any, indices: Any, batch_dims: Any = 0, name: str | None = None, bad_indices_policy: str = ""
+) -> Tensor:
+    """What the coordinates in the last dimension of `indices` point at: elements, or slices.
+
+    Raises InvalidArgumentError for coordinates out of range.
+    """
+    lead = static_int(batch_dims, "batch_dims")
+    return apply("gather_nd", params, _indices(indices), batch_dims=lead, name=name)
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+    """Zeros of that shape, with `updates` added at the coordinates in the last dimension of `indices`."""
+    vector, static = shape_argument(shape)
+    return apply("scatter_nd", indices, updates, *vector, shape=static, name=name)
+
+
+def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with `updates` at the coordinates in `indices`; the last of two to one place."""
+    return apply("tensor_scatter_nd_update", tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with `updates` added at the coordinates in `indices`."""
+    return apply("tensor_scatter_nd_add", tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with `updates` subtracted at the coordinates in `indices`."""
+    return apply("tensor_scatter_nd_sub", tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with the smaller of it and `updates` at the coordinates in `indices`."""
+    return apply("tensor_scatter_nd_min", tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with the greater of it and `updates` at the coordinates in `indices`."""
+    return apply("tensor_scatter_nd_max", tensor, indices, updates, name=name)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """`x` where the condition holds, else `y`, all broadcast; without them the coordinates where it does.
+
+    Those are int64, of shape [how many, rank of the condition]. Raises ValueError for only one of x and y.
+    """
+    if (x is None) != (y is None):
+        raise ValueError("x and y must both be non-None or both be None.")
+    if x is not None:
+        return apply("select", condition, x, y, name=name)
+    chosen = convert_to_tensor(condition)
+    if not chosen.dtype.is_bool:
+        chosen = apply("not_equal", chosen, apply("zeros_like", chosen))
+    return apply("where_indices", chosen, name=name)
+
+
+def one_hot(
+    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None,
+    dtype: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """For each index a vector of `depth` along `axis` (the last): `on_value` at the index, else `off_value`.
+
+    They are 1 and 0 by default. An index out of range gives `off_value` throughout. The dtype is that of the
+    values, float32 without them.
+    """
+    given = [v for v in (on_value, off_value) if v is not None]
+    wanted = as_dtype(dtype) if dtype is not None else convert_to_tensor(given[0]).dtype if given else float32
+    if wanted.is_string and len(given) < 2:
+        raise TypeError("one_hot of strings needs both on_value and off_value")
+    on_, off_ = (
+        convert_to_tensor(v, wanted) if v is not None else np.array(n, wanted.numpy)
+        for v, n in ((on_value, 1), (off_value, 0))
+    )
+    known = static_value(depth)
+    extra = () if known is not None else (convert_to_tensor(depth),)
+    return apply(
+        "one_hot", indices, on_, off_, *extra, depth=None if known is None else int(known),
+        axis=-1 if axis is None else static_int(axis, "axis"), dtype=wanted, name=name,
+    )  # fmt: skip
+
+
+def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """Row i of the result is the sum of the rows of `data` whose id is i, up to the greatest id."""
+    return apply("segment_sum", data, segment_ids, num_segments=None, name=name)
+
+
+def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    """As `segment_sum`, with `num_segments` rows. Raises InvalidArgumentError for an id outside of them."""
+    known = static_value(num_segments)
+    extra = () if known is not None else (convert_to_tensor(num_segments),)
+    return apply(
+        "segment_sum",
+        data,
+        segment_ids,
+        *extra,
+        num_segments=None if known is None else int(known),
+        name=name,
+    )
+
+
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> list[Tensor]:
+    """The rows of `data` in `num_partitions` tensors: each row in the one that `partitions` names."""
+    x, ids = convert_to_tensor(data), convert_to_tensor(partitions)
+    return [get_item(x, ids == i) for i in range(num_partitions)]

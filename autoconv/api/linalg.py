@@ -1,0 +1,241 @@
+"""Linear algebra. Matrices are the last two dimensions of a tensor; the dimensions before are a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.arguments import static_int
+from autoconv.graph.dtypes import as_dtype
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.static import static_value
+from autoconv.runtime.tensor import Tensor
+
+# ---- products
+
+
+def matmul(
+    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+    adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, grad_a: bool = False,
+    grad_b: bool = False, output_type: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The product of matrices (2 or more dimensions; batches broadcast), each transposed first if asked for.
+
+    Raises ValueError while tracing, InvalidArgumentError when run, for inner dimensions that differ.
+    """
+    left, right = (conj(a) if adjoint_a else a), (conj(b) if adjoint_b else b)
+    flips = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
+    found = apply("matmul", left, right, **flips, name=name)
+    return found if output_type is None else apply("cast", found, dtype=as_dtype(output_type))
+
+
+def conj(x: Any) -> Tensor:
+    """The complex conjugate; real tensors as they are."""
+    tensor = convert_to_tensor(x)
+    return apply("conjugate", tensor) if tensor.dtype.is_complex else tensor
+
+
+def matvec(
+    a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
+    b_is_sparse: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Matrices times vectors: [..., m, n] and [..., n] give [..., m]."""
+    column = apply("expand_dims", b, axis=-1)
+    return apply(
+        "squeeze", matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a), axis=(-1,), name=name
+    )
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+    """The sum of products over pairs of axes: a number of them (last of a, first of b), or two lists."""
+    if static_value(axes) is not None and np.ndim(static_value(axes)) == 0:
+        count = static_int(axes, "axes")
+        if count < 0:
+            raise ValueError(f"`axes` must be a non-negative integer, found {count}")
+        pairs = (tuple(range(-count, 0)), tuple(range(count)))
+    else:
+        first, second = axes
+        pairs = (_axis_list(first), _axis_list(second))
+        if len(pairs[0]) != len(pairs[1]):
+            raise ValueError(f"tensordot: different number of contraction axes a and b, {axes}")
+    return apply("tensordot", a, b, axes=pairs, name=name)
+
+
+def _axis_list(axes: Any) -> tuple[int, ...]:
+    known = static_value(axes)
+    if known is None:
+        raise TypeError(f"tensordot: the axes have to be known while tracing, found {axes!r}")
+    return tuple(int(a) for a in np.ravel(np.asarray(known, np.int64)))
+
+
+def einsum(equation: str, *inputs: Any, optimize: Any = None, name: str | None = None, **_: Any) -> Tensor:
+    """The sum of products that the equation describes: "ij,jk->ik" multiplies matrices; `...` is a batch."""
+    return apply("einsum", *inputs, equation=equation.replace(" ", ""), name=name)
+
+
+def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+    """The cross product of vectors of 3 along the last dimension."""
+    x, y = convert_to_tensor(a), convert_to_tensor(b)
+    for v in (x, y):
+        if v.shape.rank is not None and (v.shape.rank == 0 or v.shape[-1] not in (3, None)):
+            raise ValueError(f"cross takes vectors of 3 along the last dimension, found the shape {v.shape}")
+
+    def turned(v: Tensor, by: int) -> Tensor:
+        return apply("roll", v, shift=(by,), axis=(-1,))
+
+    return apply(
+        "subtract",
+        apply("multiply", turned(x, -1), turned(y, -2)),
+        apply("multiply", turned(x, -2), turned(y, -1)),
+        name=name,
+    )
+
+
+def outer(a: Any, b: Any, name: str | None = None) -> Tensor:
+    """The product of every element of the vector `a` with every one of `b`."""
+    column = apply("expand_dims", apply("reshape", a, shape=(-1,)), axis=-1)
+    return apply("multiply", column, apply("reshape", b, shape=(-1,)), name=name)
+
+
+# ---- transposes, diagonals, bands
+
+
+def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -> Tensor:
+    """The matrices transposed (and conjugated)."""
+    found = apply("matrix_transpose", a, name=name)
+    return conj(found) if conjugate else found
+
+
+def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+    """The conjugate transpose."""
+    return matrix_transpose(matrix, name, conjugate=True)
+
+
+def trace(x: Any, name: str | None = None) -> Tensor:
+    """The sum along the main diagonal."""
+    return apply("reduce_sum", apply("diag_part", x, offset=0), axis=(-1,), keepdims=False, name=name)
+
+
+def diag(diagonal: Any, name: str | None = "diag", k: int = 0) -> Tensor:
+    """Matrices that have the vectors on their k-th diagonal and zeros elsewhere."""
+    return apply("diag", diagonal, offset=static_int(k, "k"), name=name)
+
+
+def diag_part(input: Any, name: str | None = "diag_part", k: int = 0) -> Tensor:
+    """The k-th diagonal of the matrices."""
+    return apply("diag_part", input, offset=static_int(k, "k"), name=name)
+
+
+def set_diag(input: Any, diagonal: Any, name: str | None = "set_diag", k: int = 0) -> Tensor:
+    """A copy of the matrices with another k-th diagonal."""
+    return apply("set_diag", input, diagonal, offset=static_int(k, "k"), name=name)
+
+
+def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
+    """The matrices with zeros but for `num_lower` diagonals below the main, `num_upper` above (-1: all)."""
+    lower, upper = static_int(num_lower, "num_lower"), static_int(num_upper, "num_upper")
+    return apply("matrix_band_part", input, num_lower=lower, num_upper=upper, name=name)
+
+
+# ---- determinants, inverses, systems
+
+
+def det(input: Any, name: str | None = None) -> Tensor:
+    """The determinants."""
+    return apply("determinant", input, name=name)
+
+
+def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """The sign, and the logarithm of the absolute value, of the determinants."""
+    return apply("slogdet", input, name=name)
+
+
+def logdet(matrix: Any, name: str | None = None) -> Tensor:
+    """The logarithm of the determinants of positive definite matrices."""
+    logs = apply("log", apply("diag_part", apply("cholesky", matrix), offset=0))
+    return apply("multiply", apply("reduce_sum", logs, axis=(-1,), keepdims=False), 2.0, name=name)
+
+
+def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """The inverses; raises InvalidArgumentError for a singular matrix."""
+    return apply("inverse", input, adjoint=adjoint, name=name)
+
+
+def pinv(a: Any, rcond: float | None = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+    """The pseudo-inverses; singular values below `rcond` times the greatest count as zero."""
+    tensor = convert_to_tensor(a)
+    shape = tensor.shape.as_list() if tensor.shape.rank is not None else [None, None]
+    longest = max((d for d in shape[-2:] if d is not None), default=1)
+    limit = rcond if rcond is not None else 10.0 * longest * float(np.finfo(tensor.dtype.numpy).eps)
+    s, u, v = svd(tensor)
+    greatest = apply("reduce_max", s, axis=(-1,), keepdims=True)
+    kept = apply("greater", s, apply("multiply", greatest, limit))
+    inverted = apply(
+        "select", kept, apply("divide", 1.0, apply("select", kept, s, apply("ones_like", s))), 0.0
+    )
+    return matmul(apply("multiply", v, apply("expand_dims", inverted, axis=-2)), u, adjoint_b=True, name=name)
+
+
+def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """x with matrix @ x = rhs, both [..., n, k]; raises InvalidArgumentError for a singular matrix."""
+    return apply("solve", matrix, rhs, adjoint=adjoint, name=name)
+
+
+def triangular_solve(
+    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> Tensor:
+    """x with matrix @ x = rhs, reading only the lower (or upper) triangle of the matrix."""
+    return apply("triangular_solve", matrix, rhs, lower=lower, adjoint=adjoint, name=name)
+
+
+def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+    """x with A @ x = rhs, given the Cholesky factor of A."""
+    half = triangular_solve(chol, rhs)
+    return triangular_solve(chol, half, adjoint=True, name=name)
+
+
+def lstsq(
+    matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
+) -> Tensor:
+    """The x that makes matrix @ x closest to rhs, plus `l2_regularizer` times the squares of x."""
+    a = convert_to_tensor(matrix)
+    if not fast:
+        return matmul(pinv(a), rhs, name=name)
+    gram = matmul(a, a, adjoint_a=True)
+    if l2_regularizer:
+        diagonal = apply("diag_part", gram, offset=0)
+        gram = apply("set_diag", gram, apply("add", diagonal, l2_regularizer), offset=0)
+    return solve(gram, matmul(a, rhs, adjoint_a=True), name=name)
+
+
+# ---- decompositions
+
+
+def cholesky(input: Any, name: str | None = None) -> Tensor:
+    """The lower triangular L with L @ L^H the input; InvalidArgumentError unless it is positive definite."""
+    return apply("cholesky", input, name=name)
+
+
+def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+    """(s, u, v) with tensor = u @ diag(s) @ v^H, the values s falling; s alone without `compute_uv`."""
+    found = apply("svd", tensor, full_matrices=full_matrices, compute_uv=compute_uv, name=name)
+    if compute_uv:
+        return found
+    return found[0] if isinstance(found, (tuple, list)) else found
+
+
+def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """(q, r) with q @ r the input, q of orthonormal columns and r upper triangular."""
+    return apply("qr", input, full_matrices=full_matrices, name=name)
+
+
+def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Eigenvalues, rising, and eigenvectors (columns) of self-adjoint matrices; reads the lower triangle."""
+    return apply("eigh", tensor, name=name)
+
+
+def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
+    """The eigenvalues of self-adjoint matrices, rising."""
+    return apply("eigh", tensor, name=name)[0]

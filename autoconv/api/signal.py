@@ -1,0 +1,104 @@
+"""Fourier transforms over the last dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.arguments import static_axes, static_int
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.dispatch import apply, get_item
+from autoconv.runtime.tensor import Tensor
+
+
+def fft(input: Any, name: str | None = None) -> Tensor:
+    """The discrete Fourier transform of a complex tensor over its last dimension."""
+    return apply("fft", input, axes=(-1,), norm="backward", name=name)
+
+
+def ifft(input: Any, name: str | None = None) -> Tensor:
+    """The inverse of `fft`."""
+    return apply("ifft", input, axes=(-1,), norm="backward", name=name)
+
+
+def fft2d(input: Any, name: str | None = None) -> Tensor:
+    """The transform of a complex tensor over its last two dimensions."""
+    return apply("fft", input, axes=(-2, -1), norm="backward", name=name)
+
+
+def ifft2d(input: Any, name: str | None = None) -> Tensor:
+    """The inverse of `fft2d`."""
+    return apply("ifft", input, axes=(-2, -1), norm="backward", name=name)
+
+
+def fft3d(input: Any, name: str | None = None) -> Tensor:
+    """The transform of a complex tensor over its last three dimensions."""
+    return apply("fft", input, axes=(-3, -2, -1), norm="backward", name=name)
+
+
+def ifft3d(input: Any, name: str | None = None) -> Tensor:
+    """The inverse of `fft3d`."""
+    return apply("ifft", input, axes=(-3, -2, -1), norm="backward", name=name)
+
+
+def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    """The first n // 2 + 1 frequencies of a real tensor of n = `fft_length` (cut, or filled with zeros)."""
+    x = convert_to_tensor(input_tensor)
+    if fft_length is not None:
+        x = _of_length(x, _length(fft_length))
+    return apply("rfft", x, norm="backward", name=name)
+
+
+def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    """The real tensor of `fft_length` (2 * (frequencies - 1) by default) that has these frequencies."""
+    length = None if fft_length is None else _length(fft_length)
+    return apply("irfft", input_tensor, length=length, norm="backward", name=name)
+
+
+def _length(fft_length: Any) -> int:
+    if isinstance(fft_length, (list, tuple, np.ndarray)):
+        (fft_length,) = fft_length
+    axes = static_axes(fft_length)
+    assert axes is not None
+    return axes[0]
+
+
+def _of_length(x: Tensor, length: int) -> Tensor:
+    """The last dimension cut, or filled up with zeros, to that length."""
+    size = x.shape[-1] if x.shape.rank is not None else None
+    if size is None:
+        raise ValueError("fft_length needs a tensor whose last dimension is known")
+    if size >= length:
+        return get_item(x, (Ellipsis, slice(None, length)))
+    pairs = ((0, 0),) * (x.shape.rank - 1) + ((0, length - size),)  # type: ignore[operator]
+    return apply("pad", x, paddings=pairs, mode="CONSTANT", constant_values=0)
+
+
+def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """Moves the zero frequency to the middle of `axes` (all by default)."""
+    return _shifted(x, axes, 1, name)
+
+
+def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """The inverse of `fftshift`."""
+    return _shifted(x, axes, -1, name)
+
+
+def _shifted(x: Any, axes: Any, sign: int, name: str | None) -> Tensor:
+    tensor = convert_to_tensor(x)
+    chosen = static_axes(axes)
+    if chosen is None:
+        if tensor.shape.rank is None:
+            raise ValueError("fftshift over all axes needs a tensor of known rank")
+        chosen = tuple(range(tensor.shape.rank))
+    halves = [static_int(a, "axes") for a in chosen]
+    sizes = [tensor.shape[a] if tensor.shape.rank is not None else None for a in halves]
+    known = [size for size in sizes if size is not None]
+    if len(known) == len(sizes):
+        shift = tuple(sign * (size // 2) for size in known)
+        return apply("roll", tensor, shift=shift, axis=chosen, name=name)
+    parts = [
+        apply("multiply", apply("floor_divide", apply("dimension", tensor, axis=a), 2), sign) for a in halves
+    ]
+    return apply("roll", tensor, apply("stack", *parts, axis=0), shift=None, axis=chosen, name=name)

@@ -1,0 +1,232 @@
+"""Converts one function while the program runs: finds its source, rewrites it, and binds it to the same cells."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import threading
+import types
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import gast
+
+from autoconv.emit.module import deep_recursion
+from autoconv.emit.unparse import unparse
+from autoconv.errors import ConversionError, Place, SourceError
+from autoconv.passes import run_passes
+from autoconv.passes.base import Context
+from autoconv.syntax import build
+from autoconv.syntax.names import Namer
+from autoconv.syntax.parse import parse_ast, to_ast, to_gast
+
+_CONVERTED: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = weakref.WeakKeyDictionary()
+_OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+_LOCK = threading.RLock()
+
+
+def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:
+    """The function converted, with the same globals, cells, defaults and attributes.
+
+    `operators` is what the name `ag__` stands for in it. Raises ConversionError when there is no source, or when
+    something in it cannot be converted.
+    """
+    code = function.__code__
+    if is_converted(function):
+        return function
+    with _LOCK:
+        converted = _CONVERTED.get(code)
+        if converted is None:
+            converted = _convert_code(function)
+            _CONVERTED[code] = converted
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    cells[build.OPERATORS] = types.CellType(operators)
+    closure = tuple(cells.get(name) or types.CellType() for name in converted.co_freevars)
+    result = types.FunctionType(
+        converted, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    result.__kwdefaults__ = function.__kwdefaults__
+    result.__dict__.update(function.__dict__)
+    result.__qualname__, result.__module__, result.__doc__ = (
+        function.__qualname__, function.__module__, function.__doc__,
+    )  # fmt: skip
+    result.__annotations__ = function.__annotations__
+    return result
+
+
+def is_converted(function: Any) -> bool:
+    """Whether a function's code came out of a conversion: at run time, or as part of a converted module."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return False
+    return code in _OURS or "__autoconv__" in getattr(function, "__globals__", {})
+
+
+def register_code(code: types.CodeType) -> None:
+    """Takes the code, and what is nested in it, for converted."""
+    _OURS.add(code)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            register_code(constant)
+
+
+def converted_text(function: types.FunctionType) -> str:
+    """The converted source of one function; raises ConversionError as `convert_function` does."""
+    definition = _rewritten(function)[0]
+    return unparse(ast.Module([definition], []))
+
+
+def _convert_code(function: types.FunctionType) -> types.CodeType:
+    definition, class_name, filename = _rewritten(function)
+    inner: ast.stmt = definition
+    result: ast.expr = ast.Name(definition.name, ast.Load())
+    if class_name:
+        inner = ast.ClassDef(class_name, [], [], [definition], [])
+        if "type_params" in ast.ClassDef._fields:
+            inner.type_params = []
+        namespace = ast.Attribute(ast.Name(class_name, ast.Load()), "__dict__", ast.Load())
+        result = ast.Subscript(namespace, ast.Constant(_mangled(definition.name, class_name)), ast.Load())
+    outer_names = [build.OPERATORS, *function.__code__.co_freevars]
+    arguments = ast.arguments([], [ast.arg(n) for n in outer_names if n != "__class__"], None, [], [], None, [])
+    factory = ast.FunctionDef("factory", arguments, [inner, ast.Return(result)], [])
+    if "type_params" in ast.FunctionDef._fields:
+        factory.type_params = []
+    module = ast.Module([factory], [])
+    ast.copy_location(factory, definition)
+    ast.copy_location(inner, definition)
+    ast.fix_missing_locations(module)
+    compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
+    found = _find_code(compiled, definition.name)
+    register_code(found)
+    return found
+
+
+def _find_code(code: types.CodeType, name: str) -> types.CodeType:
+    """The code of the function inside the factory (and the class around it)."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            if constant.co_name == "factory" or (constant.co_name != name and code.co_name == "factory"):
+                return _find_code(constant, name)
+            if constant.co_name == name:
+                return constant
+    raise AssertionError(f"no code for {name}")
+
+
+def _future_flags(function: types.FunctionType) -> int:
+    import __future__  # noqa: PLC0415
+
+    every = 0
+    for feature in __future__.all_feature_names:
+        every |= getattr(__future__, feature).compiler_flag
+    return function.__code__.co_flags & every
+
+
+def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str]:
+    """(converted definition without decorators, name of the class around it, file)."""
+    node, class_name, filename, lines = locate_source(function)
+    if isinstance(node, ast.Lambda):
+        body = ast.copy_location(ast.Return(node.body), node.body)
+        definition = ast.FunctionDef("<lambda>", node.args, [body], [])
+        definition.name = "lambda_"
+        if "type_params" in ast.FunctionDef._fields:
+            definition.type_params = []
+        ast.copy_location(definition, node)
+    else:
+        definition = node
+    definition.decorator_list = []
+    arguments = definition.args
+    arguments.defaults = [ast.copy_location(ast.Constant(None), definition) for _ in arguments.defaults]
+    arguments.kw_defaults = [
+        d and ast.copy_location(ast.Constant(None), definition) for d in arguments.kw_defaults
+    ]
+    for argument in ast.walk(arguments):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    definition.returns = None
+    with deep_recursion():
+        module: Any = to_gast(ast.Module([definition], []))
+        context = Context(filename, lines, Namer(module))
+        if class_name:
+            wrapper = gast.ClassDef(class_name, [], [], module.body, [])
+            if "type_params" in gast.ClassDef._fields:
+                wrapper.type_params = []
+            module.body = [build.placed(wrapper, module.body[0])]
+        tree = to_ast(run_passes(module, context))
+    result: Any = tree.body[0]
+    if class_name:
+        result = result.body[0]
+    return result, class_name, filename
+
+
+def _mangled(name: str, class_name: str) -> str:
+    from autoconv.passes.base import mangled  # noqa: PLC0415
+
+    return mangled(name, class_name)
+
+
+def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str]]:
+    """(definition or lambda, class around it, file, lines of the file); raises ConversionError without source.
+
+    Several lambdas on one line are told apart by the columns their code comes from.
+    """
+    code = function.__code__
+    filename = code.co_filename
+    linecache.checkcache(filename)
+    lines = linecache.getlines(filename, function.__globals__)
+    if not lines:
+        try:
+            lines = inspect.findsource(code)[0]
+        except (OSError, TypeError):
+            lines = []
+    if not lines:
+        raise ConversionError(
+            f"the source of {function.__qualname__!r} cannot be found (its file is {filename!r})",
+            Place(filename, code.co_firstlineno),
+            "put the function into a file or a notebook cell, or decorate it with @autoconv.autograph.experimental."
+            "do_not_convert to run it as it is",
+        )
+    source = "".join(lines)
+    try:
+        tree = parse_ast(source, filename)
+    except SourceError as error:
+        raise ConversionError(f"the source of {function.__qualname__!r} is not Python now", error.place) from None
+    found = [(node, class_name) for node, class_name in _definitions(tree, "") if _matches(node, code)]
+    if len(found) > 1:
+        found = [(n, c) for n, c in found if _columns_match(n, code)] or found[:1]
+    if not found:
+        raise ConversionError(
+            f"the source of {function.__qualname__!r} is not at {filename}:{code.co_firstlineno} any more; "
+            "the file was changed after it was imported",
+            Place(filename, code.co_firstlineno),
+        )
+    node, class_name = found[0]
+    return node, class_name, filename, source.splitlines()
+
+
+def _definitions(node: ast.AST, class_name: str) -> Iterator[tuple[Any, str]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield child, class_name
+        inner = child.name if isinstance(child, ast.ClassDef) else class_name
+        yield from _definitions(child, inner)
+
+
+def _matches(node: Any, code: types.CodeType) -> bool:
+    if isinstance(node, ast.Lambda):
+        return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return code.co_name == node.name and first == code.co_firstlineno
+
+
+def _columns_match(node: Any, code: types.CodeType) -> bool:
+    if not isinstance(node, ast.Lambda):
+        return True
+    body = node.body
+    wanted = {(body.lineno, body.col_offset, body.end_lineno, body.end_col_offset)}
+    return any(
+        (line, column, end_line, end_column) in wanted
+        for line, end_line, column, end_column in code.co_positions()
+        if line is not None
+    )

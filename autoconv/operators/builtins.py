@@ -1,0 +1,342 @@
+"""What Python's builtins and the math module mean on tensors."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.operators.conditionals import is_staged, truth
+from autoconv.operators.iterables import (
+    Staged,
+    StagedEnumerate,
+    StagedMap,
+    StagedRange,
+    StagedReversed,
+    StagedTensor,
+    StagedZip,
+    leading_dimension,
+)
+from autoconv.operators.layout import Variant
+from autoconv.runtime import dispatch
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
+
+OVERRIDES: dict[Any, Callable[..., Any]] = {}
+
+
+def override_for(function: Any) -> Callable[..., Any] | None:
+    try:
+        found = OVERRIDES.get(function)
+    except TypeError:  # not hashable
+        return None
+    if found is not None:
+        return found
+    if getattr(function, "__module__", None) == "math" and function.__name__ in _MATH:
+        return _math(function)
+    return None
+
+
+def _overrides(function: Any) -> Callable[[Any], Any]:
+    def register(replacement: Any) -> Any:
+        OVERRIDES[function] = replacement
+        return replacement
+
+    return register
+
+
+def _value(x: Any) -> Any:
+    """A variant as the one arm that is a value."""
+    if type(x) is Variant:
+        from autoconv.operators.variants import payload  # noqa: PLC0415
+
+        return payload(x, "call")
+    return x
+
+
+def _tensor(x: Any) -> Any:
+    return as_tensor(_value(x))
+
+
+@_overrides(builtins.range)
+def _range(*bounds: Any) -> Any:
+    bounds = tuple(map(_value, bounds))
+    if any(isinstance(b, SymbolicTensor) for b in bounds):
+        return StagedRange(*bounds)
+    return builtins.range(*(int(b) if isinstance(b, Tensor) else b for b in bounds))
+
+
+@_overrides(builtins.len)
+def _len(x: Any) -> Any:
+    tensor = _tensor(x)
+    if tensor is None:
+        return x.length() if isinstance(x, Staged) else len(_value(x))
+    if tensor.type.shape == ():
+        raise TypeError("len() of unsized object: the tensor has no dimensions")
+    return leading_dimension(tensor)
+
+
+@_overrides(builtins.int)
+def _int(x: Any = 0, *base: Any) -> Any:
+    x = _value(x)
+    if not isinstance(x, SymbolicTensor):
+        return builtins.int(x, *base)
+    if x.weak:
+        return dispatch.apply("python_int", x)
+    region = current_region()
+    if region is not None and region.contract == COMPILE:
+        return dispatch.apply("python_int", x)
+    from autoconv.graph.dtypes import int32  # noqa: PLC0415
+
+    return x if x.dtype.is_integer else dispatch.apply("cast", x, dtype=int32)
+
+
+@_overrides(builtins.float)
+def _float(x: Any = 0.0) -> Any:
+    x = _value(x)
+    if not isinstance(x, SymbolicTensor):
+        return builtins.float(x)
+    region = current_region()
+    if x.weak or (region is not None and region.contract == COMPILE):
+        return dispatch.apply("python_float", x)
+    from autoconv.graph.dtypes import float32  # noqa: PLC0415
+
+    return x if x.dtype.is_floating else dispatch.apply("cast", x, dtype=float32)
+
+
+@_overrides(builtins.bool)
+def _bool(x: Any = False) -> Any:
+    return truth(x) if is_staged(x) else builtins.bool(x)
+
+
+@_overrides(builtins.abs)
+def _abs(x: Any) -> Any:
+    return builtins.abs(_value(x))
+
+
+@_overrides(builtins.round)
+def _round(x: Any, digits: Any = None) -> Any:
+    return builtins.round(_value(x)) if digits is None else builtins.round(_value(x), digits)
+
+
+@_overrides(builtins.pow)
+def _pow(x: Any, y: Any, *modulus: Any) -> Any:
+    if modulus and any(isinstance(v, SymbolicTensor) for v in (x, y, *modulus)):
+        raise StagingError("pow() with a modulus does not take tensors", current_place(), "x ** y % z")
+    return builtins.pow(_value(x), _value(y), *modulus)
+
+
+@_overrides(builtins.divmod)
+def _divmod(x: Any, y: Any) -> Any:
+    return builtins.divmod(_value(x), _value(y))
+
+
+def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
+    plain = getattr(builtins, name)
+
+    def pick(a: Any, b: Any) -> Any:
+        # max(a, b) is a unless b is greater, NaN included: what Python does
+        better = b > a if name == "max" else b < a
+        if not isinstance(better, Tensor):
+            return b if better else a
+        from autoconv.operators.conditionals import if_exp  # noqa: PLC0415
+
+        if _weak(a) and _weak(b) and _same_dtype(a, b):
+            return dispatch.apply("select", better, b, a)
+        return if_exp(better, lambda: b, lambda: a) if _weak(a) and _weak(b) else dispatch.apply(op, a, b)
+
+    def extreme(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(map(_value, args))
+        if kwargs:
+            return plain(*args, **kwargs)
+        if len(args) == 1:
+            tensor = as_tensor(args[0])
+            if tensor is not None and current_region() is not None:
+                return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
+            args = tuple(args[0])
+        if not any(isinstance(a, SymbolicTensor) for a in args):
+            return plain(args)
+        result = args[0]
+        for other in args[1:]:
+            result = pick(result, other)
+        return result
+
+    return extreme
+
+
+def _weak(x: Any) -> bool:
+    return isinstance(x, (bool, int, float)) or (isinstance(x, Tensor) and x.weak)
+
+
+def _same_dtype(a: Any, b: Any) -> bool:
+    from autoconv.runtime.convert import weak_dtype  # noqa: PLC0415
+
+    kinds = [x.type.dtype if isinstance(x, Tensor) else weak_dtype(x) for x in (a, b)]
+    return kinds[0] is kinds[1]
+
+
+OVERRIDES[builtins.max] = _extreme("max", "maximum", "reduce_max")
+OVERRIDES[builtins.min] = _extreme("min", "minimum", "reduce_min")
+
+
+@_overrides(builtins.sum)
+def _sum(iterable: Any, start: Any = 0) -> Any:
+    tensor = _tensor(iterable)
+    if tensor is not None:
+        total = dispatch.apply("reduce_sum", tensor, axis=(0,), keepdims=False)
+        return total if isinstance(start, int) and start == 0 else start + total
+    return builtins.sum(iterable, start)
+
+
+def _quantifier(name: str, op: str, reduce: str) -> Callable[..., Any]:
+    plain = getattr(builtins, name)
+
+    def quantify(iterable: Any) -> Any:
+        tensor = _tensor(iterable)
+        if tensor is not None:
+            flags = tensor if tensor.dtype.is_bool else tensor != 0
+            return dispatch.apply(reduce, flags, axis=None, keepdims=False)
+        items = list(iterable) if not isinstance(iterable, (list, tuple)) else iterable
+        if not any(is_staged(item) for item in items):
+            return plain(items)
+        result: Any = name == "all"
+        for item in items:
+            result = truth(item) if isinstance(result, builtins.bool) else dispatch.apply(op, result, truth(item))
+        return result
+
+    return quantify
+
+
+OVERRIDES[builtins.any] = _quantifier("any", "logical_or", "reduce_any")
+OVERRIDES[builtins.all] = _quantifier("all", "logical_and", "reduce_all")
+
+
+def _symbolic(x: Any) -> bool:
+    return isinstance(x, (SymbolicTensor, Staged)) or (
+        isinstance(x, Variant)
+    )
+
+
+@_overrides(builtins.enumerate)
+def _enumerate(iterable: Any, start: Any = 0) -> Any:
+    if _symbolic(iterable):
+        return StagedEnumerate(iterable, start)
+    return builtins.enumerate(iterable, start)
+
+
+@_overrides(builtins.zip)
+def _zip(*iterables: Any, strict: bool = False) -> Any:
+    return StagedZip(*iterables) if any(map(_symbolic, iterables)) else builtins.zip(*iterables, strict=strict)
+
+
+@_overrides(builtins.reversed)
+def _reversed(iterable: Any) -> Any:
+    return StagedReversed(iterable) if _symbolic(iterable) else builtins.reversed(iterable)
+
+
+@_overrides(builtins.map)
+def _map(function: Any, *iterables: Any) -> Any:
+    from autoconv.operators.calls import call  # noqa: PLC0415 - calls know the overrides
+
+    if any(map(_symbolic, iterables)):
+        return StagedMap(call(function), *iterables)
+    return builtins.map(call(function), *iterables)
+
+
+@_overrides(builtins.sorted)
+def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    tensor = _tensor(iterable)
+    if tensor is not None and key is None:
+        return dispatch.apply("sort", tensor, axis=-1, descending=reverse)
+    return builtins.sorted(iterable, key=key, reverse=reverse)
+
+
+@_overrides(builtins.list)
+def _list(*iterable: Any) -> Any:
+    from autoconv.operators.loops import iterate  # noqa: PLC0415
+
+    return builtins.list(*map(iterate, iterable))
+
+
+@_overrides(builtins.tuple)
+def _tuple(*iterable: Any) -> Any:
+    from autoconv.operators.loops import iterate  # noqa: PLC0415
+
+    return builtins.tuple(*map(iterate, iterable))
+
+
+@_overrides(builtins.isinstance)
+def _isinstance(x: Any, kinds: Any) -> Any:
+    """Answers for a Python number that became state as for the number."""
+    if isinstance(x, SymbolicTensor) and x.weak:
+        sample = np.zeros((), x.type.dtype.numpy).item()
+        return builtins.isinstance(x, kinds) or builtins.isinstance(sample, kinds)
+    return builtins.isinstance(x, kinds)
+
+
+@_overrides(builtins.type)
+def _type(*args: Any) -> Any:
+    if len(args) == 1 and isinstance(args[0], SymbolicTensor):
+        if args[0].weak:
+            return builtins.type(np.zeros((), args[0].type.dtype.numpy).item())
+        from autoconv.runtime.tensor import EagerTensor  # noqa: PLC0415
+
+        return EagerTensor
+    return builtins.type(*args)
+
+
+@_overrides(builtins.print)
+def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: bool = False) -> None:
+    region = current_region()
+    assert region is not None
+    hook = getattr(region.trace, "python_print", None)
+    if hook is not None:
+        hook(values, sep, end, file, flush)
+    else:
+        builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
+
+
+_MATH = frozenset(
+    {
+        "sqrt", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+        "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "fabs", "floor",
+        "ceil", "trunc", "fmod", "hypot", "copysign", "isnan", "isinf", "isfinite", "gcd", "lcm", "isqrt", "comb",
+        "perm", "factorial", "pow", "degrees", "radians", "remainder", "cbrt", "ldexp", "dist", "isclose",
+    }
+)  # fmt: skip
+
+
+def _math(function: Any) -> Callable[..., Any]:
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(map(_value, args))
+        if kwargs or not any(isinstance(a, SymbolicTensor) for a in args):
+            return function(*args, **kwargs)
+        scalars = [_as_python_number(a) for a in args]
+        return dispatch.apply("python_math", *scalars, function=function.__name__)
+
+    return apply
+
+
+def _as_python_number(x: Any) -> Any:
+    """math's functions take what float() takes: typed scalars as well."""
+    if isinstance(x, SymbolicTensor) and not x.weak:
+        if x.type.shape not in ((), None):
+            raise TypeError("only scalar tensors can be converted to Python scalars")
+        wide = _wide(x.dtype)
+        return dispatch.apply("python_cast", x, dtype=wide, weak=True)
+    return x
+
+
+def _wide(dtype: Any) -> Any:
+    from autoconv.graph.dtypes import bool_, float64, int64  # noqa: PLC0415
+
+    return bool_ if dtype.is_bool else int64 if dtype.is_integer else float64
+
+
+__all__ = ["OVERRIDES", "StagedTensor", "override_for"]

@@ -1,0 +1,126 @@
+"""Calls: under trace, what is called is converted, or replaced by what means the same on tensors."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.emit.function import convert_function, is_converted
+from autoconv.operators.builtins import OVERRIDES, override_for
+from autoconv.operators.items import about_to_call
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import is_own_file
+
+# Modules whose functions are called as they are.
+_NOT_ENTERED = frozenset({"autoconv", "numpy", "jax", "torch", "tensorflow", "numba", "pytest", "_pytest"})
+_DO_NOT_CONVERT = "__autoconv_do_not_convert__"
+
+
+def call(function: Any) -> Any:
+    """What to call instead of `function`: itself while nothing is traced."""
+    region = current_region()
+    if region is None:
+        return function
+    return converted(function, region)
+
+
+def converted(function: Any, region: Any = None) -> Any:
+    """The function as it is to run under trace."""
+    override = override_for(function)
+    if override is not None:
+        return override
+    guard = getattr(region.trace, "allows_call", None) if region is not None else None
+    if isinstance(function, types.FunctionType):
+        return _function(function, guard)
+    if isinstance(function, types.MethodType):
+        inner = function.__func__
+        if isinstance(inner, types.FunctionType):
+            return types.MethodType(_function(inner, guard), function.__self__)
+        return function
+    if isinstance(function, functools.partial):
+        return functools.partial(converted(function.func, region), *function.args, **function.keywords)
+    if isinstance(function, type):
+        return _class(function, guard)
+    if isinstance(function, (types.BuiltinFunctionType, types.BuiltinMethodType, types.MethodWrapperType)):
+        about_to_call(function)
+        if guard is not None:
+            guard(function)
+        return function
+    if getattr(function, "__autoconv_function__", False) or hasattr(type(function), "__autoconv_tensor__"):
+        return function
+    method = getattr(type(function), "__call__", None)  # noqa: B004
+    if isinstance(method, types.FunctionType):
+        return types.MethodType(_function(method, guard), function)
+    if guard is not None:
+        guard(function)
+    return function
+
+
+def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
+    if is_converted(function):
+        return function
+    if getattr(function, _DO_NOT_CONVERT, False) or not is_user_code(function):
+        if guard is not None:
+            guard(function)
+        return function
+    wrapped = getattr(function, "__wrapped__", None)
+    del wrapped
+    return convert_function(function, operators_module())
+
+
+def _class(cls: type, guard: Any) -> Any:
+    """The constructor, with a converted __init__ where that is the user's own."""
+    init = cls.__dict__.get("__init__") or getattr(cls, "__init__", None)
+    plain = type(cls) is type and cls.__new__ is object.__new__
+    if plain and isinstance(init, types.FunctionType) and is_user_code(init) and not issubclass(cls, BaseException):
+
+        def construct(*args: Any, **kwargs: Any) -> Any:
+            made = object.__new__(cls)
+            _function(init, guard)(made, *args, **kwargs)
+            return made
+
+        return construct
+    if guard is not None and not (isinstance(cls, type) and issubclass(cls, BaseException)):
+        guard(cls)
+    return cls
+
+
+@functools.cache
+def _module_entered(name: str) -> bool:
+    root = name.partition(".")[0]
+    return root not in _NOT_ENTERED and root not in sys.stdlib_module_names
+
+
+def is_user_code(function: Any) -> bool:
+    """Whether the module rules let the function be entered: not numpy, the standard library or autoconv."""
+    module = getattr(function, "__module__", None) or ""
+    if module == "__main__" or not module:
+        return True
+    code = getattr(function, "__code__", None)
+    if code is not None and is_own_file(code.co_filename):
+        return False
+    return _module_entered(module)
+
+
+def operators_module() -> Any:
+    return sys.modules["autoconv.operators"]
+
+
+def do_not_convert(function: Any = None) -> Any:
+    """Marks a function to be called as it is: a decorator, or applied to a function at its call."""
+    if function is None:
+        return do_not_convert
+    target = function.__func__ if isinstance(function, types.MethodType) else function
+
+    @functools.wraps(target)
+    def as_it_is(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    setattr(as_it_is, _DO_NOT_CONVERT, True)
+    return as_it_is
+
+
+__all__ = ["COMPILE", "OVERRIDES", "call", "converted", "do_not_convert", "is_user_code"]

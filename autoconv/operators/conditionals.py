@@ -1,0 +1,248 @@
+"""if, elif, conditional expressions, and, or, not, assert."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.errors import AssertionFailedError, StagingError
+from autoconv.operators.layout import Static, Variant
+from autoconv.operators.staging import record_body, stage_arms, write_spot
+from autoconv.operators.variants import payload
+from autoconv.runtime import dispatch
+from autoconv.runtime.journal import cells_spots
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import SymbolicTensor
+
+Thunk = Callable[[], Any]
+Cells = tuple[Callable[[], tuple[Any, ...]], Callable[..., None], tuple[str, ...]]
+
+
+def if_stmt(
+    test: Any,
+    body: Callable[..., Any],
+    orelse: Callable[..., Any] | None = None,
+    inputs: tuple[Any, ...] = (),
+    names: tuple[str, ...] = (),
+    cells: Cells | None = None,
+) -> Any:
+    """`if test: body else: orelse`. Both take `inputs` and return the values of `names`.
+
+    Without `orelse` the inputs come back as they are. `cells` are names that the arms write in place.
+    """
+    if not is_staged(test):
+        if test:
+            return body(*inputs)
+        return inputs if orelse is None else orelse(*inputs)
+    arms = [_with_cells(arm, cells) for arm in (body, orelse or _unchanged)]
+    return stage_arms(truth(test), arms, inputs, names)
+
+
+def switch_stmt(
+    tests: tuple[Thunk, ...],
+    bodies: tuple[Callable[..., Any], ...],
+    orelse: Callable[..., Any] | None = None,
+    inputs: tuple[Any, ...] = (),
+    names: tuple[str, ...] = (),
+    cells: Cells | None = None,
+) -> Any:
+    """if, elif …, else as one region: the first body whose test holds, else `orelse`."""
+    for number, test in enumerate(tests):
+        value = test()
+        if is_staged(value):
+            return _stage_switch(value, tests[number:], bodies[number:], orelse, inputs, names, cells)
+        if value:
+            return bodies[number](*inputs)
+    return inputs if orelse is None else orelse(*inputs)
+
+
+def _stage_switch(
+    first: Any, tests: Any, bodies: Any, orelse: Any, inputs: Any, names: Any, cells: Cells | None
+) -> Any:
+    last = orelse or _unchanged
+    arms = [bodies[0]]
+    index: Any = dispatch.apply("select", truth(first), 0, -1)
+    for test, body in zip(tests[1:], bodies[1:], strict=True):
+        position = len(arms)
+        value = _later_test(index, test, position)
+        if value is False:
+            continue
+        if value is True:
+            last = body
+            break
+        index = value
+        arms.append(body)
+    index = dispatch.apply("select", index < 0, len(arms), index)
+    staged = [_with_cells(arm, cells) for arm in (*arms, last)]
+    if len(staged) == 2:
+        return stage_arms(truth(first), staged, inputs, names)
+    return stage_arms(index, staged, inputs, names)
+
+
+def _later_test(index: Any, test: Thunk, position: int) -> Any:
+    """The index after one more test: False and True where it is known; evaluated only when nothing held before."""
+    region = current_region()
+    assert region is not None
+    length = len(region.graph.nodes)
+    probe = record_body(region, "probe", lambda _: [test()], 1)
+    value = probe.results[0]
+    region.truncate(length)
+    if not is_staged(value) and not probe.diverges:
+        return bool(value)
+    if not probe.region.graph.effects and not probe.spots:
+        return dispatch.apply("select", (index < 0) & truth(test()), position, index)
+    decided = lambda: (dispatch.apply("select", truth(test()), position, -1),)
+    (found,) = stage_arms(index < 0, [decided, lambda: (index,)], [], ("elif",))
+    return found
+
+
+def if_exp(test: Any, body: Thunk, orelse: Thunk) -> Any:
+    """`body() if test else orelse()`."""
+    if not is_staged(test):
+        return body() if test else orelse()
+    (result,) = stage_arms(
+        truth(test), [lambda: (body(),), lambda: (orelse(),)], [], ("conditional expression",)
+    )
+    return result
+
+
+def and_(first: Any, *rest: Thunk) -> Any:
+    """`first and rest[0]() and …`: each evaluated only when those before it hold."""
+    value = first
+    for position, thunk in enumerate(rest):
+        if is_staged(value):
+            known, remaining = value, rest[position:]
+            (result,) = stage_arms(
+                truth(known), [lambda: (and_(remaining[0](), *remaining[1:]),), lambda: (_as_is(known),)], [], ("and",)
+            )
+            return result
+        if not value:
+            return value
+        value = thunk()
+    return value
+
+
+def or_(first: Any, *rest: Thunk) -> Any:
+    """`first or rest[0]() or …`: each evaluated only when none before it holds."""
+    value = first
+    for position, thunk in enumerate(rest):
+        if is_staged(value):
+            known, remaining = value, rest[position:]
+            (result,) = stage_arms(
+                truth(known), [lambda: (_as_is(known),), lambda: (or_(remaining[0](), *remaining[1:]),)], [], ("or",)
+            )
+            return result
+        if value:
+            return value
+        value = thunk()
+    return value
+
+
+def not_(value: Any) -> Any:
+    if not is_staged(value):
+        return not value
+    return dispatch.apply("logical_not", truth(value))
+
+
+def test(value: Any, reason: str = "") -> Any:
+    """A condition that stays in its statement: a tensor under trace cannot decide it."""
+    if is_staged(value):
+        why = f" because {reason}" if reason else ""
+        raise StagingError(
+            f"a tensor decides this condition, which cannot become part of the graph{why}",
+            current_place(),
+            "move the part that depends on the tensor into a function of its own, or use autoconv.where",
+        )
+    return value
+
+
+def operand(value: Any) -> Any:
+    """An operand of `and` or `or` that decides what is evaluated next."""
+    return test(value, "what follows it has to be evaluated where it stands")
+
+
+def holds(condition: Any, message: Thunk | None = None) -> Any:
+    """The condition of an assert; for a tensor under trace it is checked when the graph runs."""
+    if not is_staged(condition):
+        return condition
+
+    def fails() -> tuple[()]:
+        from autoconv.operators.deferred import raising  # noqa: PLC0415
+
+        text = raising(lambda: AssertionFailedError(f"assertion failed: [{message()}]")) if message else None
+        raise text or AssertionFailedError("assertion failed: []")
+
+    stage_arms(truth(condition), [lambda: (), fails], [], ())
+    return True
+
+
+def is_staged(value: Any) -> bool:
+    """Whether a condition has a value only when the graph runs."""
+    kind = type(value)
+    return kind is SymbolicTensor or kind is Variant
+
+
+def truth(value: Any) -> Any:
+    """The bool scalar that decides; raises ValueError for a tensor that is none."""
+    if not is_staged(value):
+        return bool(value)
+    if isinstance(value, Variant):
+        return _truth_of_variant(value)
+    type_ = value.type
+    if type_.dtype.is_bool:
+        if type_.shape in ((), None):
+            return value
+        if type_.shape == (1,):
+            return dispatch.apply("reshape", value, shape=())
+    if type_.weak:
+        return dispatch.apply("python_bool", value)
+    region = current_region()
+    if region is not None and region.contract == COMPILE and type_.shape == ():
+        return value != 0
+    remedy = "" if type_.dtype.is_bool else "; to use as boolean Tensor, use `autoconv.cast`; to check for None, use `is not None`"
+    error = ValueError(
+        f"condition of if statement expected to be `autoconv.bool` scalar, got {value}{remedy}"
+    )
+    error._autoconv_about_program = True  # type: ignore[attr-defined]
+    raise error
+
+
+def _truth_of_variant(value: Variant) -> Any:
+    result: Any = None
+    for index, (layout, arm) in enumerate(zip(value.layouts, value.values, strict=True)):
+        known = arm is not None and not (isinstance(layout, Static) and type(arm).__name__ == "Undefined")
+        decided = truth(arm) if known else False
+        result = decided if result is None else dispatch.apply("select", value.tag == index, decided, result)
+    return result
+
+
+def _as_is(value: Any) -> Any:
+    return payload(value, "bool") if False else value
+
+
+def _unchanged(*inputs: Any) -> tuple[Any, ...]:
+    return inputs
+
+
+def _with_cells(arm: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
+    """The arm, after its cells have been noted in the journal."""
+    if cells is None:
+        return arm
+
+    def run(*inputs: Any) -> Any:
+        note_cells(cells)
+        return arm(*inputs)
+
+    return run
+
+
+def note_cells(cells: Cells) -> None:
+    region = current_region()
+    journal = region.journal if region is not None else None
+    if journal is not None:
+        for spot in cells_spots(*cells):
+            journal.note(spot)
+
+
+__all__ = ["Sequence", "if_stmt", "switch_stmt", "write_spot"]

@@ -1,0 +1,234 @@
+"""Items and attributes: reads with tensor indices, writes that are noted where a region is traced."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.operators.conditionals import note_cells
+from autoconv.operators.layout import Variant
+from autoconv.runtime import dispatch
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.journal import attribute_spot, container_spot
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+slice = builtins.slice  # noqa: A001 - `ag__.slice(a, b, c)` in emitted code
+iadd, isub, imul, imatmul = operator.iadd, operator.isub, operator.imul, operator.imatmul
+itruediv, ifloordiv, imod, ipow = operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow
+ilshift, irshift, iand, ior, ixor = (
+    operator.ilshift, operator.irshift, operator.iand, operator.ior, operator.ixor,
+)  # fmt: skip
+
+
+def get_item(x: Any, index: Any) -> Any:
+    """x[index], also where x is a Python sequence and the index a tensor under trace."""
+    if type(index) is SymbolicTensor and not isinstance(x, Tensor):
+        return _symbolic_index(x, index)
+    return x[index]
+
+
+def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
+    if isinstance(x, np.ndarray):
+        return dispatch.get_item(x, index)
+    if isinstance(x, (list, tuple, range)):
+        items = list(x)
+        if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
+            table = EagerTensor(np.array(items))
+            found = dispatch.get_item(table, index)
+            return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
+        if items and all(isinstance(item, (Tensor, int, float)) for item in items):
+            return dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
+        raise StagingError(
+            f"a tensor picks an item of this {type(x).__name__}, whose items are not numbers or tensors of one kind",
+            current_place(),
+        )
+    if isinstance(x, dict):
+        raise StagingError("a tensor cannot be looked up in a dict", current_place(), "an if for each key")
+    return x[index]
+
+
+def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """`x[i][j] = value` for the path (i, j): what `x` is afterwards. Tensors are replaced, the rest is changed in place."""
+    index, *rest = path
+    if rest:
+        inner = get_item(x, index)
+        new = set_item(inner, tuple(rest), value)
+        return x if new is inner else set_item(x, (index,), new)
+    if isinstance(x, Variant):
+        from autoconv.operators.variants import payload  # noqa: PLC0415
+
+        x = payload(x, "item assignment")
+    if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and current_region() is not None):
+        _refuse_arrays(x)
+        return dispatch.set_item(x, index, value)
+    _about_to_write(x)
+    if type(index) is SymbolicTensor and isinstance(x, list):
+        _write_at_tensor(x, index, value)
+        return x
+    x[index] = value
+    return x
+
+
+def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: Any) -> None:
+    """Every element becomes the value where the index is its position, and stays as it is elsewhere."""
+    size = len(x)
+    from autoconv.operators.conditionals import if_exp  # noqa: PLC0415
+    from autoconv.operators.variants import raise_if  # noqa: PLC0415
+
+    raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
+    wrapped = index % size
+    for position, old in enumerate(list(x)):
+        x[position] = if_exp(wrapped == position, lambda: value, lambda old=old: old)
+
+
+def _refuse_arrays(x: Any) -> None:
+    region = current_region()
+    if region is not None and region.contract == COMPILE and isinstance(x, np.ndarray):
+        raise StagingError(
+            "a write into a NumPy array that came from outside cannot be staged yet", current_place()
+        )
+
+
+def set_item_of(owner: Any, attribute: str, path: tuple[Any, ...], value: Any) -> None:
+    """`owner.attribute[i] = value`."""
+    x = getattr(owner, attribute)
+    new = set_item(x, path, value)
+    if new is not x:
+        set_attr(owner, attribute, new)
+
+
+def set_item_in(x: Any, path: tuple[Any, ...], value: Any) -> None:
+    """`x[i] = value` where the name x cannot be rebound; raises TypeError for a tensor."""
+    new = set_item(x, path, value)
+    if new is not x:
+        raise StagingError(
+            "a tensor cannot be changed in place, and the name it has here belongs to an outer scope",
+            current_place(),
+            "assign it to a local name first, or use autoconv.tensor_scatter_nd_update",
+        )
+
+
+def augment_item_of(owner: Any, attribute: str, index: Any, function: Callable[[Any, Any], Any], value: Any) -> None:
+    """`owner.attribute[index] += value()`; each part is evaluated once."""
+    x = getattr(owner, attribute)
+    new = set_item(x, (index,), function(get_item(x, index), value()))
+    if new is not x:
+        set_attr(owner, attribute, new)
+
+
+def del_item(x: Any, index: Any) -> None:
+    _about_to_write(x)
+    del x[index]
+
+
+def set_attr(owner: Any, attribute: str, value: Any) -> None:
+    """`owner.attribute = value`, noted where a region is traced."""
+    region = current_region()
+    if region is not None:
+        note_attribute(owner, attribute)
+    setattr(owner, attribute, value)
+
+
+def del_attr(owner: Any, attribute: str) -> None:
+    if current_region() is not None:
+        note_attribute(owner, attribute)
+    delattr(owner, attribute)
+
+
+def note_attribute(owner: Any, attribute: str) -> None:
+    region = current_region()
+    assert region is not None
+    if region.journal is not None:
+        region.journal.note(attribute_spot(owner, attribute))
+    _outside_effect(region, owner, f"the attribute {attribute!r} of a {type(owner).__name__} is written")
+
+
+def _about_to_write(x: Any) -> None:
+    region = current_region()
+    if region is None or isinstance(x, (Tensor, np.ndarray)):
+        return
+    if region.journal is not None and isinstance(x, (list, dict, set)):
+        region.journal.note(container_spot(x))
+    _outside_effect(region, x, f"a {type(x).__name__} is changed")
+
+
+def _outside_effect(region: Any, owner: Any, what: str) -> None:
+    """Under `compile`, what the trace did not make itself must change on every call."""
+    check = getattr(region.trace, "outside_effect", None)
+    if check is not None:
+        check(owner, what)
+
+
+def about_to_call(function: Any) -> None:
+    """Notes the container that a builtin method changes."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATORS:
+        _about_to_write(owner)
+
+
+_MUTATORS = frozenset(
+    {
+        "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
+        "setdefault", "popitem", "__setitem__", "__delitem__", "__iadd__", "intersection_update",
+        "difference_update", "symmetric_difference_update",
+    }
+)  # fmt: skip
+
+
+def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
+    """The outer names that a function may write: noted where a region is traced."""
+    region = current_region()
+    if region is None:
+        return
+    note_cells((getter, setter, names))
+    check = getattr(region.trace, "outside_effect", None)
+    if check is not None:
+        check(getter, f"the outer name {names[0]!r} is written")
+
+
+def in_(item: Any, container: Any) -> Any:
+    """`item in container`; a tensor among the two makes it a tensor."""
+    if current_region() is None or not (isinstance(item, (SymbolicTensor, Variant)) or _symbolic_inside(container)):
+        if as_tensor(container) is not None:
+            return bool(dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False))
+        return item in container
+    if as_tensor(container) is not None:
+        return dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False)
+    if isinstance(container, (list, tuple, set, frozenset, range, dict)):
+        result: Any = False
+        for other in container:
+            found = other == item
+            result = found if result is False else dispatch.apply("logical_or", result, found)
+        return result
+    return item in container
+
+
+def not_in(item: Any, container: Any) -> Any:
+    found = in_(item, container)
+    return dispatch.apply("logical_not", found) if isinstance(found, Tensor) else not found
+
+
+def _symbolic_inside(container: Any) -> bool:
+    if isinstance(container, (list, tuple)):
+        return any(isinstance(item, (SymbolicTensor, Variant)) for item in container)
+    return isinstance(container, SymbolicTensor)
+
+
+def is_(a: Any, b: Any) -> Any:
+    if type(a) is Variant or type(b) is Variant:
+        from autoconv.operators.variants import is_arm  # noqa: PLC0415
+
+        return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
+    return a is b
+
+
+def is_not(a: Any, b: Any) -> Any:
+    same = is_(a, b)
+    return dispatch.apply("logical_not", same) if isinstance(same, Tensor) else not same

@@ -1,0 +1,209 @@
+"""Things to loop over whose length or elements are known only when the graph runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.operators.layout import Variant
+from autoconv.runtime import dispatch
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+
+class Staged:
+    """`length()` items, `item(i)` the i-th; both may be symbolic."""
+
+    def length(self) -> Any:
+        raise NotImplementedError
+
+    def item(self, position: Any) -> Any:
+        raise NotImplementedError
+
+    def __iter__(self) -> Any:
+        raise StagingError(
+            f"{self} has a length known only when the graph runs; loop over it with a for statement in converted code"
+        )
+
+
+class StagedRange(Staged):
+    """range() with a tensor among its arguments."""
+
+    def __init__(self, *bounds: Any) -> None:
+        start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        self.start, self.stop, self.step = start, stop, step
+
+    def length(self) -> Any:
+        if isinstance(self.step, int) and self.step == 1:
+            span = self.stop - self.start if not (isinstance(self.start, int) and self.start == 0) else self.stop
+            return span
+        if isinstance(self.step, int):
+            if self.step == 0:
+                raise ValueError("range() arg 3 must not be zero")
+            sign = 1 if self.step > 0 else -1
+            return (self.stop - self.start + self.step - sign) // self.step
+        distance, step = self.stop - self.start, self.step
+        up = (distance + step - 1) // step
+        down = (distance + step + 1) // step
+        return dispatch.apply("select", step > 0, up, down)
+
+    def item(self, position: Any) -> Any:
+        scaled = position if isinstance(self.step, int) and self.step == 1 else position * self.step
+        return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
+
+    def __str__(self) -> str:
+        return "a range of tensors"
+
+
+class StagedTensor(Staged):
+    """The rows of a tensor."""
+
+    def __init__(self, tensor: Any) -> None:
+        if tensor.type.shape == ():
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        self.tensor = tensor
+
+    def length(self) -> Any:
+        return leading_dimension(self.tensor)
+
+    def item(self, position: Any) -> Any:
+        return dispatch.get_item(self.tensor, position)
+
+
+class StagedNumbers(Staged):
+    """A Python sequence of numbers: its items stay Python numbers."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+        self.table = np.array(items)
+
+    def length(self) -> Any:
+        return len(self.items)
+
+    def item(self, position: Any) -> Any:
+        if not isinstance(position, Tensor):
+            return self.items[position]
+        found = dispatch.apply("gather", self.table, position, axis=0)
+        return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
+
+
+class StagedZip(Staged):
+    def __init__(self, *parts: Any) -> None:
+        self.parts = [required(part) for part in parts]
+
+    def length(self) -> Any:
+        lengths = [part.length() for part in self.parts]
+        known = [n for n in lengths if isinstance(n, (int, np.integer))]
+        result: Any = min(known) if known else None
+        for length in lengths:
+            if not isinstance(length, (int, np.integer)):
+                result = length if result is None else dispatch.apply("select", length < result, length, result)
+        return result
+
+    def item(self, position: Any) -> Any:
+        return tuple(part.item(position) for part in self.parts)
+
+
+class StagedEnumerate(Staged):
+    def __init__(self, iterable: Any, start: Any = 0) -> None:
+        self.inner = required(iterable)
+        self.start = start
+
+    def length(self) -> Any:
+        return self.inner.length()
+
+    def item(self, position: Any) -> Any:
+        return position + self.start, self.inner.item(position)
+
+
+class StagedReversed(Staged):
+    def __init__(self, iterable: Any) -> None:
+        self.inner = required(iterable)
+
+    def length(self) -> Any:
+        return self.inner.length()
+
+    def item(self, position: Any) -> Any:
+        return self.inner.item(self.inner.length() - 1 - position)
+
+
+class StagedMap(Staged):
+    def __init__(self, function: Any, *iterables: Any) -> None:
+        self.function = function
+        self.inner = StagedZip(*iterables)
+
+    def length(self) -> Any:
+        return self.inner.length()
+
+    def item(self, position: Any) -> Any:
+        return self.function(*self.inner.item(position))
+
+
+class StagedSequence(Staged):
+    """A Python sequence beside staged ones: its elements by position, where they are numbers or tensors of one kind."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+        self.stacked: Any = None
+
+    def length(self) -> Any:
+        return len(self.items)
+
+    def item(self, position: Any) -> Any:
+        if not isinstance(position, Tensor):
+            return self.items[position]
+        if self.stacked is None:
+            self.stacked = dispatch.apply("stack", *self.items, axis=0)
+        return dispatch.get_item(self.stacked, position)
+
+
+def as_staged(iterable: Any) -> Staged | None:
+    """What can be gone over by position, None for what Python has to iterate over itself."""
+    if isinstance(iterable, Staged):
+        return iterable
+    if isinstance(iterable, Variant):
+        from autoconv.operators.variants import payload  # noqa: PLC0415
+
+        return as_staged(payload(iterable, "iteration"))
+    tensor = as_tensor(iterable)
+    if tensor is not None:
+        return StagedTensor(tensor)
+    if isinstance(iterable, (range, list, tuple)) and iterable:
+        kinds = {type(item) for item in iterable}
+        if len(kinds) == 1 and kinds <= {int, float, bool}:
+            return StagedNumbers(list(iterable))
+        if kinds <= {SymbolicTensor, EagerTensor} and len({item.type for item in iterable}) == 1:
+            return StagedSequence(list(iterable))
+    return None
+
+
+def required(iterable: Any) -> Staged:
+    """As `as_staged`, for what is combined with a staged iterable."""
+    found = as_staged(iterable)
+    if found is None:
+        raise StagingError(
+            f"a {type(iterable).__name__} cannot be combined with a tensor in one loop: make it a tensor first"
+        )
+    return found
+
+
+def is_staged_iterable(staged: Staged) -> bool:
+    """Whether the loop has to be part of the graph: not for plain Python sequences of numbers."""
+    return not isinstance(staged, (StagedNumbers, StagedSequence))
+
+
+def leading_dimension(tensor: Any) -> Any:
+    """len(tensor): an int where it is known, else a weak scalar."""
+    shape = tensor.type.shape
+    if shape and isinstance(shape[0], int):
+        return shape[0]
+    size = dispatch.apply("dimension", tensor, axis=0)
+    return dispatch.apply("python_cast", size, dtype=_int64(), weak=True)
+
+
+def _int64() -> Any:
+    from autoconv.graph.dtypes import int64  # noqa: PLC0415
+
+    return int64

@@ -1,0 +1,348 @@
+"""How a Python value crosses the border of a region: what of it is graph values, and how it is put together again.
+
+Layouts join like types: numbers that differ become weak tensors, structures join part by part, and what has nothing in
+common becomes the arms of a variant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ListType, NoCommonType, TensorType, Type, join
+from autoconv.operators.names import Undefined
+from autoconv.runtime import dispatch
+from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
+from autoconv.runtime.recording import COMPILE, Region
+from autoconv.runtime.structure import Template, flatten, is_structure, pack
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """The same Python object whatever happens."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and same_object(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One graph value; `wrap` makes the Python object of it (None: a tensor)."""
+
+    type: Type
+    wrap: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A structure, taken apart one level."""
+
+    kind: type
+    keys: tuple[Any, ...] | None
+    parts: tuple[Layout, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """A variant: a tag, and the payloads of all arms."""
+
+    arms: tuple[Layout, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """What an arm that always raises gives: anything."""
+
+
+Layout = Static | Leaf | Parts | Arms | Never
+NEVER = Never()
+
+
+class Variant:
+    """One of several values, told apart by `tag` when the graph runs. Used as a value it has to be the one arm that is
+    one: None and undefined arms raise as Python would."""
+
+    __slots__ = ("layouts", "tag", "values")
+
+    def __init__(self, tag: Any, layouts: Sequence[Layout], values: Sequence[Any]) -> None:
+        self.tag = tag
+        self.layouts = tuple(layouts)
+        self.values = tuple(values)
+
+
+def same_object(a: Any, b: Any) -> bool:
+    """Whether two static values are one: identical, or equal plain constants of one type."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (float, complex)):
+        return repr(a) == repr(b)
+    if isinstance(a, (bool, int, str, bytes, Undefined)):
+        return a == b
+    return isinstance(a, (tuple, frozenset)) and not isinstance(a, Tensor) and len(a) == 0 and a == b
+
+
+def layout_of(value: Any, region: Region) -> Layout:
+    """The layout of a value as it is now; numbers stay static."""
+    if isinstance(value, SymbolicTensor):
+        return Leaf(region.lift(value.value_in_graph).type)
+    if isinstance(value, Variant):
+        return Arms(tuple(layout_of(v, region) for v in value.values))
+    wrapper = getattr(type(value), "__autoconv_graph_value__", None)
+    if wrapper is not None:
+        return Leaf(_as_value(wrapper(value), region).type, type(value).from_graph_value)  # type: ignore[attr-defined]
+    if is_structure(value) and _has_leaves(value):
+        keys, parts = _take_apart(value)
+        return Parts(type(value), keys, tuple(layout_of(part, region) for part in parts))
+    return Static(value)
+
+
+def state_layout(value: Any, region: Region) -> Layout:
+    """The layout of a loop variable: numbers and arrays in it are expected to change."""
+    if isinstance(value, (bool, int, float, complex)):
+        return Leaf(_weak_type(value))
+    if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
+        return Leaf(_typed(value))
+    if is_structure(value) and not isinstance(value, (list, dict)):
+        keys, parts = _take_apart(value)
+        return Parts(type(value), keys, tuple(state_layout(part, region) for part in parts))
+    return layout_of(value, region)
+
+
+def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Layout:
+    """The layout that holds both; raises StagingError naming the variable when there is none."""
+    if first == second or isinstance(second, Never):
+        return first
+    if isinstance(first, Never):
+        return second
+    if isinstance(first, Arms) or isinstance(second, Arms):
+        return _join_arms(first, second, name, contract)
+    if _is_numeric(first) and _is_numeric(second):
+        a, b = _leaf(first), _leaf(second)
+        try:
+            return Leaf(join(a.type, b.type), a.wrap)
+        except NoCommonType:
+            raise StagingError(
+                f"{name!r} is {_describe(first)} on one path and {_describe(second)} on the other, which have no common "
+                "type; cast one of them"
+            ) from None
+    if isinstance(first, Leaf) and isinstance(second, Leaf) and first.wrap is not None and first.wrap == second.wrap:
+        return Leaf(join(first.type, second.type), first.wrap)
+    first, second = _opened(first), _opened(second)
+    if isinstance(first, Parts) and isinstance(second, Parts) and _same_kind(first, second):
+        joined = tuple(
+            join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True)
+        )
+        return Parts(first.kind, first.keys, joined)
+    return _join_arms(first, second, name, contract)
+
+
+def _join_arms(first: Layout, second: Layout, name: str, contract: str) -> Layout:
+    arms = list(first.arms if isinstance(first, Arms) else (first,))
+    for layout in second.arms if isinstance(second, Arms) else (second,):
+        for index, known in enumerate(arms):
+            if _same_arm(known, layout):
+                arms[index] = join_layouts(known, layout, name, contract)
+                break
+        else:
+            arms.append(layout)
+    return Arms(tuple(arms))
+
+
+def _same_arm(a: Layout, b: Layout) -> bool:
+    """Whether two layouts are one arm of a variant rather than two."""
+    if _is_numeric(a) and _is_numeric(b):
+        return True
+    if a == b:
+        return True
+    a, b = _opened(a), _opened(b)
+    if isinstance(a, Leaf) and isinstance(b, Leaf):
+        return a.wrap == b.wrap
+    return isinstance(a, Parts) and isinstance(b, Parts) and _same_kind(a, b)
+
+
+def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
+    """The graph values that carry `value` in that layout; records what conversion takes in `region`."""
+    if isinstance(value, Never):
+        return [absent(leaf, region) for leaf in leaf_types(layout)]
+    if isinstance(layout, (Static, Never)):
+        return []
+    if isinstance(layout, Leaf):
+        return [_emit_leaf(value, layout, region)]
+    if isinstance(layout, Parts):
+        _, parts = _take_apart(value)
+        return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
+    return _emit_arms(value, layout, region)
+
+
+def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
+    wrapper = getattr(type(value), "__autoconv_graph_value__", None)
+    if wrapper is not None:
+        return _as_value(wrapper(value), region)
+    type_ = layout.type
+    assert isinstance(type_, TensorType)
+    if isinstance(value, (bool, int, float, complex)):
+        array = np.array(value, type_.dtype.numpy)
+        if not type_.weak:
+            return dispatch.graph_value(region, array)
+        return weak_constant(region, value if weak_dtype(value) is type_.dtype else array.item()).value_in_graph
+    tensor = as_tensor(value)
+    if tensor is None:
+        tensor = EagerTensor(to_array(value))
+    if tensor.type.dtype is not type_.dtype or (tensor.weak and not type_.weak):
+        tensor = dispatch.apply("python_cast", tensor, dtype=type_.dtype, weak=type_.weak)
+    return region.lift(dispatch.graph_value(region, tensor))
+
+
+def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
+    if isinstance(value, Variant):
+        positions = [_arm_index(layout, known) for known in value.layouts]
+        tag = value.tag
+        if positions != list(range(len(positions))):
+            table = EagerTensor(np.array(positions, np.int64))
+            tag = dispatch.apply("python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=_weak_type(0).dtype, weak=True)
+        values = dict(zip(positions, value.values, strict=True))
+        tag_value = region.lift(tag.value_in_graph)
+    else:
+        index = _arm_index(layout, layout_of(value, region))
+        values = {index: value}
+        tag_value = weak_constant(region, index).value_in_graph
+    result = [tag_value]
+    for index, arm in enumerate(layout.arms):
+        if index in values:
+            result += emit(values[index], arm, region)
+        else:
+            result += [absent(leaf, region) for leaf in leaf_types(arm)]
+    return result
+
+
+def _arm_index(layout: Arms, wanted: Layout) -> int:
+    for index, arm in enumerate(layout.arms):
+        if _same_arm(arm, wanted):
+            return index
+    raise AssertionError(f"{wanted} is not an arm of {layout}")
+
+
+def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
+    """The Python value of that layout around graph values (or, when a graph has run, around tensors)."""
+    if isinstance(layout, Static):
+        return layout.value
+    if isinstance(layout, Never):
+        return None
+    if isinstance(layout, Leaf):
+        value = next(values)
+        if layout.wrap is not None:
+            return layout.wrap(value)
+        return SymbolicTensor(value) if isinstance(value, Value) else value
+    if isinstance(layout, Parts):
+        parts = [rebuild(part, values) for part in layout.parts]
+        return pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
+    tag = next(values)
+    found = [rebuild(arm, values) for arm in layout.arms]
+    if isinstance(tag, Value):
+        return Variant(SymbolicTensor(tag), layout.arms, found)
+    return found[int(tag)]
+
+
+def leaf_types(layout: Layout) -> Iterator[Type]:
+    """The types of the graph values of a layout, in order."""
+    if isinstance(layout, Leaf):
+        yield layout.type
+    elif isinstance(layout, Parts):
+        for part in layout.parts:
+            yield from leaf_types(part)
+    elif isinstance(layout, Arms):
+        yield _weak_type(0)
+        for arm in layout.arms:
+            yield from leaf_types(arm)
+
+
+def absent(type_: Type, region: Region) -> Value:
+    """A value that is never read."""
+    return region.record("absent", [], {"type": type_}).results[0]
+
+
+def _as_value(value: Any, region: Region) -> Value:
+    return region.lift(value if isinstance(value, Value) else dispatch.graph_value(region, value))
+
+
+def _is_numeric(layout: Layout) -> bool:
+    if isinstance(layout, Leaf):
+        return layout.wrap is None and isinstance(layout.type, TensorType)
+    return isinstance(layout, Static) and (
+        isinstance(layout.value, (bool, int, float, complex, EagerTensor, np.ndarray, np.generic))
+        or (not isinstance(layout.value, type) and hasattr(type(layout.value), "__autoconv_tensor__"))
+    )
+
+
+def _leaf(layout: Layout) -> Leaf:
+    if isinstance(layout, Leaf):
+        return layout
+    assert isinstance(layout, Static)
+    value = layout.value
+    if isinstance(value, (bool, int, float, complex)):
+        return Leaf(_weak_type(value))
+    return Leaf(_typed(value))
+
+
+def _opened(layout: Layout) -> Layout:
+    """A static structure, taken apart."""
+    if isinstance(layout, Static) and is_structure(layout.value) and not isinstance(layout.value, (list, dict)):
+        keys, parts = _take_apart(layout.value)
+        return Parts(type(layout.value), keys, tuple(Static(part) for part in parts))
+    return layout
+
+
+def _same_kind(a: Parts, b: Parts) -> bool:
+    return a.kind is b.kind and a.keys == b.keys and len(a.parts) == len(b.parts)
+
+
+def _take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
+    if isinstance(value, dict):
+        return tuple(value), list(value.values())
+    if isinstance(value, (list, tuple)):
+        return None, list(value)
+    leaves, template = flatten(value)
+    assert template is not None and template.keys is not None
+    del leaves
+    return template.keys, [getattr(value, key) for key in template.keys]
+
+
+def _has_leaves(value: Any) -> bool:
+    """Whether a structure holds anything that is not static."""
+    leaves, _ = flatten(value)
+    return any(
+        isinstance(leaf, (SymbolicTensor, Variant)) or hasattr(type(leaf), "__autoconv_graph_value__")
+        for leaf in leaves
+    )
+
+
+def _weak_type(value: Any) -> TensorType:
+    return TensorType(weak_dtype(value), (), True)
+
+
+def _typed(value: Any) -> TensorType:
+    tensor = as_tensor(value)
+    return tensor.type if tensor is not None else EagerTensor(to_array(value)).type
+
+
+def _describe(layout: Layout) -> str:
+    leaf = _leaf(layout)
+    if isinstance(layout, Static) and isinstance(layout.value, (bool, int, float)):
+        return f"the Python {type(layout.value).__name__} {layout.value!r}"
+    return str(leaf.type)
+
+
+__all__ = ["COMPILE", "ListType", "NEVER", "Layout", "Variant", "emit", "join_layouts", "layout_of", "rebuild"]

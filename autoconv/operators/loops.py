@@ -1,0 +1,181 @@
+"""while, for, and iterating."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells
+from autoconv.operators.iterables import Staged, as_staged, is_staged_iterable
+from autoconv.operators.names import BREAK, NORMAL, goes_on
+from autoconv.operators.staging import stage_loop
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+
+# Python iterables longer than this become one staged loop when a tensor decides where they end.
+_UNROLL = 4
+
+
+def while_stmt(
+    test: Callable[..., Any],
+    body: Callable[..., Any],
+    state: tuple[Any, ...] = (),
+    names: tuple[str, ...] = (),
+    exit: str = "",  # noqa: A002 - the name in emitted code
+    cells: Cells | None = None,
+) -> tuple[Any, ...]:
+    """`while test(*state): state = body(*state)`, left early when the state variable named `exit` says so.
+
+    Iterations run in Python until a tensor decides; from there on the loop is part of the graph.
+    """
+    code = names.index(exit) if exit else -1
+    while True:
+        if code >= 0 and not is_staged(state[code]) and state[code] >= BREAK:
+            return state
+        if code >= 0 and is_staged(state[code]):
+            return _stage_while(test, body, state, names, code, cells)
+        decision = test(*state)
+        if is_staged(decision):
+            return _stage_while(test, body, state, names, code, cells)
+        if not decision:
+            return state
+        state = body(*state) or ()
+
+
+def _stage_while(
+    test: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+) -> tuple[Any, ...]:
+    _forget_last_test()
+
+    def stays(*values: Any) -> Any:
+        if code < 0:
+            return test(*values)
+        return and_(values[code] < BREAK, lambda: test(*values))
+
+    return stage_loop(stays, _noting(body, cells), state, names)
+
+
+def _forget_last_test() -> None:
+    """The probing evaluation of the test is dead code where it is pure, and stays where it is not."""
+
+
+def for_stmt(
+    iterable: Any,
+    body: Callable[..., Any],
+    state: tuple[Any, ...] = (),
+    names: tuple[str, ...] = (),
+    exit: str = "",  # noqa: A002
+    cells: Cells | None = None,
+) -> tuple[Any, ...]:
+    """`for item in iterable: state = body(item, *state)`."""
+    code = names.index(exit) if exit else -1
+    if current_region() is not None:
+        staged = as_staged(iterable)
+        if staged is not None and is_staged_iterable(staged):
+            return _stage_for(staged, body, state, names, code, cells)
+        return _unrolled(iterable, body, state, names, code, cells)
+    for item in iterable:
+        state = body(item, *state) or ()
+        if code >= 0 and state[code] >= BREAK:
+            break
+    return state
+
+
+def _unrolled(
+    iterable: Iterable[Any],
+    body: Any,
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+) -> tuple[Any, ...]:
+    """A Python iterable under trace: its body once an element, until a tensor decides whether to go on."""
+    iterator = iter(iterable)
+    for item in iterator:
+        state = body(item, *state) or ()
+        if code < 0:
+            continue
+        if is_staged(state[code]):
+            return _rest(iterable, iterator, body, state, names, code, cells)
+        if state[code] >= BREAK:
+            break
+    return state
+
+
+def _rest(
+    iterable: Any, iterator: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+) -> tuple[Any, ...]:
+    """What is left of a Python iterable once a tensor decides whether to go on."""
+    items = list(itertools.islice(iterator, 100_000))
+    if len(items) == 100_000:
+        raise StagingError(
+            "a tensor decides where this loop over an unbounded Python iterator ends",
+            current_place(),
+            "a while loop, or `for i in autoconv.range(limit)`",
+        )
+    staged = as_staged(items) if len(items) > _UNROLL else None
+    if staged is not None:
+        return _stage_for(staged, body, state, names, code, cells)
+    for item in items:
+        state = if_stmt(
+            state[code] < BREAK, lambda *values, item=item: body(item, *values), None, state, names, cells=cells
+        )
+        if not is_staged(state[code]) and state[code] >= BREAK:
+            break
+    return state
+
+
+def _stage_for(
+    items: Staged, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+) -> tuple[Any, ...]:
+    length = items.length()
+
+    def stays(position: Any, *values: Any) -> Any:
+        inside = position < length
+        if code < 0:
+            return inside
+        return and_(inside, lambda: values[code] < BREAK)
+
+    def step(position: Any, *values: Any) -> tuple[Any, ...]:
+        if cells is not None:
+            note_cells(cells)
+        results = body(items.item(position), *values) or ()
+        return (position + 1, *results)
+
+    final = stage_loop(stays, step, (0, *state), ("position of the loop", *names))
+    return final[1:]
+
+
+def _noting(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
+    if cells is None:
+        return body
+
+    def run(*values: Any) -> Any:
+        note_cells(cells)
+        return body(*values)
+
+    return run
+
+
+def iterate(iterable: Any) -> Any:
+    """What a loop in statement form, or a comprehension, goes over: a tensor of known length element by element."""
+    if current_region() is None:
+        return iterable
+    staged = as_staged(iterable)
+    if staged is None or not is_staged_iterable(staged):
+        return iterable
+    length = staged.length()
+    if not isinstance(length, (int, np.integer)):
+        raise StagingError(
+            "the number of iterations depends on a tensor, and this loop cannot become part of the graph",
+            current_place(),
+            "a for statement of its own, autoconv.map_fn, or ops on whole tensors",
+        )
+    return [staged.item(i) for i in range(int(length))]
+
+
+__all__ = ["NORMAL", "for_stmt", "goes_on", "iterate", "while_stmt"]

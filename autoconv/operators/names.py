@@ -1,0 +1,72 @@
+"""Names that may not be assigned, and exit codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.runtime.tensor import SymbolicTensor
+
+NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4
+
+
+class Undefined:
+    """What a name holds before it is assigned."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Undefined)
+
+    def __hash__(self) -> int:
+        return hash(Undefined)
+
+    def __repr__(self) -> str:
+        return f"<undefined {self.name}>"
+
+
+def unbound(name: str) -> UnboundLocalError:
+    return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+
+
+def ld(value: Any) -> Any:
+    """A read of a name that may not be assigned: its value, or UnboundLocalError."""
+    if type(value) is Undefined:
+        raise unbound(value.name)
+    drop = getattr(value, "__autoconv_defined__", None)
+    return value if drop is None or isinstance(value, (SymbolicTensor, type)) else drop()
+
+
+def deleted(_: Any, name: str) -> Undefined:
+    """What `del name` leaves."""
+    return Undefined(name)
+
+
+def returned(value: Any) -> Any:
+    """The value a function returns; where it returns, the value is assigned."""
+    if type(value) is Undefined:
+        return None
+    drop = getattr(value, "__autoconv_assigned__", None)
+    return value if drop is None or isinstance(value, (SymbolicTensor, type)) else drop()
+
+
+def goes_on(code: Any) -> Any:
+    """Whether nothing left early."""
+    return code == NORMAL
+
+
+def leaves(code: Any) -> Any:
+    """Whether a loop is left by a break or a return."""
+    return code > CONTINUE
+
+
+def completed(code: Any) -> Any:
+    """Whether a loop came to its end, so that its else runs."""
+    return code < BREAK
+
+
+def after_loop(code: Any) -> Any:
+    """The exit code behind a loop: a return goes on leaving, a break is done."""
+    return code & RETURN

@@ -1,0 +1,306 @@
+"""Recording the bodies of regions: arms of a cond, bodies of a loop, with what they mutate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autoconv.errors import (
+    ConversionError,
+    InaccessibleTensorError,
+    OperatorNotAllowedInGraphError,
+    StagingError,
+)
+from autoconv.graph.graph import Value
+from autoconv.operators.deferred import template_of
+from autoconv.operators.layout import (
+    NEVER,
+    Layout,
+    Leaf,
+    Static,
+    emit,
+    join_layouts,
+    layout_of,
+    leaf_types,
+    rebuild,
+    state_layout,
+)
+from autoconv.runtime.journal import Journal, Spot
+from autoconv.runtime.recording import Region, current_region, recording, subregion
+from autoconv.runtime.spans import current_span
+from autoconv.runtime.tensor import SymbolicTensor
+
+# Never turned into an error of the graph: they are about the program as a whole.
+_ABOUT_THE_PROGRAM = (StagingError, ConversionError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
+_ROUNDS = 12
+
+Body = Callable[..., tuple[Any, ...]]
+
+
+class AbandonTrace(BaseException):
+    """Leaves a trace that cannot go on; the function that traces decides what happens instead."""
+
+
+@dataclass(eq=False)
+class Recorded:
+    """One arm or body: its region, what it gave (NEVER where it always raises), and what it wrote."""
+
+    region: Region
+    results: Sequence[Any]
+    written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
+    diverges: bool = False
+
+    def value_of(self, spot: Spot) -> Any:
+        return NEVER if self.diverges else self.written[spot.key] if spot.key in self.written else spot.read()
+
+
+def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any]], count: int) -> Recorded:
+    """Runs `body(region)` with its ops recorded into a new region; `count` is how many values it gives.
+
+    An exception that leaves it becomes one that the graph raises there.
+    """
+    region = subregion(parent, name)
+    region.journal = Journal()
+    diverges = False
+    with recording(region):
+        try:
+            results = body(region)
+        except _ABOUT_THE_PROGRAM:
+            region.journal.roll_back()
+            raise
+        except Exception as error:  # whatever the user's code raises
+            if getattr(error, "_autoconv_about_program", False):
+                region.journal.roll_back()
+                raise
+            record_raise(region, error)
+            results, diverges = [NEVER] * count, True
+        except BaseException:
+            region.journal.roll_back()
+            raise
+        spots = dict(region.journal.spots)
+        written = region.journal.roll_back()
+    region.journal = None
+    return Recorded(region, results, written, spots, diverges)
+
+
+def record_raise(region: Region, error: BaseException) -> None:
+    """A node that raises the exception, with its message filled in from tensors when it has any."""
+    template, data = template_of(error)
+    inputs = [region.lift(t.value_in_graph) for t in data]
+    exception = error if template is None else type(error)
+    span = _raise_span(error) or current_span()
+    region.record("raise", inputs, {"exception": exception, "template": template}, span=span)
+
+
+def _raise_span(error: BaseException) -> Any:
+    from autoconv.graph.graph import Span  # noqa: PLC0415
+    from autoconv.runtime.spans import is_own_file  # noqa: PLC0415
+
+    found = None
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not is_own_file(code.co_filename):
+            found = Span(code.co_filename, trace.tb_lineno, code.co_name)
+        trace = trace.tb_next
+    error.__traceback__ = None
+    return found
+
+
+def stage_arms(
+    index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], names: Sequence[str]
+) -> tuple[Any, ...]:
+    """A cond: `index` is a bool (arms: true, false) or an integer that picks the arm."""
+    parent = current_region()
+    assert parent is not None
+    count = len(names)
+    kinds = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
+    recorded = [
+        record_body(parent, f"cond_{kind}", lambda _, arm=arm: _as_tuple(arm(*inputs)), count)
+        for kind, arm in zip(kinds, arms, strict=True)
+    ]
+    spots: dict[tuple[Any, ...], Spot] = {}
+    for arm in recorded:
+        spots.update(arm.spots)
+    titles = [*names, *(spot.name for spot in spots.values())]
+    columns = [[arm.results[i] for arm in recorded] for i in range(count)]
+    columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
+    layouts = [_joined(column, recorded, title) for column, title in zip(columns, titles, strict=True)]
+    for position, arm in enumerate(recorded):
+        with recording(arm.region):
+            arm.region.graph.outputs = [
+                value
+                for column, layout in zip(columns, layouts, strict=True)
+                for value in emit(column[position], layout, arm.region)
+            ]
+    captures = _unify_captures([arm.region for arm in recorded])
+    types = [leaf for layout in layouts for leaf in leaf_types(layout)]
+    node = parent.record(
+        "cond",
+        [index.value_in_graph, *captures],
+        {},
+        regions=[arm.region.graph for arm in recorded],
+        types=types,
+        shown="cond",
+    )
+    values = iter(node.results)
+    rebuilt = [rebuild(layout, values) for layout in layouts]
+    for spot, value in zip(spots.values(), rebuilt[count:], strict=True):
+        write_spot(spot, value)
+    return tuple(rebuilt[:count])
+
+
+def _joined(column: list[Any], recorded: list[Recorded], title: str) -> Layout:
+    joined: Layout = NEVER
+    for value, arm in zip(column, recorded, strict=True):
+        layout = NEVER if value is NEVER else layout_of(value, arm.region)
+        joined = join_layouts(joined, layout, title, arm.region.contract)
+    return joined
+
+
+def stage_loop(
+    test: Callable[..., Any],
+    body: Body,
+    state: Sequence[Any],
+    names: Sequence[str],
+    spots: dict[tuple[Any, ...], Spot] | None = None,
+) -> tuple[Any, ...]:
+    """A while loop; types of the state are widened until an iteration keeps them."""
+    parent = current_region()
+    assert parent is not None
+    spots = dict(spots or {})
+    count = len(names)
+    layouts = [state_layout(value, parent) for value in state]
+    for _ in range(_ROUNDS):
+        initial = [*state, *(spot.read() for spot in spots.values())]
+        layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
+        titles = [*names, *(spot.name for spot in spots.values())]
+        checked = record_body(
+            parent, "while_cond", lambda region: [_test(region, test, layouts, spots, count)], 1
+        )
+        stepped = record_body(
+            parent, "while_body", lambda region: _step(region, body, layouts, spots, count), count
+        )
+        new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
+        after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
+        widened = [
+            join_layouts(
+                layout, NEVER if value is NEVER else layout_of(value, stepped.region), title, parent.contract
+            )
+            for layout, value, title in zip(layouts, after, titles, strict=True)
+        ]
+        if not new and widened == layouts:
+            return _finish_loop(parent, checked, stepped, layouts, initial, after, spots, count)
+        layouts = widened
+        if new:
+            spots.update(new)
+    raise StagingError(
+        "the types of this loop's variables do not settle: " + ", ".join(names)
+    )
+
+
+def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int) -> list[Any]:
+    """Parameters for the state, as Python values; those of spots are written to them."""
+    values = []
+    for position, layout in enumerate(layouts):
+        leaves = [region.graph.add_parameter(leaf, "while") for leaf in leaf_types(layout)]
+        values.append(rebuild(layout, iter(leaves)))
+    for spot, value in zip(spots.values(), values[count:], strict=True):
+        write_spot(spot, value)
+    return values[:count]
+
+
+def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int) -> Any:
+    from autoconv.operators.conditionals import truth  # noqa: PLC0415 - conditionals build on staging
+
+    return truth(test(*_bind(region, layouts, spots, count)))
+
+
+def _step(region: Region, body: Any, layouts: Any, spots: Any, count: int) -> Sequence[Any]:
+    return _as_tuple(body(*_bind(region, layouts, spots, count)))
+
+
+def _finish_loop(
+    parent: Region,
+    checked: Recorded,
+    stepped: Recorded,
+    layouts: Sequence[Layout],
+    initial: Sequence[Any],
+    after: Sequence[Any],
+    spots: dict[Any, Spot],
+    count: int,
+) -> tuple[Any, ...]:
+    first = [v for value, layout in zip(initial, layouts, strict=True) for v in emit(value, layout, parent)]
+    with recording(checked.region):
+        condition = checked.results[0]
+        bool_layout = Leaf(_bool_type())
+        checked.region.graph.outputs = emit(condition, bool_layout, checked.region)
+    with recording(stepped.region):
+        stepped.region.graph.outputs = [
+            v for value, layout in zip(after, layouts, strict=True) for v in emit(value, layout, stepped.region)
+        ]
+    captures = _unify_captures([checked.region, stepped.region], len(first))
+    node = parent.record(
+        "while",
+        [*first, *captures],
+        {"state": len(first)},
+        regions=[checked.region.graph, stepped.region.graph],
+        types=[leaf for layout in layouts for leaf in leaf_types(layout)],
+        shown="while",
+    )
+    values = iter(node.results)
+    rebuilt = [rebuild(layout, values) for layout in layouts]
+    for spot, value in zip(spots.values(), rebuilt[count:], strict=True):
+        write_spot(spot, value)
+    return tuple(rebuilt[:count])
+
+
+def _bool_type() -> Any:
+    from autoconv.graph.dtypes import bool_  # noqa: PLC0415
+    from autoconv.graph.types import TensorType  # noqa: PLC0415
+
+    return TensorType(bool_, (), True)
+
+
+def _unify_captures(regions: Sequence[Region], leading: int = 0) -> list[Value]:
+    """Gives all regions the same captures in the same order, behind `leading` parameters; returns the outer values."""
+    union: dict[Value, None] = {}
+    for region in regions:
+        union.update(dict.fromkeys(region.captured()))
+    for region in regions:
+        captured = region.captured()
+        own = region.graph.parameters[:leading]
+        inner = []
+        for outer in union:
+            if outer not in captured:
+                captured[outer] = region.graph.add_parameter(outer.type, outer.name)
+                region.captures[outer] = captured[outer]
+            inner.append(captured[outer])
+        region.graph.parameters = [*own, *inner]
+    return list(union)
+
+
+def write_spot(spot: Spot, value: Any) -> None:
+    """Writes, and notes it in the journal of the region that is being recorded now."""
+    region = current_region()
+    journal = nearest_journal(region)
+    if journal is not None:
+        journal.note(spot)
+    if isinstance(spot.owner, (list, dict, set)) and type(value).__name__ == "Variant":
+        raise StagingError(
+            f"{spot.name} has another length or other keys depending on a tensor; use an autoconv.TensorArray"
+        )
+    spot.write(value)
+
+
+def nearest_journal(region: Region | None) -> Journal | None:
+    return region.journal if region is not None else None
+
+
+def _as_tuple(results: Any) -> tuple[Any, ...]:
+    return () if results is None else tuple(results)
+
+
+__all__ = ["AbandonTrace", "Static", "record_body", "record_raise", "stage_arms", "stage_loop"]

@@ -1,0 +1,118 @@
+"""Variants as users meet them: read, compared with None, tested, computed with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.layout import Static, Variant
+from autoconv.operators.names import Undefined, unbound
+from autoconv.runtime import dispatch
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.tensor_methods import TensorMethods
+
+
+def raise_if(condition: Any, error: BaseException) -> None:
+    """Records that `error` is raised where the symbolic bool `condition` holds."""
+    region = current_region()
+    assert region is not None
+    from autoconv.operators.conditionals import stage_arms  # noqa: PLC0415 - conditionals build on variants
+
+    def fails() -> tuple[()]:
+        raise error
+
+    stage_arms(condition, [fails, lambda: ()], [], ())
+
+
+def is_absent(value: Any) -> bool:
+    return value is None or isinstance(value, Undefined)
+
+
+def without(variant: Variant, drop: Any, error: Any) -> Any:
+    """The variant less the arms for which `drop(value)`; where the tag is one of those, `error(value)` is raised."""
+    kept = []
+    for index, value in enumerate(variant.values):
+        if isinstance(variant.layouts[index], Static) and drop(value):
+            if error is not None:
+                raise_if(variant.tag == index, error(value))
+        else:
+            kept.append(index)
+    if len(kept) == 1:
+        return variant.values[kept[0]]
+    if len(kept) == len(variant.values):
+        return variant
+    layouts = [variant.layouts[i] for i in kept]
+    table = [kept.index(i) if i in kept else 0 for i in range(len(variant.values))]
+    tag = dispatch.apply("gather", _table(table), variant.tag, axis=0)
+    return Variant(dispatch.apply("python_cast", tag, dtype=variant.tag.type.dtype, weak=True), layouts, [variant.values[i] for i in kept])
+
+
+def _table(numbers: list[int]) -> Any:
+    import numpy as np  # noqa: PLC0415
+
+    return np.array(numbers, np.int64)
+
+
+def defined(variant: Variant) -> Any:
+    """What `ag__.ld` gives: UnboundLocalError where the name is not assigned."""
+    return without(variant, lambda v: isinstance(v, Undefined), lambda v: unbound(v.name))
+
+
+def assigned(variant: Variant) -> Any:
+    """The variant less its undefined arm, which the structure of the program rules out."""
+    return without(variant, lambda v: isinstance(v, Undefined), None)
+
+
+def payload(variant: Variant, operation: str) -> Any:
+    """The one arm of the variant that is a value; the others raise what Python raises for them."""
+
+    def error(value: Any) -> Exception:
+        if isinstance(value, Undefined):
+            return unbound(value.name)
+        return TypeError(f"unsupported operand type(s) for {operation}: 'NoneType'")
+
+    found = without(variant, is_absent, error)
+    if isinstance(found, Variant):
+        raise StagingError(
+            f"this value is one of several kinds depending on a tensor ({', '.join(map(_kind, found.values))}), and "
+            f"{operation} needs to know which; test it first",
+        )
+    return found
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__
+
+
+def _forward(name: str) -> Any:
+    def method(self: Variant, *arguments: Any) -> Any:
+        return getattr(payload(self, name), name)(*arguments)
+
+    return method
+
+
+def is_arm(variant: Variant, wanted: Any) -> Any:
+    """`variant is wanted`, for a static object."""
+    for index, layout in enumerate(variant.layouts):
+        if isinstance(layout, Static) and layout.value is wanted:
+            return variant.tag == index
+    return False
+
+
+for _name, _method in vars(TensorMethods).items():
+    if _name.startswith("__") and callable(_method) and _name not in ("__init__", "__slots__"):
+        setattr(Variant, _name, _forward(_name))
+for _name in ("__len__", "__iter__", "__call__", "__index__", "__float__", "__int__"):
+    setattr(Variant, _name, _forward(_name))
+Variant.__hash__ = None  # type: ignore[assignment]
+Variant.__autoconv_defined__ = defined  # type: ignore[attr-defined]
+Variant.__autoconv_assigned__ = assigned  # type: ignore[attr-defined]
+
+
+def _attribute(self: Variant, name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(payload(self, f"attribute {name!r}"), name)
+
+
+Variant.__getattr__ = _attribute  # type: ignore[attr-defined]

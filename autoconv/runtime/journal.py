@@ -1,0 +1,127 @@
+"""The journal of Python mutations made while a region is traced.
+
+A write to an attribute, a container or a shared name is noted before it happens; when the region is through, the value
+written is collected and the old one put back, so that the region can give it out as state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class Missing:
+    """Stands for an attribute or name that is not there."""
+
+    def __repr__(self) -> str:
+        return "<missing>"
+
+
+MISSING = Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Something that can be written: how to read and write it, what it is called, and what identifies it."""
+
+    key: tuple[Any, ...]
+    name: str
+    read: Callable[[], Any]
+    write: Callable[[Any], None]
+    owner: Any = None
+
+
+@dataclass(slots=True)
+class Journal:
+    """What one region wrote: the spots, and their values before."""
+
+    spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
+    before: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+    def note(self, spot: Spot) -> None:
+        if spot.key not in self.spots:
+            self.spots[spot.key] = spot
+            self.before[spot.key] = spot.read()
+
+    def roll_back(self) -> dict[tuple[Any, ...], Any]:
+        """Puts the old values back; returns the new ones by key."""
+        after = {key: spot.read() for key, spot in self.spots.items()}
+        for key, spot in self.spots.items():
+            if after[key] is not self.before[key]:
+                spot.write(self.before[key])
+        return after
+
+
+def attribute_spot(owner: Any, name: str) -> Spot:
+    def read() -> Any:
+        return getattr(owner, name, MISSING)
+
+    def write(value: Any) -> None:
+        if value is MISSING:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, value)
+
+    return Spot((id(owner), name), f"{type(owner).__name__}.{name}", read, write, owner)
+
+
+def container_spot(container: Any) -> Spot:
+    """The contents of a list, dict or set."""
+    kind = type(container)
+
+    def write(contents: Any) -> None:
+        if isinstance(container, list):
+            container[:] = contents
+        else:
+            container.clear()
+            container.update(contents)
+
+    def read() -> Any:
+        base = list if isinstance(container, list) else dict if isinstance(container, dict) else set
+        return base(container)
+
+    return Spot((id(container),), f"a {kind.__name__}", read, write, container)
+
+
+def cells_spots(getter: Callable[[], tuple[Any, ...]], setter: Callable[..., None], names: tuple[str, ...]) -> list[Spot]:
+    """One spot a shared name; identified by its cell, or by the module's namespace for globals."""
+    cells = dict(zip(getter.__code__.co_freevars, getter.__closure__ or (), strict=True))
+    spots = []
+    for index, name in enumerate(names):
+        cell = cells.get(name)
+        if cell is None:
+            spots.append(_global_spot(getter.__globals__, name))
+        else:
+            spots.append(_cell_spot(cell, name))
+    del index
+    return spots
+
+
+def _cell_spot(cell: Any, name: str) -> Spot:
+    def read() -> Any:
+        try:
+            return cell.cell_contents
+        except ValueError:
+            return MISSING
+
+    def write(value: Any) -> None:
+        if value is MISSING:
+            del cell.cell_contents
+        else:
+            cell.cell_contents = value
+
+    return Spot((id(cell),), name, read, write, cell)
+
+
+def _global_spot(namespace: dict[str, Any], name: str) -> Spot:
+    def read() -> Any:
+        return namespace.get(name, MISSING)
+
+    def write(value: Any) -> None:
+        if value is MISSING:
+            namespace.pop(name, None)
+        else:
+            namespace[name] = value
+
+    return Spot((id(namespace), name), name, read, write, namespace)

@@ -1,0 +1,88 @@
+"""Activations, losses, normalisation, lookup and dropout, against their definitions in NumPy."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autoconv.api import nn, random
+from autoconv.errors import InvalidArgumentError
+
+X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+
+
+def softmax(x: Any, axis: int = -1) -> Any:
+    powers = np.exp(x - x.max(axis, keepdims=True))
+    return powers / powers.sum(axis, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted"),
+    [
+        (nn.relu(X), np.maximum(X, 0)),
+        (nn.relu6(X * 3), np.clip(X * 3, 0, 6)),
+        (nn.elu(X), np.where(X > 0, X, np.expm1(X))),
+        (nn.leaky_relu(X, 0.1), np.where(X > 0, X, 0.1 * X)),
+        (nn.silu(X), X / (1 + np.exp(-X))),
+        (nn.softsign(X), X / (1 + np.abs(X))),
+        (nn.softplus(X), np.log1p(np.exp(X))),
+        (nn.gelu(X), X * 0.5 * (1 + np.vectorize(math.erf)(X / math.sqrt(2)))),
+        (nn.softmax(X), softmax(X)),
+        (nn.softmax(X, axis=0), softmax(X, 0)),
+        (nn.log_softmax(X), np.log(softmax(X))),
+        (nn.l2_loss(X), (X**2).sum() / 2),
+    ],
+)
+def test_activations(found: Any, wanted: Any) -> None:
+    np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12)
+
+
+def test_gelu_approximation_is_near() -> None:
+    np.testing.assert_allclose(nn.gelu(X, approximate=True).numpy(), nn.gelu(X).numpy(), atol=1e-3)
+
+
+def test_cross_entropies() -> None:
+    loss = -np.log(softmax(X))
+    sparse = nn.sparse_softmax_cross_entropy_with_logits(labels=[2, 0], logits=X)
+    np.testing.assert_allclose(sparse.numpy(), [loss[0, 2], loss[1, 0]])
+    dense = nn.softmax_cross_entropy_with_logits(labels=softmax(X), logits=X)
+    np.testing.assert_allclose(dense.numpy(), (softmax(X) * loss).sum(1))
+    z = np.array([[0.0, 1.0, 0.5], [1.0, 0.0, 1.0]])
+    share = 1 / (1 + np.exp(-X))
+    binary = nn.sigmoid_cross_entropy_with_logits(labels=z, logits=X)
+    np.testing.assert_allclose(binary.numpy(), -z * np.log(share) - (1 - z) * np.log(1 - share))
+    with pytest.raises(InvalidArgumentError, match=r"is not in \[0, 3\)"):
+        nn.sparse_softmax_cross_entropy_with_logits(labels=[3, 0], logits=X)
+    with pytest.raises(ValueError, match="must equal `logits"):
+        nn.sparse_softmax_cross_entropy_with_logits(labels=[[2, 0]], logits=X)
+
+
+def test_normalisation() -> None:
+    mean, variance = nn.moments(X, [0])
+    np.testing.assert_allclose(mean.numpy(), X.mean(0))
+    np.testing.assert_allclose(variance.numpy(), X.var(0))
+    found = nn.batch_normalization(X, mean, variance, 1.0, 2.0, 1e-3)
+    np.testing.assert_allclose(found.numpy(), (X - X.mean(0)) / np.sqrt(X.var(0) + 1e-3) * 2 + 1)
+    np.testing.assert_allclose(nn.bias_add(X, [1.0, 2.0, 3.0]).numpy(), X + np.array([1, 2, 3]))
+
+
+def test_embedding_lookup() -> None:
+    assert nn.embedding_lookup(X, [1, 0]).numpy().tolist() == X[[1, 0]].tolist()
+    rows = nn.embedding_lookup(X, [1], max_norm=1.0).numpy()
+    assert np.linalg.norm(rows) == pytest.approx(1.0)
+
+
+def test_dropout() -> None:
+    random.set_seed(3)
+    x = np.ones((100, 10))
+    found = nn.dropout(x, 0.25).numpy()
+    assert set(np.unique(found)) == {0.0, 1 / 0.75}
+    assert 0.65 < (found != 0).mean() < 0.85
+    whole_rows = nn.dropout(x, 0.5, noise_shape=[100, 1]).numpy()
+    assert all(len(set(row)) == 1 for row in whole_rows)
+    assert nn.dropout(x, 0.0).numpy().tolist() == x.tolist()
+    with pytest.raises(ValueError, match="rate"):
+        nn.dropout(x, 1.5)

@@ -1,0 +1,73 @@
+"""Helpers of the command's tests: in this process through click's runner, or as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from autoconv.cli import main
+
+NEWTON = '''"""Newton's method."""
+import math
+
+
+# the root
+def solve(a, n=50):
+    """The root of a."""
+    x = a
+    while abs(x * x - a) > 1e-12 and n:
+        x = (x + a / x) / 2
+        n -= 1
+    return x
+
+
+class Solver:
+    def step(self, x):
+        if x > 0:
+            return x - 1
+        return x
+'''
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that is the current one, with newton.py in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "newton.py").write_text(NEWTON)
+    return tmp_path
+
+
+@pytest.fixture
+def cli() -> Callable[..., Result]:
+    """Runs a command line in this process; an exception that escapes fails the test."""
+
+    def invoke(*arguments: object, stdin: str | bytes | None = None) -> Result:
+        result = CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        assert "Traceback (most recent" not in result.output
+        return result
+
+    return invoke
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs `python -m autoconv` in the temporary folder as a process of its own."""
+
+    def invoke(*arguments: object, cwd: Path = tmp_path, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "autoconv", *map(str, arguments)],
+            cwd=cwd,
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    return invoke

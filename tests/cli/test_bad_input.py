@@ -1,0 +1,117 @@
+"""Whatever is wrong with the input is one clear message with a place, the right exit code, and no output."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+BAD = {
+    "syntax": (b"def f():\n    return (1 +\n", 2),
+    "indent": (b"if x:\ny = 1\n", 2),
+    "not_utf8": (b"x = 1\ns = 'caf\xe9'\n", 2),
+    "null": (b"x = 1\ny = \0\n", 2),
+    "unknown_encoding": (b"# coding: klingon\nx = 1\n", 1),
+    "top_level_return": (b"x = 1\nreturn x\n", 2),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_files_that_are_not_python(here, cli, name):
+    data, line = BAD[name]
+    Path("bad.py").write_bytes(data)
+    result = cli("convert", "bad.py")
+    assert result.exit_code == 3, result.output
+    assert result.stderr.startswith(f"bad.py:{line}:")
+    assert "^" in result.stderr and result.stdout == ""
+    assert not Path("bad_graph.py").exists()
+
+
+def test_the_caret_is_under_the_byte(here, cli):
+    Path("bad.py").write_bytes("é = 1; s = '".encode() + b"\xff'\n")
+    stderr = cli("convert", "bad.py").stderr
+    head, source, caret = stderr.splitlines()[:3]
+    assert head.startswith("bad.py:1:13: not utf-8: byte 0xff")
+    assert source[len(caret) - 1] == "\ufffd"
+
+
+def test_a_multibyte_encoding_that_is_broken(here, cli):
+    Path("bad.py").write_bytes(b"# coding: shift-jis\ns = '\x81'\n")
+    result = cli("convert", "bad.py")
+    assert result.exit_code == 3 and result.stderr.startswith("bad.py:2:6: not shift")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["missing.py"], ["newton.py", "missing.py"], ["-", "newton.py"], [], ["newton.py", "--jobs", "x"], ["-o"]],
+)
+def test_wrong_usage(here, cli, arguments):
+    result = cli("convert", *arguments)
+    assert result.exit_code == 2 and not Path("newton_graph.py").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="everything is readable for this user")
+def test_an_unreadable_file(here, cli):
+    os.chmod("newton.py", 0)
+    result = cli("convert", "newton.py")
+    assert result.exit_code == 3 and "newton.py" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="everything is writable for this user")
+def test_an_unwritable_folder(here, cli):
+    Path("closed").mkdir(0o500)
+    result = cli("convert", "newton.py", "-o", "closed/out.py")
+    assert result.exit_code == 2 and "cannot write" in result.stderr
+
+
+def test_an_output_that_cannot_be_written(here, cli):
+    result = cli("convert", "newton.py", "-o", "newton.py/out.py")
+    assert result.exit_code == 2 and "cannot write the output" in result.stderr
+
+
+@pytest.mark.parametrize("make", [os.symlink, os.link, lambda old, new: None])
+def test_output_equal_to_input(here, cli, make):
+    make("newton.py", "same.py")
+    name = "same.py" if Path("same.py").exists() else "./newton.py"
+    before = Path("newton.py").read_text()
+    result = cli("convert", "newton.py", "-o", name, "--force")
+    assert result.exit_code == 2 and "is an input" in result.stderr
+    assert Path("newton.py").read_text() == before
+
+
+def test_an_output_that_is_another_input(here, cli):
+    Path("newton_graph.py").write_text("x = 1\n")
+    assert cli("convert", "newton.py", "newton_graph.py", "--force").exit_code == 2
+    assert Path("newton_graph.py").read_text() == "x = 1\n"
+
+
+def test_names_cannot_control_the_terminal(here, cli):
+    Path("bad\x1b[31m.py").write_text("x = (\n")
+    assert "\x1b" not in cli("convert", "bad\x1b[31m.py").stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("newton.py:solv", "did you mean solve or Solver?"),
+        ("newton.py:step", "did you mean Solver.step?"),
+        ("missing.py:f", "missing.py: no such file"),
+        ("missing.py", "missing.py: no such file"),
+        ("no_such_module:f", "no module no_such_module"),
+        ("sys:exit", "built into Python"),
+        ("nothing_of_that_name", "no function or class nothing_of_that_name"),
+        (".", "is a folder"),
+        ("1+1", "neither a file nor"),
+    ],
+)
+def test_targets_that_are_not_there(here, cli, target, said):
+    result = cli("show-code", target)
+    assert result.exit_code == 2 and said in result.stderr and result.stdout == ""
+
+
+def test_a_target_that_cannot_be_parsed(here, cli):
+    Path("bad.py").write_text("def f(:\n")
+    for target in ("bad.py", "bad.py:f", "bad:f"):
+        result = cli("show-code", target)
+        assert result.exit_code == 3 and result.stderr.startswith("bad.py:1:7:")

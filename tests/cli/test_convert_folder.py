@@ -1,0 +1,176 @@
+"""`autoconv convert` on folders: structure, imports between siblings, all or nothing, several processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autoconv.emit.conversion import Conversion, Diagnostic
+from autoconv.errors import Place
+
+
+@pytest.fixture
+def package(here: Path) -> Path:
+    """A package with a sub-package, data, relative and absolute imports of itself, and what tools leave behind."""
+    files = {
+        "pkg/__init__.py": "from .core import double\nfrom pkg.sub.more import triple\n",
+        "pkg/core.py": "def double(x):\n    if x > 0:\n        return 2 * x\n    return x\n",
+        "pkg/sub/__init__.py": "",
+        "pkg/sub/more.py": "from ..core import double\n\n\ndef triple(x):\n    return double(x) + x\n",
+        "pkg/data/table.txt": "1 2 3\n",
+        "pkg/__pycache__/core.cpython-311.pyc": "x",
+        "pkg/.git/config": "x",
+        "pkg/env/pyvenv.cfg": "x",
+        "pkg/env/lib/module.py": "x = 1\n",
+    }
+    for name, text in files.items():
+        path = here / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return here / "pkg"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+EXPECTED = ["__init__.py", "core.py", "data/table.txt", "sub/__init__.py", "sub/more.py"]
+
+
+def test_a_folder_goes_to_a_sibling_with_its_data(package, cli):
+    result = cli("convert", "pkg/")
+    assert result.exit_code == 0, result.output
+    assert "wrote pkg_graph (5 files)" in result.stderr
+    assert names(package.parent / "pkg_graph") == EXPECTED
+    assert sorted(path.name for path in package.parent.iterdir()) == ["newton.py", "pkg", "pkg_graph"]
+
+
+def test_imports_between_siblings_stay_in_the_converted_package(package, cli):
+    assert cli("convert", "pkg", "-q").exit_code == 0
+    for path in package.rglob("*.py"):
+        if "env" not in path.parts:
+            path.write_text("raise ImportError('the original was imported')\n")
+    program = "import pkg_graph; print(pkg_graph.triple(2), pkg_graph.double(-1))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=package.parent, capture_output=True, text=True)
+    assert done.stdout.split() == ["6", "-1"], done.stderr
+
+
+def test_check_of_a_folder(package, cli):
+    assert cli("convert", "pkg", "--check").exit_code == 1
+    cli("convert", "pkg")
+    assert cli("convert", "pkg", "--check").exit_code == 0
+    (package / "data/table.txt").write_text("new\n")
+    result = cli("convert", "pkg", "--check")
+    assert result.exit_code == 1 and "table.txt" in result.stderr
+
+
+def test_an_existing_folder_needs_force_unless_it_is_empty(package, cli):
+    (package.parent / "out").mkdir()
+    assert cli("convert", "pkg", "-o", "out").exit_code == 0
+    again = cli("convert", "pkg", "-o", "out")
+    assert again.exit_code == 2 and "out exists already" in again.stderr
+    (package.parent / "out/mine.txt").write_text("mine")
+    assert cli("convert", "pkg", "-o", "out", "--force").exit_code == 0
+    assert names(package.parent / "out") == sorted([*EXPECTED, "mine.txt"])
+
+
+def test_several_processes_give_the_same(package, cli):
+    assert cli("convert", "pkg", "-o", "one", "--jobs", "1").exit_code == 0
+    assert cli("convert", "pkg", "-o", "two", "--jobs", "2").exit_code == 0
+    one, two = package.parent / "one", package.parent / "two"
+    assert names(one) == names(two)
+    for name in EXPECTED:
+        assert (one / name).read_text().replace("one", "X") == (two / name).read_text().replace("two", "X")
+
+
+def test_one_bad_file_stops_the_folder_unless_told_to_keep_going(package, cli):
+    (package / "bad.py").write_text("def f(:\n")
+    (package / "worse.py").write_bytes(b"s = '\xe9'\n")
+    result = cli("convert", "pkg")
+    assert result.exit_code == 3 and not (package.parent / "pkg_graph").exists()
+    assert "pkg/bad.py:1:7:" in result.stderr and "pkg/worse.py:1:6:" in result.stderr
+    going = cli("convert", "pkg", "--keep-going")
+    assert going.exit_code == 3
+    assert (package.parent / "pkg_graph/bad.py").read_text() == "def f(:\n"
+    assert "pkg/bad.py:1:7:" in going.stderr and (package.parent / "pkg_graph/core.py").exists()
+
+
+@pytest.fixture
+def unsupported(monkeypatch):
+    """A converter to which `double` is unsupported, twice."""
+    workers = sys.modules["autoconv.cli.workers"]
+    real = workers.convert_source
+
+    def convert(source, filename, options):
+        result: Conversion = real(source, filename, options)
+        if "def double" not in source:
+            return result
+        place = Place(filename, 2, 5, 7, "    if x > 0:")
+        return replace(result, diagnostics=(Diagnostic("cannot do this", place, "double", "do that"),) * 2)
+
+    monkeypatch.setattr(workers, "convert_source", convert)
+
+
+def test_unsupported_constructs_are_all_named_and_nothing_is_written(package, cli, unsupported):
+    result = cli("convert", "pkg")
+    assert result.exit_code == 1 and not (package.parent / "pkg_graph").exists()
+    assert result.stderr.count("pkg/core.py:2:5: cannot do this (in double)\n    if x > 0:\n    ^^\n") == 2
+    assert "Write instead: do that" in result.stderr
+    assert cli("convert", "pkg", "--keep-going").exit_code == 1
+    assert names(package.parent / "pkg_graph") == EXPECTED
+
+
+def test_an_unsupported_file_does_not_stop_other_files(package, cli, unsupported):
+    result = cli("convert", "newton.py", "pkg/core.py")
+    assert result.exit_code == 1 and "1 of 2 files were not written" in result.stderr
+    assert Path("newton_graph.py").exists() and not Path("pkg/core_graph.py").exists()
+
+
+def test_a_bug_of_ours_is_one_line_with_exit_code_4(here, cli, monkeypatch):
+    def broken(source, filename, options):
+        raise KeyError("oops")
+
+    monkeypatch.setattr(sys.modules["autoconv.cli.workers"], "convert_source", broken)
+    result = cli("convert", "newton.py")
+    assert result.exit_code == 4 and not Path("newton_graph.py").exists()
+    (line,) = result.stderr.splitlines()
+    assert "newton.py" in line and "KeyError: 'oops'" in line and "AUTOCONV_TRACEBACK=1" in line
+
+
+def test_names_to_compile_are_looked_for_in_all_files(package, cli):
+    assert cli("convert", "pkg", "--compile", "triple").exit_code == 0
+    assert "compile" in Path("pkg_graph/sub/more.py").read_text()
+    result = cli("convert", "pkg", "--compile", "tripel", "--force")
+    assert result.exit_code == 2 and "did you mean triple?" in result.stderr
+
+
+def test_links_in_a_folder(package, cli):
+    (package / "linked.py").symlink_to("core.py")
+    (package / "loop").symlink_to(".")
+    (package / "dangling").symlink_to("nowhere")
+    assert cli("convert", "pkg").exit_code == 0
+    out = package.parent / "pkg_graph"
+    assert (out / "linked.py").read_text() == (out / "core.py").read_text()
+    assert (out / "loop").is_symlink() and (out / "dangling").is_symlink()
+
+
+def test_outputs_in_or_over_the_input_are_refused(package, cli):
+    inside = cli("convert", "pkg", "-o", "pkg/out")
+    assert inside.exit_code == 2 and "inside" in inside.stderr
+    same = cli("convert", "pkg", "-o", "pkg", "--force")
+    assert same.exit_code == 2 and "is an input" in same.stderr
+    Path("alias").symlink_to("pkg")
+    assert cli("convert", "pkg", "-o", "alias", "--force").exit_code == 2
+    twice = cli("convert", "pkg/core.py", "pkg/sub/../core.py", "-o", "out")
+    assert twice.exit_code == 2 and "written twice" in twice.stderr
+
+
+def test_a_folder_without_python(here, cli):
+    Path("empty").mkdir()
+    result = cli("convert", "empty")
+    assert result.exit_code == 2 and "there is no Python file" in result.stderr
+    assert cli("convert", "newton.py", "empty", "-o", "-").exit_code == 2

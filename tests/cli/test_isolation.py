@@ -1,0 +1,84 @@
+"""The user's code is never imported or run: not what is converted, and not what lies in the current folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autoconv._start import _module_option
+
+HOSTILE = (
+    "gast numpy click rich pygments platformdirs astunparse json tokenize difflib typing_extensions "
+    "multiprocessing pickle queue struct autoconv_user"
+).split()
+
+
+@pytest.fixture
+def hostile(here: Path) -> Path:
+    """A folder full of modules that give themselves away when they are run."""
+    for name in HOSTILE:
+        (here / f"{name}.py").write_text(f"open({str(here / 'EXECUTED')!r}, 'a').write({name!r})\n")
+    (here / "EVIL.py").write_text("import os\n\n\ndef evil(x):\n    return x\n\n\nos._exit(77)\n")
+    return here
+
+
+COMMANDS = [
+    ["convert", "newton.py", "EVIL.py"],
+    ["convert", ".", "-o", "../out"],
+    ["convert", ".", "-o", "../out2", "--jobs", "2"],
+    ["convert", "newton.py", "--explain"],
+    ["show-code", "evil", "--side-by-side"],
+    ["show-code", "EVIL:evil"],
+    ["info"],
+    ["run", "newton.py"],
+]
+
+
+def script() -> list[str]:
+    """The console script, where it is installed beside this interpreter."""
+    path = Path(sys.executable).with_name("autoconv")
+    return [str(path)] if path.exists() else []
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("start", [[sys.executable, "-m", "autoconv"], [sys.executable, "-Bmautoconv"], script()])
+@pytest.mark.parametrize("python_path", [None, ".", ""])
+def test_nothing_of_the_folder_is_run(hostile, arguments, start, python_path):
+    if not start:
+        pytest.skip("the console script is not installed")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if python_path is not None:
+        environment["PYTHONPATH"] = python_path
+    inner = hostile / "inner"
+    inner.mkdir()
+    for path in hostile.glob("*.py"):
+        path.rename(inner / path.name)
+    done = subprocess.run([*start, *arguments], cwd=inner, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    executed = hostile / "EXECUTED"
+    assert not executed.exists(), executed.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "module"),
+    [
+        (["-m", "autoconv", "convert"], "autoconv"),
+        (["-Bm", "autoconv"], "autoconv"),
+        (["-X", "dev", "-W", "error", "-mautoconv"], "autoconv"),
+        (["-Xdev", "-Wm", "--check-hash-based-pycs", "always", "-Im", "pytest"], "pytest"),
+    ],
+)
+def test_reading_the_interpreters_own_options(arguments, module):
+    assert _module_option(arguments) == module
+
+
+def test_a_program_that_imports_autoconv_keeps_its_path(here):
+    (here / "program.py").write_text("import sys\nimport autoconv\nprint(sys.path[0])\n")
+    done = subprocess.run([sys.executable, "program.py"], cwd=here, capture_output=True, text=True)
+    assert os.path.realpath(done.stdout.strip()) == os.path.realpath(here), done.stderr
+    done = subprocess.run([sys.executable, "-m", "program"], cwd=here, capture_output=True, text=True)
+    assert os.path.realpath(done.stdout.strip()) == os.path.realpath(here), done.stderr

@@ -1,0 +1,141 @@
+"""`autoconv run`: a script as Python would run it, converted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def script(here: Path) -> Path:
+    path = here / "project" / "main.py"
+    path.parent.mkdir()
+    path.write_text(
+        """import os
+import sys
+
+import helper
+
+if __name__ == "__main__":
+    print(__file__, sys.argv, sys.modules["__main__"].helper is helper)
+    print(os.path.realpath(sys.path[0]) == os.path.realpath(os.path.dirname(__file__)))
+    print(helper.halve(10), "helper" in sys.modules, helper.__file__.endswith("helper.py"))
+"""
+    )
+    (path.parent / "helper.py").write_text(
+        """def halve(x):
+    while x > 3:
+        x = x / 2
+    return x
+
+
+def fail(x):
+    if x > 0:
+        # here it comes
+        raise KeyError("missing")
+    return x
+"""
+    )
+    return path
+
+
+def test_a_script_runs_as_main_with_its_arguments(script, command):
+    done = command("run", "project/main.py", "--flag", "a b", "-v")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "project/main.py ['project/main.py', '--flag', 'a b', '-v'] True"
+    assert lines[1:] == ["True", "2.5 True True"]
+
+
+def test_the_folder_of_the_script_is_left_clean(script, command):
+    command("run", "project/main.py", PYTHONDONTWRITEBYTECODE="")
+    assert sorted(path.name for path in script.parent.iterdir()) == ["__pycache__", "helper.py", "main.py"]
+    kept = [path.name for path in (script.parent / "__pycache__").iterdir()]
+    assert [name.split("-")[0] for name in kept] == ["helper.autoconv"]
+
+
+def test_an_exception_shows_the_users_frames_only(script, command):
+    script.write_text("import helper\n\n\ndef go():\n    return helper.fail(1)\n\n\ngo()\n")
+    done = command("run", script)
+    plain = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=script.parent.parent)
+    assert done.returncode == plain.returncode == 1
+    without_carets = [line for line in plain.stderr.splitlines() if set(line.strip()) - set("^~")]
+    assert [line for line in done.stderr.splitlines() if set(line.strip()) - set("^~")] == without_carets
+
+
+def test_chained_exceptions_keep_their_form(script, command):
+    script.write_text(
+        """import helper
+
+try:
+    helper.fail(2)
+except KeyError as error:
+    raise ValueError("outer") from error
+"""
+    )
+    done = command("run", script)
+    assert "The above exception was the direct cause" in done.stderr
+    assert "autoconv" not in done.stderr and done.stderr.count("Traceback") == 2
+    assert 'line 10, in fail\n    raise KeyError("missing")' in done.stderr
+
+
+@pytest.mark.parametrize(("leave", "code"), [("7", 7), ("None", 0), ("'sorry'", 1)])
+def test_exit_codes_of_the_script(script, command, leave, code):
+    script.write_text(f"import sys\n\nsys.exit({leave})\n")
+    done = command("run", script)
+    assert done.returncode == code and "Traceback" not in done.stderr
+    assert done.stderr.strip() == ("sorry" if code == 1 else "")
+
+
+def test_the_scripts_own_hook_is_honoured(script, command):
+    script.write_text("import sys\n\nsys.excepthook = lambda *e: print('mine', e[1])\nraise ValueError(3)\n")
+    assert command("run", script).stdout == "mine 3\n"
+
+
+def test_modules_beside_the_script_come_first(script, command):
+    (script.parent / "click.py").write_text("mine = 'own click'\n")
+    (script.parent / "queue.py").write_text("mine = 'own queue'\n")
+    script.write_text("import click\nimport queue\n\nprint(click.mine, queue.mine)\n")
+    done = command("run", script)
+    assert done.stdout == "own click own queue\n", done.stderr
+
+
+def test_functions_to_compile(script, command):
+    (script.parent / "helper.py").write_text("def halve(x):\n    return x / 2\n")
+    script.write_text("import helper\n\n\ndef f(x):\n    return helper.halve(x) + 1\n\n\nprint(f(4.0))\n")
+    done = command("run", "--compile", "f", "--compile", "helper:halve", script)
+    assert done.stdout == "3.0\n", done.stderr
+    assert "did you mean f?" in command("run", "--compile", "ff", script).stderr
+
+
+def test_scripts_that_are_not_there_or_not_python(script, command):
+    for name, text, code in (("no.py", None, 2), ("bad.py", "def f(:\n", 3)):
+        if text:
+            (script.parent / name).write_text(text)
+        done = command("run", f"project/{name}")
+        assert done.returncode == code and "Traceback" not in done.stderr and name in done.stderr
+    assert command("run", "project").returncode == 2
+
+
+def test_a_bad_module_is_a_plain_syntax_error(script, command):
+    (script.parent / "helper.py").write_text("def f(:\n")
+    done = command("run", script)
+    assert done.returncode == 1
+    assert "SyntaxError" in done.stderr and "helper.py" in done.stderr and "autoconv" not in done.stderr
+
+
+def test_disabled(script, command):
+    done = command("run", script, AUTOCONV_DISABLE="1")
+    assert done.returncode == 0 and not list(script.parent.glob("__pycache__/*autoconv*"))
+
+
+def test_an_interrupt_ends_the_script(script):
+    script.write_text("import os, signal\n\nos.kill(os.getpid(), signal.SIGINT)\nwhile True:\n    pass\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "autoconv", "run", str(script)], capture_output=True, text=True, env=os.environ
+    )
+    assert done.returncode == 130 and "KeyboardInterrupt" in done.stderr
