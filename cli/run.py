@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,11 +13,11 @@ import click
 
 from autoconv._start import LOADED_BEFORE
 from autoconv.config import SETTINGS
-from autoconv.errors import TargetError
+from autoconv.errors import SourceError, TargetError
 from autoconv.importing import ImportHook, convert_script
 
 from .sources import parse, read_source
-from .targets import check_name
+from .targets import check_name, python_files
 from .tracebacks import show_user_traceback
 
 KEPT = frozenset({"autoconv", "numpy", "__main__"})
@@ -60,6 +62,7 @@ def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[st
     folder = Path(os.path.realpath(path)).parent
     hook = ImportHook(folder=folder, compile=names, keep_going=keep_going)
     code = convert_script(path, hook)
+    _load_runtime()
     module = ModuleType("__main__")
     module.__dict__.update(__file__=file, __builtins__=__builtins__, __cached__=None)
     _become(module, [file, *arguments], folder)
@@ -84,13 +87,29 @@ def _become(module: ModuleType, arguments: list[str], folder: Path) -> None:
     _forget_shadowed(folder)
 
 
+def _load_runtime() -> None:
+    """Everything that converted code needs, and what that loads late, while the script's folder is not on the
+    path yet: a module of the same name beside the script must not be taken for a library."""
+    for name in ("autoconv.operators", "astunparse", "gast", "platformdirs"):
+        importlib.import_module(name)
+
+
 def _forget_shadowed(folder: Path) -> None:
-    """A module beside the script comes before one of the same name that autoconv happened to import for
-    itself."""
+    """A module beside the script comes before one of the same name that autoconv imported for itself, for
+    scripts that import it."""
     own = {
         entry.stem for entry in folder.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").exists()
     }
+    loaded = {name for name in own - KEPT if name in sys.modules and name not in LOADED_BEFORE}
+    if not loaded:
+        return
+    imports = re.compile(rf"^\s*(?:import|from)\b[^#\n]*\b({'|'.join(sorted(loaded))})\b", re.MULTILINE)
+    wanted = set()
+    for path in python_files(folder):
+        try:
+            wanted.update(imports.findall(read_source(path)))
+        except SourceError:
+            continue
     for name in list(sys.modules):
-        top = name.partition(".")[0]
-        if top in own and name not in LOADED_BEFORE and top not in KEPT:
+        if name.partition(".")[0] in wanted:
             del sys.modules[name]

@@ -34,7 +34,7 @@ def find_target(target: str) -> Target:
     """
     if os.path.isdir(target):
         raise TargetError(f"{target} is a folder; name a file in it, or a function as in file.py:func")
-    if os.path.isfile(target):
+    if os.path.exists(target):
         return Target(Path(target))
     place, colon, name = target.rpartition(":")
     if not colon:

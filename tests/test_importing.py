@@ -160,7 +160,9 @@ def test_disabled(package, monkeypatch):
 
 
 def test_functions_to_compile(package):
-    hook = autoconv.importing.install("hooked", compile=["hooked.core:halve", "fail", "nothing", "other:halve"])
+    hook = autoconv.importing.install(
+        "hooked", compile=["hooked.core:halve", "fail", "nothing", "other:halve"]
+    )
     assert hook.options_for("hooked.core", CORE).compile_names == {"halve", "fail"}
     assert hook.options_for("elsewhere", CORE).compile_names == {"fail"}
 

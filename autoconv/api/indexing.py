@@ -23,7 +23,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     Raises InvalidArgumentError for a part that sticks out, where the shape is known.
     """
     tensor = convert_to_tensor(input_)
-    starts, sizes = _scalars(begin, "begin"), _scalars(size, "size")
+    starts, sizes = _scalars(begin, _count(size)), _scalars(size, _count(begin))
     if len(starts) != len(sizes):
         raise ValueError(f"slice: begin has {len(starts)} numbers, size {len(sizes)}")
     shape = tensor.shape
@@ -34,17 +34,26 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     return get_item(tensor, items)
 
 
-def _scalars(values: Any, what: str) -> list[Any]:
-    """Ints where they are known, else scalar tensors."""
+def _count(values: Any) -> int | None:
+    """How many numbers a list or vector has, where that is known."""
+    if as_tensor(values) is None:
+        return len(values)
+    shape = convert_to_tensor(values).shape
+    return shape[0] if shape.rank is not None else None
+
+
+def _scalars(values: Any, count: int | None = None) -> list[Any]:
+    """Ints where they are known, else scalar tensors; `count` of them when the vector does not tell."""
     known = static_value(values)
     if known is not None:
         return [int(v) for v in np.ravel(known)]
     if as_tensor(values) is None:
         return [_scalar(v) for v in values]
+    own = _count(values)
+    if own is None and count is None:
+        raise ValueError("how many dimensions are sliced has to be known while tracing")
     vector = convert_to_tensor(values)
-    if vector.shape.rank is None or vector.shape[0] is None:
-        raise ValueError(f"slice: the length of {what} has to be known while tracing")
-    return [get_item(vector, i) for i in builtins.range(vector.shape[0])]
+    return [get_item(vector, i) for i in builtins.range(own if own is not None else count or 0)]
 
 
 def _scalar(value: Any) -> Any:
@@ -71,8 +80,8 @@ def strided_slice(
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """input_[begin[0]:end[0]:strides[0], …]; bit i of a mask replaces what entry i says."""
-    starts, stops = _scalars(begin, "begin"), _scalars(end, "end")
-    steps = [1] * len(starts) if strides is None else _scalars(strides, "strides")
+    starts, stops = _scalars(begin, _count(end)), _scalars(end, _count(begin))
+    steps = [1] * len(starts) if strides is None else _scalars(strides, len(starts))
     items: list[Any] = []
     for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
         bit = 1 << i

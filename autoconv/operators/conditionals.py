@@ -8,7 +8,6 @@ from typing import Any
 from autoconv.errors import AssertionFailedError, StagingError
 from autoconv.operators.layout import Static, Variant
 from autoconv.operators.staging import record_body, stage_arms, write_spot
-from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.journal import cells_spots
 from autoconv.runtime.recording import COMPILE, current_region
@@ -87,7 +86,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     length = len(region.graph.nodes)
     probe = record_body(region, "probe", lambda _: [test()], 1)
     value = probe.results[0]
-    region.truncate(length)
+    region.graph.truncate(length)
     if not is_staged(value) and not probe.diverges:
         return bool(value)
     if not probe.region.graph.effects and not probe.spots:
@@ -114,7 +113,7 @@ def and_(first: Any, *rest: Thunk) -> Any:
         if is_staged(value):
             known, remaining = value, rest[position:]
             (result,) = stage_arms(
-                truth(known), [lambda: (and_(remaining[0](), *remaining[1:]),), lambda: (_as_is(known),)], [], ("and",)
+                truth(known), [lambda: (and_(remaining[0](), *remaining[1:]),), lambda: (known,)], [], ("and",)
             )
             return result
         if not value:
@@ -130,7 +129,7 @@ def or_(first: Any, *rest: Thunk) -> Any:
         if is_staged(value):
             known, remaining = value, rest[position:]
             (result,) = stage_arms(
-                truth(known), [lambda: (_as_is(known),), lambda: (or_(remaining[0](), *remaining[1:]),)], [], ("or",)
+                truth(known), [lambda: (known,), lambda: (or_(remaining[0](), *remaining[1:]),)], [], ("or",)
             )
             return result
         if value:
@@ -215,10 +214,6 @@ def _truth_of_variant(value: Variant) -> Any:
         decided = truth(arm) if known else False
         result = decided if result is None else dispatch.apply("select", value.tag == index, decided, result)
     return result
-
-
-def _as_is(value: Any) -> Any:
-    return payload(value, "bool") if False else value
 
 
 def _unchanged(*inputs: Any) -> tuple[Any, ...]:

@@ -12,7 +12,9 @@ from autoconv.errors import (
     OperatorNotAllowedInGraphError,
     StagingError,
 )
-from autoconv.graph.graph import Value
+from autoconv.graph.dtypes import bool_
+from autoconv.graph.graph import Span, Value
+from autoconv.graph.types import TensorType
 from autoconv.operators.deferred import template_of
 from autoconv.operators.layout import (
     NEVER,
@@ -28,7 +30,7 @@ from autoconv.operators.layout import (
 )
 from autoconv.runtime.journal import Journal, Spot
 from autoconv.runtime.recording import Region, current_region, recording, subregion
-from autoconv.runtime.spans import current_span
+from autoconv.runtime.spans import current_span, is_own_file
 from autoconv.runtime.tensor import SymbolicTensor
 
 # Never turned into an error of the graph: they are about the program as a whole.
@@ -71,7 +73,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
             region.journal.roll_back()
             raise
         except Exception as error:  # whatever the user's code raises
-            if getattr(error, "_autoconv_about_program", False):
+            if _is_about_program(error):
                 region.journal.roll_back()
                 raise
             record_raise(region, error)
@@ -85,6 +87,21 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     return Recorded(region, results, written, spots, diverges)
 
 
+# What the operators raise on behalf of the user's code; other errors raised by this package are about the program.
+_RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionError)
+
+
+def _is_about_program(error: Exception) -> bool:
+    """Whether the error is one of tracing itself, rather than one that the user's code would raise there."""
+    if getattr(error, "_autoconv_about_program", False):
+        return True
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    raised_here = trace is not None and is_own_file(trace.tb_frame.f_code.co_filename)
+    return raised_here and not isinstance(error, _RUN_TIME)
+
+
 def record_raise(region: Region, error: BaseException) -> None:
     """A node that raises the exception, with its message filled in from tensors when it has any."""
     template, data = template_of(error)
@@ -95,9 +112,6 @@ def record_raise(region: Region, error: BaseException) -> None:
 
 
 def _raise_span(error: BaseException) -> Any:
-    from autoconv.graph.graph import Span  # noqa: PLC0415
-    from autoconv.runtime.spans import is_own_file  # noqa: PLC0415
-
     found = None
     trace = error.__traceback__
     while trace is not None:
@@ -258,9 +272,6 @@ def _finish_loop(
 
 
 def _bool_type() -> Any:
-    from autoconv.graph.dtypes import bool_  # noqa: PLC0415
-    from autoconv.graph.types import TensorType  # noqa: PLC0415
-
     return TensorType(bool_, (), True)
 
 

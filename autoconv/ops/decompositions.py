@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError, UnimplementedError
+from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, TensorType, shape_text, shapes_compatible
 from autoconv.ops.arithmetic import quiet
 from autoconv.ops.gradients import conjugated, dtype_of, shape_of, unbroadcast
@@ -129,6 +130,7 @@ slogdet = define(
 inverse = define(
     name="inverse", graphdef="MatrixInverse", result=_inverse_type,
     kernel=_kernel("inv", _inverse, "Input is not invertible."), gradient=_inverse_gradient,
+    effects=Effects.RAISE,
     samples=(sample(_A), sample(np.stack([_A, -_A]), adjoint=True)),
 )  # fmt: skip
 
@@ -186,12 +188,13 @@ def _triangular_solve_gradient(
 solve = define(
     name="solve", graphdef="MatrixSolve", result=_solve_type,
     kernel=_kernel("solve", _solve, "Input matrix is not invertible."), gradient=_solve_gradient, unify="all",
+    effects=Effects.RAISE,
     samples=(sample(_A, _R), sample(np.stack([_A, -_A]), _R[None], adjoint=True)),
 )  # fmt: skip
 triangular_solve = define(
     name="triangular_solve", graphdef="MatrixTriangularSolve", result=_solve_type,
     kernel=_kernel("triangular_solve", _triangular_solve, "Input matrix is not invertible."),
-    gradient=_triangular_solve_gradient, unify="all",
+    gradient=_triangular_solve_gradient, unify="all", effects=Effects.RAISE,
     samples=(sample(_A, _R), sample(_A, _R, lower=False), sample(_A, _R, lower=True, adjoint=True)),
 )  # fmt: skip
 
@@ -354,7 +357,7 @@ cholesky = define(
     kernel=_kernel(
         "cholesky", _cholesky, "Cholesky decomposition was not successful. The input might not be valid."
     ),
-    gradient=_cholesky_gradient, samples=(sample(_S), sample(np.stack([_S, 2 * _S]))),
+    gradient=_cholesky_gradient, effects=Effects.RAISE, samples=(sample(_S), sample(np.stack([_S, 2 * _S]))),
 )  # fmt: skip
 svd = define(
     name="svd", graphdef="Svd", result=_svd_type, kernel=_kernel("svd", _svd, square=False),

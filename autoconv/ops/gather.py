@@ -11,6 +11,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
+from autoconv.graph.effects import Effects
 from autoconv.graph.types import Shape, TensorType, shape_text, shapes_compatible
 from autoconv.ops.constants import given_shape
 from autoconv.ops.record import Builder, define, sample
@@ -113,6 +114,7 @@ def _ungather_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 _I = np.array([[2, 0], [2, 1]], np.int32)
 gather = define(
     name="gather", graphdef="GatherV2", result=_gather_type, kernel=_gather, gradient=_gather_gradient,
+    effects=Effects.RAISE,
     samples=(
         sample(_X, _I, axis=0), sample(_X, np.array(1), axis=-1), sample(_B, _I, axis=2, batch_dims=1),
         sample(_B, _I, axis=-2, batch_dims=1),
@@ -254,6 +256,7 @@ _ND = np.array([[2, 1], [0, 3], [2, 1]], np.int32)
 _ROWS = np.array([[2], [0]], np.int64)
 gather_nd = define(
     name="gather_nd", graphdef="GatherNd", result=_gather_nd_type, kernel=_gather_nd,
+    effects=Effects.RAISE,
     gradient=_gather_nd_gradient,
     samples=(
         sample(_X, _ND), sample(_X, _ROWS), sample(_B, np.array([[[2], [0]], [[1], [1]]]), batch_dims=1),
@@ -268,6 +271,7 @@ ungather_nd = define(
 )  # fmt: skip
 scatter_nd = define(
     name="scatter_nd", graphdef="ScatterNd", result=_scatter_type, kernel=_scatter_nd,
+    effects=Effects.RAISE,
     gradient=_scatter_gradient,
     samples=(
         sample(_ND, np.array([1.5, 2.5, 0.5]), shape=(3, 4)),
@@ -289,7 +293,7 @@ def _tensor_scatter(name: str, graphdef: str, ufunc: Any, gradient: Any) -> Any:
 
     return define(
         name=name, graphdef=graphdef, result=_tensor_scatter_type, kernel=kernel, gradient=gradient,
-        unify=(0, 2),
+        unify=(0, 2), effects=Effects.RAISE,
         samples=(
             sample(_X, _ND, np.array([9.5, -2.5, 0.75])),
             sample(_X, _ROWS, np.array([[9.0, -9.0, 8.0, -8.0], [-1.0, 7.0, 0.25, 6.0]])),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError
 from autoconv.graph.dtypes import int64
-from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
 from autoconv.ops.gradients import dtype_of
 from autoconv.ops.index_spec import INPUT, Spec, parse_index, with_operands
 from autoconv.ops.record import Builder, define, sample
@@ -241,6 +243,40 @@ def _fitting(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any:
         ) from None
 
 
+def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    """May raise, unless the static types say that every index is in range."""
+    x, spec = types[0], attributes["spec"]
+    entries = list(with_operands(spec, types[len(types) - _operand_count(spec) :]))
+    if not isinstance(x, TensorType) or x.shape is None or _may_fail(x.shape, entries):
+        return Effects.RAISE
+    return Effects.PURE
+
+
+def _operand_count(spec: Spec) -> int:
+    return sum(1 if entry[0] in ("array", "mask") else entry.count(INPUT) for entry in spec)
+
+
+def _may_fail(shape: tuple[Dimension, ...], entries: list[Any]) -> bool:
+    if any(kind == "array" or (kind == "slice" and static[2] == INPUT) for kind, static, _ in entries):
+        return True
+    axis = 0
+    for kind, static, given in entries:
+        if kind == "ellipsis":
+            later = sum(1 for k, _, _ in entries if k in ("int", "slice")) - axis
+            axis = len(shape) - later
+        elif kind == "int":
+            if static[0] == INPUT or not isinstance(shape[axis], int):
+                return True
+            axis += 1
+        elif kind == "mask":
+            # A mask on its own, of the very shape of what it covers, cannot fail.
+            mask = given[0].shape
+            return len(entries) > 1 or mask is None or None in mask or shape[: len(mask)] != mask
+        elif kind == "slice":
+            axis += 1
+    return False
+
+
 # ---- update
 
 
@@ -326,6 +362,7 @@ _BOUNDS = (np.array(1, np.int32), np.array(0, np.int64))
 
 get_item = define(
     name="get_item", graphdef="StridedSlice", result=_get_item_type, kernel=_get_item,
+    effects=_effects,
     gradient=_get_item_gradient,
     samples=(
         sample(_X, spec=(("int", 1), ("ellipsis",), ("slice", None, None, -2))),
@@ -337,6 +374,7 @@ get_item = define(
 )  # fmt: skip
 set_item = define(
     name="set_item", graphdef="TensorStridedSliceUpdate", result=_set_item_type, kernel=_set_item,
+    effects=_effects,
     gradient=_set_item_gradient,
     samples=(
         sample(_X, np.array([1.5, 2.5, 3.5]), spec=(("int", 1), ("slice", None, None, None), ("int", 0))),

@@ -225,6 +225,7 @@ def _same_size(label: str, first: Dimension, second: Dimension, equation: str) -
 
 
 def _einsum(*inputs: Any, equation: str) -> Any:
+    parse_equation(equation, len(inputs))
     try:
         return np.einsum(equation, *inputs, optimize=len(inputs) > 2).astype(
             np.asarray(inputs[0]).dtype, copy=False

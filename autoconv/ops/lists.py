@@ -12,6 +12,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float64, int32
+from autoconv.graph.effects import Effects
 from autoconv.graph.types import ListType, Shape, TensorType, Type, join, shapes_compatible
 from autoconv.ops.gradients import dtype_of, flat
 from autoconv.ops.list_value import ListValue
@@ -190,16 +191,17 @@ list_push = define(
 )  # fmt: skip
 list_pop = define(
     name="list_pop", graphdef="TensorListPopBack", result=_list_pop_type, kernel=lambda list_: list_.pop(),
-    gradient=_list_pop_gradient, samples=(sample(_ROWS),),
+    gradient=_list_pop_gradient, effects=Effects.RAISE, samples=(sample(_ROWS),),
 )  # fmt: skip
 list_get = define(
     name="list_get", graphdef="TensorListGetItem", result=_list_get_type,
     kernel=lambda list_, index, *, wrap=False: list_.get(_position(list_, index, wrap)),
-    gradient=_list_get_gradient, samples=(sample(_ROWS, _INDEX), sample(_ROWS, np.array(-1), wrap=True)),
+    gradient=_list_get_gradient, effects=Effects.RAISE,
+    samples=(sample(_ROWS, _INDEX), sample(_ROWS, np.array(-1), wrap=True)),
 )  # fmt: skip
 list_set = define(
     name="list_set", graphdef="TensorListSetItem", result=_list_set_type, kernel=_list_set,
-    gradient=_list_set_gradient,
+    gradient=_list_set_gradient, effects=Effects.RAISE,
     samples=(sample(_ROWS, _INDEX, _ROW), sample(_ROWS, np.array(4), _ROW, resize=True)),
 )  # fmt: skip
 
@@ -348,7 +350,7 @@ list_stack = define(
 )  # fmt: skip
 list_gather = define(
     name="list_gather", graphdef="TensorListGather", result=_gather_type, kernel=_list_gather,
-    gradient=_list_gather_gradient, samples=(sample(_ROWS, np.array([2, 0, 2])),),
+    gradient=_list_gather_gradient, effects=Effects.RAISE, samples=(sample(_ROWS, np.array([2, 0, 2])),),
 )  # fmt: skip
 list_add_at = define(
     name="list_add_at", graphdef="TensorListScatterIntoExistingList",

@@ -8,6 +8,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, bool_, float64, int64
+from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, TensorType, shapes_compatible
 from autoconv.ops.gather import check_indices
 from autoconv.ops.gradients import unbroadcast
@@ -158,7 +159,7 @@ def _segment_sum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 
 segment_sum = define(
     name="segment_sum", graphdef="UnsortedSegmentSum", result=_segment_sum_type, kernel=_segment_sum,
-    gradient=_segment_sum_gradient,
+    gradient=_segment_sum_gradient, effects=Effects.RAISE,
     samples=(
         sample(_X, np.array([1, 1]), num_segments=3),
         sample(_X, np.array([[0, 1, 0], [1, 1, 1]]), np.array(2)),

@@ -8,6 +8,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, int32, int64
+from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
 from autoconv.ops.constants import given_shape
 from autoconv.ops.gradients import flat
@@ -111,6 +112,8 @@ def _dimension_left(old: Shape, given: int) -> Dimension:
 def _reshape(x: Any, vector: Any = None, *, shape: Any) -> Any:
     sizes = tuple(int(d) for d in (shape if vector is None else np.atleast_1d(vector)))
     try:
+        if min(sizes, default=0) < -1:
+            raise ValueError
         return np.reshape(x, sizes)
     except ValueError:
         raise InvalidArgumentError(
@@ -200,6 +203,7 @@ squeeze = define(
 )  # fmt: skip
 ensure_shape = define(
     name="ensure_shape", graphdef="EnsureShape", result=_ensure_shape_type, kernel=_ensure_shape,
+    effects=Effects.RAISE,
     gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],),
     samples=(sample(_X, shape=(None, 3)), sample(_X, shape=None)),
 )  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, bool_, float32, float64, int32, int64, string
+from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.gradients import flat
 from autoconv.ops.output import element_text, filled_in
@@ -207,6 +208,7 @@ def _padded(x: np.ndarray, split: Callable[[bytes], list[bytes]]) -> np.ndarray:
 
 string_substr = define(
     name="string_substr", graphdef="Substr", result=_substr_type, kernel=_substr, gradient=_NO,
+    effects=Effects.RAISE,
     samples=(sample(text_array("hello", "world"), np.array(1), np.array([2, 3])),),
 )  # fmt: skip
 string_split = define(
@@ -275,6 +277,7 @@ def _as_string(
 
 string_to_number = define(
     name="string_to_number", graphdef="StringToNumber", result=_number_type, kernel=_number, gradient=_NO,
+    effects=Effects.RAISE,
     samples=(sample(text_array("1.5", "-2e3"), dtype=float64), sample(text_array("12"), dtype=int32)),
 )  # fmt: skip
 as_string = define(

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-
 from autoconv.cli import main
+from click.testing import CliRunner, Result
 
 NEWTON = '''"""Newton's method."""
 import math
@@ -60,7 +59,9 @@ def cli() -> Callable[..., Result]:
 def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs `python -m autoconv` in the temporary folder as a process of its own."""
 
-    def invoke(*arguments: object, cwd: Path = tmp_path, **environment: str) -> subprocess.CompletedProcess[str]:
+    def invoke(
+        *arguments: object, cwd: Path = tmp_path, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "autoconv", *map(str, arguments)],
             cwd=cwd,

@@ -44,7 +44,14 @@ def test_a_multibyte_encoding_that_is_broken(here, cli):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["missing.py"], ["newton.py", "missing.py"], ["-", "newton.py"], [], ["newton.py", "--jobs", "x"], ["-o"]],
+    [
+        ["missing.py"],
+        ["newton.py", "missing.py"],
+        ["-", "newton.py"],
+        [],
+        ["newton.py", "--jobs", "x"],
+        ["-o"],
+    ],
 )
 def test_wrong_usage(here, cli, arguments):
     result = cli("convert", *arguments)

@@ -15,12 +15,12 @@ from autoconv.errors import Place
 
 @pytest.fixture
 def package(here: Path) -> Path:
-    """A package with a sub-package, data, relative and absolute imports of itself, and what tools leave behind."""
+    """A package with a sub-package, data, all kinds of imports of itself, and what tools leave behind."""
     files = {
         "pkg/__init__.py": "from .core import double\nfrom pkg.sub.more import triple\n",
         "pkg/core.py": "def double(x):\n    if x > 0:\n        return 2 * x\n    return x\n",
         "pkg/sub/__init__.py": "",
-        "pkg/sub/more.py": "from ..core import double\n\n\ndef triple(x):\n    return double(x) + x\n",
+        "pkg/sub/more.py": "import pkg.core\n\n\ndef triple(x):\n    return pkg.core.double(x) + x\n",
         "pkg/data/table.txt": "1 2 3\n",
         "pkg/__pycache__/core.cpython-311.pyc": "x",
         "pkg/.git/config": "x",

@@ -10,13 +10,18 @@ import time
 from pathlib import Path
 
 import pytest
-
 from autoconv.cli.output import Staging
 
 
 def test_a_closed_pipe_is_quiet(here):
-    Path("big.py").write_text("".join(f"def f{n}(x):\n    if x:\n        return {n}\n\n\n" for n in range(3000)))
-    for arguments in (["convert", "big.py", "-o", "-"], ["show-code", "big.py"], ["convert", "big.py", "--diff"]):
+    Path("big.py").write_text(
+        "".join(f"def f{n}(x):\n    if x:\n        return {n}\n\n\n" for n in range(3000))
+    )
+    for arguments in (
+        ["convert", "big.py", "-o", "-"],
+        ["show-code", "big.py"],
+        ["convert", "big.py", "--diff"],
+    ):
         process = subprocess.Popen(
             [sys.executable, "-m", "autoconv", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -32,7 +37,9 @@ def test_a_closed_pipe_is_quiet(here):
 def test_an_interrupt_leaves_nothing_behind(here, jobs, number):
     source = Path("many")
     source.mkdir()
-    text = "".join(f"def f{n}(x):\n    while x > {n}:\n        x = x / 2\n    return x\n\n\n" for n in range(300))
+    text = "".join(
+        f"def f{n}(x):\n    while x > {n}:\n        x = x / 2\n    return x\n\n\n" for n in range(300)
+    )
     for n in range(200):
         (source / f"m{n}.py").write_text(text)
     process = subprocess.Popen(

@@ -1,0 +1,22 @@
+"""Python's print of plain values and of Python numbers that became part of a graph."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from autoconv.graph.effects import Effects
+from autoconv.ops.control import format_data
+from autoconv.ops.record import define, none
+
+
+def _print(*data: Any, template: tuple[Any, ...]) -> tuple[()]:
+    """Writes the pieces to the sys.stdout of now; numbers in the template stand for inputs."""
+    sys.stdout.write("".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in template))
+    return ()
+
+
+define(
+    name="python_print", graphdef="PrintV2", result=lambda *_, **__: (), kernel=_print,
+    gradient=none("makes no value"), effects=Effects.OUTPUT,
+)  # fmt: skip

@@ -1,0 +1,57 @@
+"""The names of `autoconv.autograph`."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.config import SETTINGS
+from autoconv.emit.function import convert_function, converted_text
+from autoconv.errors import ConversionError
+from autoconv.operators.calls import do_not_convert, operators_module
+
+
+def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None) -> str:
+    """The converted source of a function, its name `tf__NAME`; raises ConversionError for what has no code."""
+    function = _plain_function(entity)
+    text = converted_text(function)
+    return text.replace(f"def {function.__name__}(", f"def tf__{function.__name__}(", 1)
+
+
+def to_graph(
+    entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None
+) -> Callable[..., Any]:
+    """The converted function itself: it builds a graph when called with tensors under trace, else computes."""
+    function = _plain_function(entity)
+    converted = convert_function(function, operators_module())
+    converted.__name__ = f"tf__{function.__name__}"
+    if isinstance(entity, types.MethodType):
+        return types.MethodType(converted, entity.__self__)
+    return converted
+
+
+def trace(*args: Any) -> None:
+    """Prints its arguments when it runs: while tracing, or eagerly."""
+    print(*args)
+
+
+def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
+    """How much conversion tells: 0 nothing, 3 the converted code."""
+    SETTINGS.verbosity = level
+    SETTINGS.log_to_stdout = alsologtostdout
+
+
+def _plain_function(entity: Any) -> types.FunctionType:
+    if getattr(entity, "__autoconv_function__", False):
+        raise ConversionError(
+            f"converting {entity!r}: ValueError: Cannot apply autograph to a function that doesn't expose a __code__ object. "
+            "If this is a @autoconv.function, try passing f.python_function instead."
+        )
+    function = entity.__func__ if isinstance(entity, types.MethodType) else entity
+    if not isinstance(function, types.FunctionType):
+        raise ConversionError(f"{entity!r} is not a Python function, and has no source to convert")
+    return function
+
+
+__all__ = ["do_not_convert", "set_verbosity", "to_code", "to_graph", "trace"]

@@ -1,0 +1,180 @@
+"""One trace, optimised and compiled: a graph with typed inputs, and how calls go through it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends import BACKENDS
+from autoconv.graph.graph import Graph, Value
+from autoconv.graph.types import TensorType
+from autoconv.operators.layout import Arms, Layout, Leaf, Parts, Static, leaf_types, rebuild
+from autoconv.runtime.dispatch import graph_value
+from autoconv.runtime.recording import Region
+from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.variable import Variable
+from autoconv.tracing.guards import Guards
+from autoconv.tracing.signature import Call, Key, Literal, TensorKey, VariableKey
+
+
+class ConcreteFunction:
+    """A function of one signature. Call it with tensors (or what converts to them), by position or name."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        key: Key,
+        names: Sequence[str],
+        captures: Sequence[Any],
+        layout: Layout,
+        guards: Guards,
+        contract: str,
+        owner: Any,
+        name: str,
+        raw_graph: Graph,
+    ) -> None:
+        self.graph = graph
+        self.key = key
+        self.names = list(names)
+        self.captured_inputs = list(captures)
+        self.layout = layout
+        self.guards = guards
+        self.contract = contract
+        self.raw_graph = raw_graph
+        self._owner = owner
+        self._name = name
+        self._run = BACKENDS["reference"](graph)
+        self._arrays_out = contract == "compile" and not any(
+            isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves
+        ) and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
+
+    @property
+    def name(self) -> bytes:
+        return self._name.encode()
+
+    @property
+    def inputs(self) -> list[SymbolicTensor]:
+        return [SymbolicTensor(value) for value in self.graph.parameters if hasattr(value.type, "dtype")]
+
+    @property
+    def outputs(self) -> list[SymbolicTensor]:
+        return [SymbolicTensor(value) for value in self.graph.outputs if hasattr(value.type, "dtype")]
+
+    @property
+    def structured_outputs(self) -> Any:
+        return rebuild(self.layout, iter(self.graph.outputs))
+
+    @property
+    def structured_input_signature(self) -> Any:
+        specs = tuple(
+            TensorSpec.from_type(leaf.type, name)
+            for leaf, name in zip(self.key.leaves, self.names, strict=True)
+            if isinstance(leaf, TensorKey)
+        )
+        return specs, {}
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        return tuple(c for c in self.captured_inputs if not isinstance(c, Tensor))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._owner.call_concrete(self, args, kwargs)
+
+    def call_leaves(self, leaves: Sequence[Any]) -> Any:
+        """Runs with the leaves of the arguments, in the order of the key."""
+        values = [
+            _run_value(leaf)
+            for leaf, key in zip(leaves, self.key.leaves, strict=True)
+            if isinstance(key, (TensorKey, VariableKey))
+        ]
+        values += [c._array if isinstance(c, EagerTensor) else c for c in self.captured_inputs]
+        results = self._run(values)
+        return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
+
+    def _result(self, value: Any, type_: Any) -> Any:
+        if self.contract == "compile":
+            if getattr(type_, "weak", False):
+                return np.asarray(value).item()
+            if self._arrays_out and isinstance(value, (np.ndarray, np.generic)):
+                return value
+        return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+    def record(self, region: Region, call: Call) -> Any:
+        """A node that calls this graph, in a function that is being traced."""
+        inputs: list[Value] = [
+            region.lift(graph_value(region, leaf if not isinstance(leaf, Variable) else leaf.storage))
+            for leaf, key in zip(call.leaves, self.key.leaves, strict=True)
+            if isinstance(key, (TensorKey, VariableKey))
+        ]
+        inputs += [region.lift(graph_value(region, captured)) for captured in self.captured_inputs]
+        stateful = bool(self.graph.effects)
+        node = region.record(
+            "call",
+            inputs,
+            {"name": self._name},
+            regions=[self.graph],
+            types=[value.type for value in self.graph.outputs],
+            shown="StatefulPartitionedCall" if stateful else "PartitionedCall",
+        )
+        return rebuild(self.layout, iter(node.results))
+
+    def _signature_text(self) -> list[str]:
+        lines = []
+        for leaf, name in zip(self.key.leaves, self.names, strict=True):
+            lines.append(f"{name}: {leaf}")
+        return lines
+
+    @property
+    def function_type(self) -> str:
+        return self.pretty_printed_signature(verbose=False)
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """The types of inputs, output and captures: on one line, or one block each."""
+        result = self._output_text()
+        if not verbose:
+            return f"({', '.join(self._signature_text())}) -> {result}"
+        inputs = [
+            f"  {name} (POSITIONAL_OR_KEYWORD): {leaf}"
+            for leaf, name in zip(self.key.leaves, self.names, strict=True)
+        ] or ["  None"]
+        captures = [f"  {id(c)}: {getattr(c, 'type', c)}" for c in self.captured_inputs] or ["  None"]
+        return "\n".join(["Input Parameters:", *inputs, "Output Type:", f"  {result}", "Captures:", *captures])
+
+    def _output_text(self) -> str:
+        return _layout_text(self.layout)
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
+
+
+def _layout_text(layout: Layout) -> str:
+    """What a result of that layout is, in the words of TensorSpec."""
+    if isinstance(layout, Leaf):
+        return repr(TensorSpec.from_type(layout.type)) if isinstance(layout.type, TensorType) else str(layout.type)
+    if isinstance(layout, Parts):
+        inner = [_layout_text(part) for part in layout.parts]
+        if layout.keys is not None:
+            inner = [f"{key!r}: {text}" for key, text in zip(layout.keys, inner, strict=True)]
+        return f"{layout.kind.__name__.capitalize()}[{', '.join(inner)}]"
+    if isinstance(layout, Arms):
+        return " | ".join(map(_layout_text, layout.arms))
+    return repr(layout.value) if isinstance(layout, Static) else "never"
+
+
+def _run_value(leaf: Any) -> Any:
+    if isinstance(leaf, EagerTensor):
+        return leaf._array
+    if isinstance(leaf, Variable):
+        return leaf.storage
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return np.array(leaf)
+    return np.asarray(leaf)
+
+
+__all__ = ["ConcreteFunction", "Literal"]

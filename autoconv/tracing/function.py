@@ -1,0 +1,266 @@
+"""`function` and `compile`: decorators that trace, cache and run."""
+
+from __future__ import annotations
+
+import functools
+import types
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.config import SETTINGS
+from autoconv.errors import AutoconvError
+from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
+from autoconv.runtime.spans import is_own_file
+from autoconv.tracing.concrete import ConcreteFunction
+from autoconv.tracing.errors import located
+from autoconv.tracing.explain import Explanation, Row
+from autoconv.tracing.python_contract import RunPlain, Specialise
+from autoconv.tracing.signature import Call, Key, Signature
+from autoconv.tracing.trace import LOCK, trace_function
+
+_CACHE_LIMIT = 256
+_SINGLETON = (
+    "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create variables on "
+    "non-first call. Make sure the autoconv.Variable is only created once or created outside of the function: create it "
+    "before and use it inside, or keep it in an object's attribute that is None at first."
+)
+
+
+class Function:
+    """A Python function that runs as graphs, one a signature. See `function` and `compile`."""
+
+    __autoconv_function__ = True
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        contract: str = FUNCTION,
+        input_signature: Sequence[Any] | None = None,
+        autograph: bool = True,
+        reduce_retracing: bool = False,
+        name: str | None = None,
+    ) -> None:
+        if not callable(python_function):
+            raise TypeError(f"{python_function!r} is not a callable object")
+        self.python_function = python_function
+        self.contract = contract
+        self._input_signature = input_signature
+        self._autograph = autograph
+        self._reduce_retracing = reduce_retracing
+        self._signature = Signature(
+            python_function, contract, input_signature, name or getattr(python_function, "__name__", "function")
+        )
+        self._cache: OrderedDict[Key, list[ConcreteFunction]] = OrderedDict()
+        self._literal: frozenset[int] = frozenset()
+        self._plain: dict[Key, str] = {}
+        self._explanation = Explanation(self._signature.name)
+        self._traces = 0
+        self._called_before = False
+        functools.update_wrapper(self, python_function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        region = current_region()
+        if SETTINGS.run_eagerly and region is None:
+            return self.python_function(*args, **kwargs)
+        if region is not None and self.contract == COMPILE:
+            from autoconv.operators.calls import converted  # noqa: PLC0415
+
+            return converted(self.python_function, region)(*args, **kwargs)
+        self._signature.check_arity()
+        call = self._signature.bind(args, kwargs, self._literal)
+        concrete = self._find(call) or self._obtain(call)
+        if concrete is None:
+            return self.python_function(*args, **kwargs)
+        call.leaves = call.leaves if len(call.leaves) == len(concrete.key.leaves) else call.leaves
+        if region is not None:
+            return concrete.record(region, call)
+        return self._run(concrete, call, args, kwargs)
+
+    def _run(self, concrete: ConcreteFunction, call: Call, args: Any, kwargs: Any) -> Any:
+        try:
+            return concrete.call_leaves(call.leaves)
+        except OverflowError as error:
+            if self.contract != COMPILE or concrete.graph.effects.must_run:
+                raise located(error) from None
+        except Exception as error:
+            raise located(error) from None
+        # Python's ints have no limit: the call is made again as plain Python.
+        self._explanation.plain.append(f"{self._signature.name}: an int left the 64 bits a graph carries; this call ran as plain Python")
+        return self.python_function(*args, **kwargs)
+
+    def _find(self, call: Call) -> ConcreteFunction | None:
+        for concrete in self._cache.get(call.key, ()):
+            if not concrete.guards.changed():
+                return concrete
+        return None
+
+    def _obtain(self, call: Call) -> ConcreteFunction | None:
+        """Traces; None when the call has to run as plain Python."""
+        with LOCK:
+            found = self._find(call)
+            if found is not None:
+                return found
+            if call.key in self._plain:
+                return None
+            reason = self._explanation.why(call, self._cache)
+            try:
+                concrete = self._trace(call)
+            except Specialise as wanted:
+                self._literal |= {wanted.leaf}
+                rebound = self._signature.bind((), call.arguments, self._literal) if False else call
+                rebound.key = self._rekey(call)
+                return self._find(rebound) or self._obtain(rebound)
+            except RunPlain as plain:
+                return self._give_up(call, plain.reason, plain.place)
+            except Exception as error:
+                if self.contract == COMPILE:
+                    return self._give_up(call, f"{type(error).__name__}: {error}", getattr(error, "place", None))
+                raise located(error) from None
+            self._explanation.rows.append(Row(reason, concrete))
+            return self._remember(concrete)
+
+    def _rekey(self, call: Call) -> Key:
+        aliases: dict[int, int] = {}
+        leaves = tuple(
+            self._signature._leaf_key(leaf, aliases, index in self._literal)
+            for index, leaf in enumerate(call.leaves)
+        )
+        return Key(call.key.templates, leaves)
+
+    def _give_up(self, call: Call, reason: str, place: Any) -> None:
+        self._plain[call.key] = reason
+        self._explanation.plain.append(f"{place}: {reason}" if place else reason)
+
+    def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
+        entries = self._cache.setdefault(concrete.key, [])
+        entries.insert(0, concrete)
+        del entries[4:]
+        self._cache.move_to_end(concrete.key)
+        while len(self._cache) > _CACHE_LIMIT:
+            self._cache.popitem(last=False)
+        if self.contract == COMPILE and len(entries) == 4 and self._traces > 16:
+            self._plain[concrete.key] = "what it reads from outside changes on every call"
+        return concrete
+
+    def _trace(self, call: Call) -> ConcreteFunction:
+        refuse = _refuse_variables if self._called_before else None
+        traced = self._trace_once(call, refuse)
+        if traced.created:
+            self._traces += 1
+            traced = self._trace_once(call, _refuse_variables)
+        self._traces += 1
+        self._called_before = True
+        return traced.concrete
+
+    def _trace_once(self, call: Call, on_create: Any) -> Any:
+        return trace_function(
+            self.python_function, call, self._signature, self.contract, self, self._autograph, on_create
+        )
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments: tensors, TensorSpecs or plain values."""
+        if self._input_signature is not None and not args and not kwargs:
+            args = tuple(self._input_signature)
+        call = self._signature.bind(args, kwargs, self._literal)
+        concrete = self._find(call) or self._obtain(call)
+        if concrete is None:
+            raise AutoconvError(
+                f"{self._signature.name} runs as plain Python: {self._plain.get(call.key, '')}"
+            )
+        return concrete
+
+    def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
+        """A call of one of this function's traces; raises TypeError for arguments of another type."""
+        call = self._signature.bind(args, kwargs, self._literal)
+        if call.key != concrete.key:
+            raise TypeError(
+                f"Binding inputs to tf.function failed: {self._signature.name} was traced for "
+                f"{concrete.pretty_printed_signature(verbose=False)} and is called with ({', '.join(map(str, call.key.leaves))})."
+            )
+        region = current_region()
+        return concrete.record(region, call) if region is not None else self._run(concrete, call, args, kwargs)
+
+    def experimental_get_tracing_count(self) -> int:
+        """How many traces were made."""
+        return self._traces
+
+    @property
+    def concrete_functions(self) -> list[ConcreteFunction]:
+        return [concrete for entries in self._cache.values() for concrete in reversed(entries)]
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)
+
+    def explain(self) -> str:
+        """Why each trace happened, and what ran as plain Python, line by line."""
+        return self._explanation.text()
+
+    @property
+    def function_spec(self) -> Signature:
+        return self._signature
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        name = f"__autoconv_bound_{self._signature.name}_{id(self)}"
+        bound = instance.__dict__.get(name) if hasattr(instance, "__dict__") else None
+        if bound is None:
+            method = types.MethodType(self.python_function, instance)
+            bound = Function(
+                method, self.contract, self._input_signature, self._autograph, self._reduce_retracing, self._signature.name
+            )
+            if hasattr(instance, "__dict__"):
+                instance.__dict__[name] = bound
+        return bound
+
+    def __repr__(self) -> str:
+        return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: Any = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Any:
+    """Makes a function run as graphs under TensorFlow's contract, one trace a signature of tensors.
+
+    Python's own effects happen once a trace; ops happen on every call. `input_signature` fixes one signature.
+    Raises TypeError when `func` is not callable.
+    """
+
+    def decorate(inner: Callable[..., Any]) -> Any:
+        if SETTINGS.disabled:
+            return inner
+        return Function(inner, FUNCTION, input_signature, autograph, bool(reduce_retracing or experimental_relax_shapes))
+
+    return decorate if func is None else decorate(func)
+
+
+def compile(func: Callable[..., Any] | None = None) -> Any:  # noqa: A001 - the public name
+    """Makes a function run as graphs under Python's contract: results and exceptions are those of the plain function.
+
+    Numbers are inputs, so one trace serves all of their values. What cannot be part of a graph runs as plain Python;
+    `f.explain()` says which line and why.
+    """
+
+    def decorate(inner: Callable[..., Any]) -> Any:
+        return inner if SETTINGS.disabled else Function(inner, COMPILE)
+
+    return decorate if func is None else decorate(func)
+
+
+def _refuse_variables(variable: Any) -> None:
+    raise ValueError(_SINGLETON)
+
+
+__all__ = ["Function", "compile", "function", "is_own_file", "weakref"]

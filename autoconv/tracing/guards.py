@@ -1,0 +1,161 @@
+"""Guards: what a trace read from outside its arguments, and whether that is still what it was."""
+
+from __future__ import annotations
+
+import enum
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autoconv.operators.calls import is_user_code
+from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.variable import Variable
+
+_DEPTH = 4
+_IDENTITY = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
+    np.ufunc, np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType, types.GenericAlias,
+)  # fmt: skip
+
+
+class Unguardable(Exception):
+    """A value whose changes cannot be noticed; `str()` says what it is."""
+
+
+@dataclass(eq=False)
+class Guards:
+    """The names that traced functions read, with what they were. `blind` lists what cannot be guarded."""
+
+    checks: list[tuple[str, Callable[[], Any], Any]] = field(default_factory=list)
+    blind: list[str] = field(default_factory=list)
+    _seen: set[Any] = field(default_factory=set)
+    _pending: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
+
+    def add_function(self, function: types.FunctionType) -> None:
+        """Guards the globals and closure cells that a function reads."""
+        code = function.__code__
+        if (code, id(function.__closure__)) in self._seen:
+            return
+        self._seen.add((code, id(function.__closure__)))
+        names = set(_names(code))
+        for name in sorted(names & function.__globals__.keys()):
+            self._add(name, function.__globals__.get, function.__globals__, name, names)
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            if name not in ("ag__", "__class__"):
+                self._watch(name, lambda cell=cell: _cell(cell), (id(cell),))
+
+    def add_value(self, name: str, value: Any) -> None:
+        """Guards what an object (an argument, say) holds."""
+        self._watch(name, lambda: value, (id(value), name))
+
+    def _add(self, name: str, get: Any, namespace: dict[str, Any], key: str, names: set[str]) -> None:
+        value = namespace.get(key)
+        self._watch(name, lambda: namespace.get(key), (id(namespace), key))
+        if isinstance(value, types.ModuleType) and _is_user_module(value):
+            for attribute in sorted(names & vars(value).keys()):
+                self._watch(
+                    f"{name}.{attribute}", lambda m=value, a=attribute: getattr(m, a, None), (id(value), attribute)
+                )
+
+    def _watch(self, name: str, read: Callable[[], Any], key: tuple[Any, ...]) -> None:
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        self._pending.append((name, read))
+
+    def settle(self) -> None:
+        """Takes the values as they are now: after the trace's own writes."""
+        for name, read in self._pending:
+            try:
+                self.checks.append((name, read, fingerprint(read())))
+            except Unguardable as what:
+                self.blind.append(f"{name} ({what})")
+        self._pending.clear()
+
+    def changed(self) -> str:
+        """The name of the first thing that is not what it was, "" when all is."""
+        for name, read, expected in self.checks:
+            try:
+                if fingerprint(read()) != expected:
+                    return name
+            except Unguardable:
+                return name
+        return ""
+
+
+def fingerprint(value: Any, depth: int = _DEPTH) -> Any:
+    """Something that compares equal as long as the value means the same; raises Unguardable."""
+    if value is None or isinstance(value, (bool, int, str, bytes)):
+        return type(value), value
+    if isinstance(value, (float, complex)):
+        return type(value), repr(value)
+    if isinstance(value, _IDENTITY) or getattr(value, "__autoconv_function__", False):
+        return id(value), _weak(value)
+    if depth == 0:
+        raise Unguardable("it is nested too deeply")
+    if isinstance(value, (list, tuple)):
+        return type(value), tuple(fingerprint(item, depth - 1) for item in value)
+    if isinstance(value, dict):
+        return dict, tuple((fingerprint(k, 1), fingerprint(v, depth - 1)) for k, v in value.items())
+    if isinstance(value, (set, frozenset)):
+        return type(value), frozenset(fingerprint(item, 1) for item in value)
+    if isinstance(value, range):
+        return range, value.start, value.stop, value.step
+    held = getattr(value, "__dict__", None)
+    if held is None or type(value).__module__ in ("numpy", "builtins"):
+        raise Unguardable(f"a {type(value).__name__}")
+    own = tuple((k, fingerprint(v, depth - 1)) for k, v in sorted(held.items()) if not k.startswith("__autoconv"))
+    return id(value), own, _class_values(type(value))
+
+
+def _class_values(cls: type) -> tuple[Any, ...]:
+    """Plain values that a class holds for its instances."""
+    return tuple(
+        (name, value)
+        for name, value in vars(cls).items()
+        if isinstance(value, (bool, int, float, str)) and not name.startswith("__")
+    )
+
+
+def _weak(value: Any) -> Any:
+    """Keeps an id from meaning another object: a weak reference where there can be one, else the object."""
+    try:
+        return _Held(weakref.ref(value))
+    except TypeError:
+        return _Held(lambda: value)
+
+
+class _Held:
+    __slots__ = ("get",)
+
+    def __init__(self, get: Callable[[], Any]) -> None:
+        self.get = get
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held) and self.get() is other.get() and self.get() is not None
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def _cell(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _is_user_module(module: types.ModuleType) -> bool:
+    probe = types.SimpleNamespace(__module__=module.__name__, __code__=None)
+    return is_user_code(probe)

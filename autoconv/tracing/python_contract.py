@@ -1,0 +1,104 @@
+"""The second contract: what tracing under `compile` may do, so that each call means what plain Python means.
+
+Everything that would have to happen on every call and cannot be part of a graph yet makes the call run as plain Python.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import math
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from autoconv.operators.staging import AbandonTrace
+from autoconv.runtime import dispatch
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
+
+_PURE_BUILTINS = frozenset(
+    {
+        abs, all, any, ascii, bin, bool, bytes, callable, chr, complex, dict, divmod, enumerate, filter, float, format,
+        frozenset, getattr, hasattr, hash, hex, id, int, isinstance, issubclass, iter, len, list, map, max, min, object,
+        oct, ord, pow, range, repr, reversed, round, set, slice, sorted, str, sum, tuple, type, zip, property,
+        itertools.chain, itertools.product, itertools.combinations, itertools.permutations, itertools.islice,
+        itertools.repeat, itertools.accumulate, itertools.zip_longest, functools.reduce, functools.partial,
+    }
+)  # fmt: skip
+_PURE_MODULES = frozenset({"math", "_operator", "operator", "cmath"})
+_PURE_OWNERS = (str, bytes, int, float, bool, complex, tuple, list, dict, set, frozenset, range)
+
+
+class RunPlain(AbandonTrace):
+    """The call has to run as plain Python; `reason` and `place` say why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.place = current_place()
+
+
+class Specialise(AbandonTrace):
+    """Python needs the value of an argument while tracing: it becomes part of the key."""
+
+    def __init__(self, leaf: int) -> None:
+        super().__init__(leaf)
+        self.leaf = leaf
+
+
+def allows_call(function: Any) -> None:
+    """Raises RunPlain for a function that is not converted and not known to be pure."""
+    if _is_pure(function):
+        return
+    name = getattr(function, "__qualname__", None) or repr(function)
+    module = getattr(function, "__module__", None)
+    raise RunPlain(f"{module + '.' if module else ''}{name} is not converted and not known to be pure")
+
+
+def _is_pure(function: Any) -> bool:
+    try:
+        if function in _PURE_BUILTINS:
+            return True
+    except TypeError:
+        return False
+    module = getattr(function, "__module__", None) or ""
+    if module in _PURE_MODULES or module.partition(".")[0] == "autoconv":
+        return True
+    if isinstance(function, types.BuiltinMethodType):
+        owner = getattr(function, "__self__", None)
+        return isinstance(owner, _PURE_OWNERS) and not isinstance(owner, types.ModuleType)
+    if isinstance(function, type):
+        return issubclass(function, (BaseException, tuple)) or function in (np.float64, np.int64)
+    return isinstance(function, np.ufunc)
+
+
+def outside_effect(owner: Any, what: str) -> None:
+    """Raises RunPlain: at the top of a trace nothing tells what was made by the call from what was there before."""
+    raise RunPlain(f"{what}, which has to happen on every call")
+
+
+def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:
+    """A print of plain values and Python numbers becomes a node; anything else makes the call plain."""
+    if file is not None or any(isinstance(v, Tensor) and not v.weak for v in values):
+        raise RunPlain("print is given a file or an array")
+    template: list[Any] = []
+    data: list[Any] = []
+    for index, value in enumerate(values):
+        if index:
+            template.append(" " if sep is None else sep)
+        if isinstance(value, SymbolicTensor):
+            template.append(len(data))
+            data.append(value)
+        elif isinstance(value, (str, int, float, bool, type(None))):
+            template.append(str(value))
+        else:
+            raise RunPlain(f"print is given a {type(value).__name__}")
+    template.append("\n" if end is None else end)
+    dispatch.apply("python_print", *data, template=tuple(template))
+
+
+__all__ = ["RunPlain", "Specialise", "allows_call", "builtins", "math", "operator", "outside_effect", "python_print"]

@@ -1,0 +1,274 @@
+"""Arguments taken apart: the cache key, the placeholders a trace gets, and the values a call passes."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import types
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.types import ResourceType, TensorType, is_subtype
+from autoconv.runtime.convert import to_array, weak_dtype
+from autoconv.runtime.recording import COMPILE
+from autoconv.runtime.shape import TensorShape, TensorSpec
+from autoconv.runtime.structure import Template, flatten, is_structure
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.variable import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class TensorKey:
+    """A tensor argument: its type, and whether it came as an array, a tensor or a Python number."""
+
+    type: TensorType
+    origin: str
+
+    def __str__(self) -> str:
+        return repr(TensorSpec.from_type(self.type))
+
+
+@dataclass(frozen=True, slots=True)
+class VariableKey:
+    type: ResourceType
+    trainable: bool
+    alias: int
+
+    def __str__(self) -> str:
+        spec = TensorSpec.from_type(self.type.value)  # type: ignore[arg-type]
+        return (
+            f"VariableSpec(shape={spec.shape}, dtype={spec.dtype!r}, trainable={self.trainable}, alias_id={self.alias})"
+        )
+
+
+class Literal:
+    """A plain value: part of the key by type and value, floats by their bits."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.key = (type(value), repr(value) if isinstance(value, (float, complex)) else value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        return f"Literal[{self.value!r}]"
+
+
+class Reference:
+    """Another object: by equality where it has one, held weakly; a dead one equals nothing."""
+
+    __slots__ = ("get", "hash", "name")
+
+    def __init__(self, value: Any) -> None:
+        self.name = type(value).__name__
+        try:
+            self.hash = hash(value)
+        except TypeError:
+            self.hash = id(value)
+        try:
+            self.get: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self.get = lambda: value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reference):
+            return False
+        mine, its = self.get(), other.get()
+        return mine is not None and (mine is its or (type(mine) is type(its) and bool(mine == its)))
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __str__(self) -> str:
+        return f"Reference[{self.name}]"
+
+
+LeafKey = TensorKey | VariableKey | Literal | Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The cache key of one call: what each argument is made of, and each leaf."""
+
+    templates: tuple[tuple[str, Template | None], ...]
+    leaves: tuple[LeafKey, ...]
+
+
+@dataclass(slots=True)
+class Call:
+    """One call's arguments: names and leaves in order, and the key."""
+
+    key: Key
+    names: list[str]
+    leaves: list[Any]
+    arguments: dict[str, Any]
+
+
+class Signature:
+    """How a Python function's arguments are bound and taken apart."""
+
+    def __init__(
+        self, function: Callable[..., Any], contract: str, input_signature: Sequence[Any] | None, name: str
+    ) -> None:
+        self.contract = contract
+        self.name = name
+        self.python = inspect.signature(function)
+        self.specs = self._check_input_signature(input_signature)
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any], literal: frozenset[int] = frozenset()) -> Call:
+        """Raises TypeError for arguments that do not fit the function or the input signature.
+
+        `literal` are the leaves that are part of the key by value although their kind would not be.
+        """
+        try:
+            bound = self.python.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(
+                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} for "
+                f"signature: {self.shown()}."
+            ) from None
+        bound.apply_defaults()
+        names: list[str] = []
+        leaves: list[Any] = []
+        templates = []
+        for position, (name, value) in enumerate(self._items(bound)):
+            spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
+            found, template = flatten(value)
+            if spec is not None:
+                found = self._fit(found, value, spec, name, args, kwargs)
+                if not (isinstance(value, Tensor) or is_structure(spec)):
+                    template = None
+            templates.append((name, template))
+            leaves += found
+            names += [name] * len(found)
+        aliases: dict[int, int] = {}
+        keys = tuple(
+            self._leaf_key(leaf, aliases, index in literal) for index, leaf in enumerate(leaves)
+        )
+        return Call(Key(tuple(templates), keys), names, leaves, dict(bound.arguments))
+
+    def _items(self, bound: inspect.BoundArguments) -> list[tuple[str, Any]]:
+        items: list[tuple[str, Any]] = []
+        for name, value in bound.arguments.items():
+            kind = self.python.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                items += [(f"{name}_{i}", item) for i, item in enumerate(value)]
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                items += list(value.items())
+            else:
+                items.append((name, value))
+        return items
+
+    def _leaf_key(self, leaf: Any, aliases: dict[int, int], literal: bool) -> LeafKey:
+        if isinstance(leaf, Tensor):
+            origin = "tensor"
+            return TensorKey(leaf.type, origin)
+        if isinstance(leaf, TensorSpec):
+            return TensorKey(leaf.type, "tensor")
+        if isinstance(leaf, Variable):
+            alias = aliases.setdefault(id(leaf.storage), len(aliases))
+            return VariableKey(leaf.storage.type, leaf.trainable, alias)
+        if isinstance(leaf, (np.ndarray, np.generic)):
+            array = to_array(leaf)
+            origin = "array" if self.contract == COMPILE else "tensor"
+            return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
+        if self.contract == COMPILE and isinstance(leaf, (bool, int, float)) and not literal and not _is_enum(leaf):
+            return TensorKey(TensorType(weak_dtype(leaf), (), True), "number")
+        if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
+            return Literal(leaf)
+        if isinstance(leaf, (set, slice)):
+            raise TypeError(
+                f"Could not generate a generic TraceType for {leaf}.Please verify that it is immutable/hashable. "
+                "Otherwise, consider implementing the Tracing Protocol for it."
+            )
+        return Reference(leaf)
+
+    def _fit(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
+        if is_structure(spec):
+            wanted, _ = flatten(spec)
+            if len(wanted) == len(leaves):
+                return [
+                    leaf for v, s in zip(leaves, wanted, strict=True) for leaf in self._fit([v], v, s, name, args, kwargs)
+                ]
+        if isinstance(spec, TensorSpec):
+            tensor = self._as_spec(value, spec)
+            if tensor is not None:
+                return [tensor]
+        shown = repr(TensorSpec.from_tensor(value)) if isinstance(value, Tensor) else repr(value)
+        raise TypeError(
+            f"Binding inputs to tf.function failed due to `Can not cast {shown} to {spec!r}`. Received args: {args} and "
+            f"kwargs: {kwargs} for signature: {self.shown()}."
+        )
+
+    @staticmethod
+    def _as_spec(value: Any, spec: TensorSpec) -> Any:
+        if isinstance(value, SymbolicTensor):
+            return value if is_subtype(value.type, spec.type) else None
+        if isinstance(value, TensorSpec):
+            return TensorSpec.from_type(spec.type) if is_subtype(value.type, spec.type) else None
+        try:
+            tensor = value if isinstance(value, EagerTensor) else EagerTensor(
+                to_array(value, None if isinstance(value, (np.ndarray, np.generic)) else spec.dtype)
+            )
+        except (TypeError, ValueError):
+            return None
+        return tensor if is_subtype(tensor.type, spec.type) else None
+
+    def _check_input_signature(self, given: Sequence[Any] | None) -> tuple[Any, ...] | None:
+        if given is None:
+            return None
+        if not isinstance(given, (list, tuple)):
+            raise TypeError(f"input_signature must be either a tuple or a list, got {type(given)}.")
+        flat, _ = flatten(tuple(given))
+        if not all(isinstance(leaf, TensorSpec) for leaf in flat):
+            kinds = [type(leaf) for leaf in flat]
+            raise TypeError(
+                "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
+                f"{list(flat)} with types {kinds}."
+            )
+        return tuple(given)
+
+    def check_arity(self) -> None:
+        """Raises TypeError when the input signature does not go with the function's parameters."""
+        if self.specs is None:
+            return
+        parameters = [p for p in self.python.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+            return
+        if len(self.specs) > len(parameters):
+            extra = len(self.specs) - len(parameters)
+            raise TypeError(f"input_signature contains {extra} extra type constraints.")
+        missing = [p.name for p in parameters[len(self.specs) :] if p.default is p.empty]
+        if missing:
+            raise TypeError(f"input_signature missing type constraint for {', '.join(missing)}")
+
+    def shown(self) -> str:
+        """The signature as error messages print it."""
+        parts = []
+        for position, parameter in enumerate(self.python.parameters.values()):
+            text = str(parameter.name)
+            if self.specs is not None and position < len(self.specs):
+                text += f": {self.specs[position]!r}"
+            if parameter.default is not parameter.empty:
+                text += "=<captured_default_value>"
+            parts.append(text)
+        return f"({', '.join(parts)})"
+
+
+def _is_enum(value: Any) -> bool:
+    return isinstance(value, enum.Enum) or type(value) not in (bool, int, float)
+
+
+def is_method(function: Any) -> bool:
+    return isinstance(function, types.MethodType)

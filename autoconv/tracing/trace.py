@@ -1,0 +1,250 @@
+"""Traces a Python function: runs its converted form on symbolic arguments and takes the graph that is recorded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType
+from autoconv.operators.calls import converted
+from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
+from autoconv.optimise import optimise
+from autoconv.runtime.convert import as_tensor, convert_to_tensor
+from autoconv.runtime.recording import COMPILE, Trace, new_trace, recording
+from autoconv.runtime.structure import flatten, is_structure, pack
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.variable import Variable
+from autoconv.tracing import python_contract
+from autoconv.tracing.concrete import ConcreteFunction
+from autoconv.tracing.guards import Guards
+from autoconv.tracing.signature import Call, Literal, Reference, Signature, TensorKey
+
+_COUNTER = iter(range(1, 1 << 62))
+LOCK = threading.RLock()
+
+
+@dataclass(slots=True)
+class Traced:
+    concrete: ConcreteFunction
+    created: list[Variable]
+
+
+def trace_function(
+    function: Callable[..., Any],
+    call: Call,
+    signature: Signature,
+    contract: str,
+    owner: Any,
+    convert: bool,
+    on_create: Callable[[Any], None] | None = None,
+) -> Traced:
+    """One trace. Raises what the function raises, with the user's lines, and AbandonTrace where it cannot go on."""
+    trace = new_trace(signature.name, contract)
+    created: list[Variable] = []
+    trace.on_create = on_create or created.append
+    guards = Guards()
+    if contract == COMPILE:
+        _python_rules(trace, call)
+    leaves = _placeholders(trace, call)
+    arguments, copies = _arguments(call, leaves)
+    before = [flatten(copy) for copy in copies]
+    with LOCK, recording(trace.root):
+        target = converted(function, trace.root) if convert else function
+        _watch(guards, function, target, call)
+        result = _invoke(target, signature, arguments)
+        _check_not_modified(call, copies, before, signature, contract)
+        layout, outputs = _outputs(result, trace, function)
+    graph = trace.root.graph
+    graph.outputs = outputs
+    guards.settle()
+    if contract == COMPILE and guards.blind:
+        raise python_contract.RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
+    captures = [obj for obj, _ in trace.captures.values()]
+    finished = optimise(graph, contract=contract)
+    name = f"__inference_{signature.name}_{next(_COUNTER)}"
+    concrete = ConcreteFunction(
+        finished, call.key, call.names, captures, layout, guards, contract, owner, name, graph
+    )
+    return Traced(concrete, created)
+
+
+def _python_rules(trace: Trace, call: Call) -> None:
+    trace.allows_call = python_contract.allows_call  # type: ignore[attr-defined]
+    trace.outside_effect = python_contract.outside_effect  # type: ignore[attr-defined]
+    trace.python_print = python_contract.python_print  # type: ignore[attr-defined]
+    values: dict[Any, int] = {}
+    trace.leaf_positions = values  # type: ignore[attr-defined]
+
+    def concretise(tensor: SymbolicTensor, what: str) -> Any:
+        position = values.get(tensor.value_in_graph)
+        if position is None:
+            raise python_contract.RunPlain(f"Python needs {what} while tracing")
+        raise python_contract.Specialise(position)
+
+    trace.concretise = concretise  # type: ignore[attr-defined]
+
+
+def _placeholders(trace: Trace, call: Call) -> list[Any]:
+    """The leaves as the function gets them: symbolic tensors, plain values, variables standing for their argument."""
+    leaves: list[Any] = []
+    for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, call.names, strict=True)):
+        if isinstance(key, TensorKey):
+            value = trace.root.graph.add_parameter(key.type, name)
+            positions = getattr(trace, "leaf_positions", None)
+            if positions is not None and key.origin == "number":
+                positions[value] = position
+            leaves.append(SymbolicTensor(value))
+        elif isinstance(leaf, Variable):
+            value = trace.root.graph.add_parameter(leaf.storage.type, name)
+            leaves.append(_argument_variable(trace, leaf, value))
+        else:
+            leaves.append(leaf)
+    return leaves
+
+
+def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable:
+    """A variable passed as an argument: the graph uses whichever is passed, not this one."""
+    stand_in = Variable.__new__(Variable)
+    stand_in.__dict__.update(variable.__dict__)
+
+    class ArgumentStorage:
+        name, shape, type = variable.storage.name, variable.storage.shape, variable.storage.type
+        value = variable.storage.value
+
+        @staticmethod
+        def __autoconv_resource__(region: Any) -> Any:
+            return region.lift(value_in_graph)
+
+    value_in_graph = value
+    stand_in._storage = ArgumentStorage()  # type: ignore[assignment]
+    return stand_in
+
+
+def _arguments(call: Call, leaves: list[Any]) -> tuple[dict[str, Any], list[Any]]:
+    """The arguments by name, structures rebuilt around the placeholders."""
+    arguments: dict[str, Any] = {}
+    copies = []
+    position = 0
+    for name, template in call.key.templates:
+        count = 1 if template is None else template.leaf_count
+        arguments[name] = pack(template, leaves[position : position + count])
+        copies.append(arguments[name])
+        position += count
+    return arguments, copies
+
+
+def _invoke(target: Callable[..., Any], signature: Signature, arguments: dict[str, Any]) -> Any:
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    remaining = dict(arguments)
+    for name, parameter in signature.python.parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            index = 0
+            while f"{name}_{index}" in remaining:
+                positional.append(remaining.pop(f"{name}_{index}"))
+                index += 1
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords.update(remaining)
+            remaining.clear()
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            keywords[name] = remaining.pop(name)
+        else:
+            positional.append(remaining.pop(name))
+    return target(*positional, **keywords)
+
+
+def _watch(guards: Guards, function: Any, target: Any, call: Call) -> None:
+    inner = getattr(function, "__func__", function)
+    if hasattr(inner, "__code__"):
+        guards.add_function(inner)
+    owner = getattr(function, "__self__", None)
+    if owner is not None:
+        guards.add_value("self", owner)
+    for leaf, key, name in zip(call.leaves, call.key.leaves, call.names, strict=True):
+        if isinstance(key, Reference):
+            guards.add_value(name, leaf)
+
+
+def _check_not_modified(
+    call: Call, copies: list[Any], before: list[Any], signature: Signature, contract: str
+) -> None:
+    modified = []
+    for (name, _), copy, (leaves, template) in zip(call.key.templates, copies, before, strict=True):
+        now, shape = flatten(copy)
+        if shape != template or any(a is not b for a, b in zip(now, leaves, strict=True)):
+            modified.append(name)
+    if not modified:
+        return
+    if contract == COMPILE:
+        raise python_contract.RunPlain(f"the argument {modified[0]!r} is changed")
+    raise ValueError(
+        f"{signature.name}{signature.shown().replace('=<captured_default_value>', '')} should not modify its Python input "
+        "arguments. Modifying a copy is allowed. The following parameter(s) were modified: " + ", ".join(modified)
+    )
+
+
+def _outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
+    region = trace.root
+    prepared = _standalone(result, trace, function)
+    layout = layout_of(prepared, region)
+    values = emit(prepared, layout, region)
+    outputs = []
+    for value in values:
+        if isinstance(value.type, TensorType):
+            node = region.record("identity", [value], {}, shown="Identity")
+            outputs.append(node.results[0])
+        else:
+            outputs.append(value)
+    return layout, outputs
+
+
+def _standalone(value: Any, trace: Trace, function: Any) -> Any:
+    """Results as they leave: under `function` every number is a tensor, under `compile` Python's stay Python's."""
+    if is_structure(value):
+        leaves, template = flatten(value)
+        return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
+    if isinstance(value, Variant):
+        return Variant(value.tag, [layout_of(v, trace.root) for v in _arms(value, trace, function)], _arms(value, trace, function))
+    tensor = as_tensor(value)
+    if trace.contract == COMPILE:
+        if tensor is not None:
+            return _symbolic(tensor, trace)
+        if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type, range)):
+            return value
+        if isinstance(value, (np.ndarray, np.generic)):
+            return _symbolic(EagerTensor(value), trace)
+        raise python_contract.RunPlain(f"a {type(value).__name__} is returned")
+    if value is None:
+        return None
+    if tensor is not None:
+        if tensor.weak:
+            return convert_to_tensor(tensor)
+        return _symbolic(tensor, trace)
+    if isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
+        return convert_to_tensor(value)
+    if hasattr(type(value), "__autoconv_graph_value__"):
+        return value
+    raise TypeError(
+        "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes or "
+        f"None values; in compilation of {function}, found return value of type {type(value).__name__}, which is not a "
+        "Tensor or ExtensionType."
+    )
+
+
+def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
+    return [v if isinstance(layout, Static) else _standalone(v, trace, function) for layout, v in zip(value.layouts, value.values, strict=True)]
+
+
+def _symbolic(tensor: Tensor, trace: Trace) -> Any:
+    if isinstance(tensor, SymbolicTensor):
+        return tensor
+    return SymbolicTensor(trace.capture(tensor, tensor.type, "Const"))
+
+
+__all__ = ["Graph", "Literal", "Parts", "StagingError", "Traced", "trace_function"]

@@ -1,0 +1,70 @@
+"""Running a function of tensors at once, and traced with shapes that are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import ResourceType, TensorType, shapes_compatible
+from autoconv.runtime.convert import constant, convert_to_tensor
+from autoconv.runtime.recording import FUNCTION, new_trace, recording
+from autoconv.runtime.structure import flatten
+from autoconv.runtime.tensor import SymbolicTensor
+
+
+def evaluate(graph: Graph, arguments: list[Any]) -> list[Any]:
+    """The outputs of a graph, each node by its kernel, checked against what the rules say."""
+    values: dict[Any, Any] = dict(zip(graph.parameters, arguments, strict=True))
+    for node in graph.nodes:
+        assert node.op.kernel is not None
+        found = node.op.kernel(*(values[v] for v in node.inputs), **node.attributes)
+        results = found if isinstance(found, tuple) else (found,)
+        for value, result in zip(node.results, results, strict=True):
+            if isinstance(value.type, TensorType):
+                assert shapes_compatible(value.type.shape, np.shape(result)), f"{node}: {value.type}"
+                assert value.type.dtype.numpy == result.dtype, f"{node}: {value.type} but {result.dtype}"
+            values[value] = result
+    return [values[v] for v in graph.outputs]
+
+
+def traced(function: Callable[..., Any], arrays: list[Any], shapes: list[Any]) -> list[Any]:
+    """The leaves of function(*tensors), traced for parameters of these shapes and run."""
+    trace = new_trace("test", FUNCTION)
+    graph = trace.root.graph
+    inputs = [constant(a) for a in arrays]
+    parameters = [
+        graph.add_parameter(TensorType(t.dtype, shape)) for t, shape in zip(inputs, shapes, strict=True)
+    ]
+    with recording(trace.root):
+        leaves, _ = flatten(function(*map(SymbolicTensor, parameters)))
+        outputs = [convert_to_tensor(leaf) for leaf in leaves]
+        graph.outputs = [trace.root.lift(t.value_in_graph) for t in outputs]  # type: ignore[attr-defined]
+    extra = [obj for obj, _ in trace.captures.values()]
+    assert not any(isinstance(p.type, ResourceType) for p in graph.parameters)
+    return evaluate(graph, [*(t.numpy() for t in inputs), *(obj.numpy() for obj in extra)])
+
+
+@pytest.fixture
+def both() -> Callable[..., Any]:
+    """both(function, *arrays): the eager result, and that of traces with shapes known and unknown."""
+
+    def check(function: Callable[..., Any], *arrays: Any, unknown_rank: bool = True) -> Any:
+        eager = function(*map(constant, arrays))
+        leaves = [convert_to_tensor(x) for x in flatten(eager)[0]]
+        known = [constant(a).shape.dims_tuple for a in arrays]
+        forms: list[Any] = [known, [tuple(None for _ in shape) for shape in known]]  # type: ignore[union-attr]
+        if unknown_rank:
+            forms.append([None for _ in known])
+        for shapes in forms:
+            found = traced(function, list(arrays), shapes)
+            assert len(found) == len(leaves)
+            for one, other in zip(leaves, found, strict=True):
+                assert one.dtype.numpy == other.dtype
+                np.testing.assert_array_equal(one.numpy(), other)  # type: ignore[attr-defined]
+        return eager
+
+    return check

@@ -1,0 +1,132 @@
+"""Assertions, and Python functions called from graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autoconv.api import callbacks, checks
+from autoconv.errors import AssertionFailedError, InvalidArgumentError
+from autoconv.graph.dtypes import float32, int32
+from autoconv.runtime.convert import constant
+from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.tensor import EagerTensor
+
+X = np.array([1.0, 2.0, 3.0], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad"),
+    [
+        (checks.assert_equal, (X, X), (X, X + 1)),
+        (checks.assert_none_equal, (X, X + 1), (X, X)),
+        (checks.assert_less, (X, X + 1), (X, X)),
+        (checks.assert_less_equal, (X, X), (X + 1, X)),
+        (checks.assert_greater, (X + 1, X), (X, X)),
+        (checks.assert_greater_equal, (X, X), (X, X + 1)),
+        (checks.assert_positive, (X,), (X - 1,)),
+        (checks.assert_negative, (-X,), (X,)),
+        (checks.assert_non_negative, (X - 1,), (X - 2,)),
+        (checks.assert_non_positive, (1 - X,), (2 - X,)),
+        (checks.assert_near, (X, X + 1e-7), (X, X + 0.1)),
+    ],
+)
+def test_elementwise(both: Callable[..., Any], check: Callable[..., Any], good: Any, bad: Any) -> None:
+    def run(*inputs: Any) -> Any:
+        check(*inputs)
+        return inputs[0]
+
+    both(run, *good)
+    with pytest.raises(AssertionFailedError, match="assertion failed: "):
+        check(*bad)
+
+
+def test_text() -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        checks.assert_equal(constant([1, 2]), [1, 3], message="not the same")
+    assert caught.value.message == (
+        "assertion failed: [not the same] [Condition x == y did not hold element-wise:] "
+        "[x = ] [1 2] [y = ] [1 3]"
+    )
+    with pytest.raises(AssertionFailedError, match=r"assertion failed: \[too small\] \[1 2 3\]"):
+        checks.Assert(constant(False), ["too small", constant(X)])
+
+
+def test_ranks_and_shapes() -> None:
+    x = constant(np.zeros((2, 3)))
+    checks.assert_rank(x, 2)
+    checks.assert_rank_at_least(x, 1)
+    checks.assert_shapes([(x, ("N", "D")), (constant(X), ("D",))])
+    checks.assert_shapes([(x, ("...", 3)), (x, (2, None))])
+    checks.assert_type(x, "float64")
+    checks.assert_scalar(1)
+    checks.assert_integer(1)
+    assert checks.assert_same_float_dtype([constant(X)]) is float32
+    for function in (
+        lambda: checks.assert_rank(x, 1),
+        lambda: checks.assert_rank_at_least(x, 3),
+        lambda: checks.assert_shapes([(x, ("N", "N"))]),
+        lambda: checks.assert_shapes([(x, (2,))]),
+        lambda: checks.assert_scalar(x),
+        lambda: checks.assert_same_float_dtype([x, constant(X)]),
+    ):
+        with pytest.raises(ValueError):
+            function()
+    for function in (lambda: checks.assert_type(x, int32), lambda: checks.assert_integer(x)):
+        with pytest.raises(TypeError):
+            function()
+
+
+def test_ranks_that_are_unknown(both: Callable[..., Any]) -> None:
+    def run(x: Any) -> Any:
+        checks.assert_rank(x, 1)
+        checks.assert_rank_at_least(x, 1)
+        return x
+
+    both(run, X)
+
+
+def test_finite() -> None:
+    assert checks.assert_all_finite(X, "fine").shape == (3,)
+    with pytest.raises(InvalidArgumentError, match="bad"):
+        checks.assert_all_finite([1.0, float("nan")], "bad")
+
+
+def test_numpy_function(both: Callable[..., Any]) -> None:
+    seen = []
+
+    def halve(x: Any) -> Any:
+        seen.append(type(x))
+        return x / 2
+
+    found = both(lambda x: callbacks.numpy_function(halve, [x], float32), X)
+    np.testing.assert_array_equal(found.numpy(), X / 2)
+    assert len(seen) == 4 and set(seen) == {np.ndarray}
+    two = both(lambda x: callbacks.numpy_function(lambda a: (a, a.size), [x], [float32, int32]), X)
+    assert isinstance(two, list) and int(two[1]) == 3
+    assert callbacks.numpy_function(lambda: None, [], None) is None
+    assert callbacks.numpy_function(lambda: "text", [], "string").numpy() == b"text"
+
+
+def test_py_function(both: Callable[..., Any]) -> None:
+    seen = []
+
+    def double(x: Any) -> Any:
+        seen.append(type(x))
+        return x * 2
+
+    found = both(lambda x: callbacks.py_function(double, [x], TensorSpec((3,), float32)), X)
+    np.testing.assert_array_equal(found.numpy(), X * 2)
+    assert set(seen) == {EagerTensor}
+
+
+def test_wrong_results() -> None:
+    with pytest.raises(InvalidArgumentError, match="is float64, but expects float32"):
+        callbacks.numpy_function(lambda: np.zeros(2), [], float32)
+    with pytest.raises(InvalidArgumentError, match="returned 1 values, but expects to see 2"):
+        callbacks.numpy_function(lambda: 1, [], [int32, int32])
+    with pytest.raises(ValueError, match="callable"):
+        callbacks.numpy_function(3, [], int32)  # type: ignore[arg-type]

@@ -1,0 +1,141 @@
+"""Linear algebra and Fourier transforms by their public names, eager and traced, against NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autoconv.api import linalg, signal
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import float32, float64
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType
+from autoconv.ops import OPS
+from autoconv.runtime.convert import constant
+
+A = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -1.0], [0.5, 0.25, 3.0]])
+B = np.arange(6.0).reshape(3, 2)
+S = A @ A.T
+Z = np.array([1 + 2j, -0.5, 3j])
+
+
+def close(found: Any, wanted: Any) -> None:
+    np.testing.assert_allclose(np.asarray(found.numpy()), wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "wanted"),
+    [
+        (linalg.matmul, (A, B), A @ B),
+        (lambda a, b: linalg.matmul(a, b, transpose_a=True), (A, B), A.T @ B),
+        (lambda a, b: linalg.matmul(b, a, adjoint_a=True, transpose_b=True), (A, B), B.T @ A.T),
+        (linalg.matmul, (np.stack([A, S]), B), np.stack([A @ B, S @ B])),
+        (linalg.matvec, (A, B[:, 0]), A @ B[:, 0]),
+        (lambda a, b: linalg.tensordot(a, b, 1), (A, B), A @ B),
+        (lambda a, b: linalg.tensordot(a, b, [[0], [0]]), (A, B), A.T @ B),
+        (lambda a, b: linalg.tensordot(a, b, 0), (A, B), np.tensordot(A, B, 0)),
+        (lambda a, b: linalg.einsum("ij,jk->ki", a, b), (A, B), (A @ B).T),
+        (
+            lambda a, b: linalg.einsum("...ij, jk -> ...ik", a, b),
+            (np.stack([A, S]), B),
+            np.stack([A @ B, S @ B]),
+        ),
+        (lambda a: linalg.einsum("ii", a), (A,), np.trace(A)),
+        (linalg.trace, (A,), np.trace(A)),
+        (linalg.diag, (A[0],), np.diag(A[0])),
+        (linalg.diag_part, (A,), np.diag(A)),
+        (lambda a: linalg.diag_part(a, k=1), (A,), np.diag(A, 1)),
+        (linalg.set_diag, (A, A[0]), A - np.diag(np.diag(A)) + np.diag(A[0])),
+        (lambda a: linalg.band_part(a, 0, -1), (A,), np.triu(A)),
+        (linalg.matrix_transpose, (B,), B.T),
+        (linalg.adjoint, (Z[None],), Z[:, None].conj()),
+        (linalg.det, (A,), np.linalg.det(A)),
+        (linalg.slogdet, (A,), np.linalg.slogdet(A)),
+        (linalg.logdet, (S,), np.log(np.linalg.det(S))),
+        (linalg.inv, (A,), np.linalg.inv(A)),
+        (linalg.pinv, (B,), np.linalg.pinv(B)),
+        (linalg.solve, (A, B), np.linalg.solve(A, B)),
+        (lambda a, b: linalg.triangular_solve(a, b), (A, B), np.linalg.solve(np.tril(A), B)),
+        (lambda a, b: linalg.cholesky_solve(linalg.cholesky(a), b), (S, B), np.linalg.solve(S, B)),
+        (linalg.lstsq, (B, A), np.linalg.lstsq(B, A, rcond=None)[0]),
+        (lambda b, a: linalg.lstsq(b, a, fast=False), (B, A), np.linalg.lstsq(B, A, rcond=None)[0]),
+        (linalg.cholesky, (S,), np.linalg.cholesky(S)),
+        (lambda a: linalg.svd(a, compute_uv=False), (B,), np.linalg.svd(B)[1]),
+        (linalg.eigvalsh, (S,), np.linalg.eigvalsh(S)),
+        (linalg.cross, (A, S), np.cross(A, S)),
+        (linalg.outer, (A[0], B[:, 1]), np.outer(A[0], B[:, 1])),
+        (signal.fft, (Z,), np.fft.fft(Z)),
+        (signal.ifft, (Z,), np.fft.ifft(Z)),
+        (signal.fft2d, (Z[None] * Z[:, None],), np.fft.fft2(Z[None] * Z[:, None])),
+        (signal.rfft, (A,), np.fft.rfft(A)),
+        (signal.irfft, (Z,), np.fft.irfft(Z)),
+        (lambda z: signal.irfft(z, [5]), (Z,), np.fft.irfft(Z, 5)),
+        (lambda x: signal.fftshift(x, axes=[0, 1]), (B,), np.fft.fftshift(B)),
+        (lambda x: signal.ifftshift(x, axes=0), (A,), np.fft.ifftshift(A, 0)),
+    ],
+)  # fmt: skip
+def test_against_numpy(
+    both: Callable[..., Any], function: Callable[..., Any], inputs: Any, wanted: Any
+) -> None:
+    found = both(function, *inputs)
+    if isinstance(found, tuple):
+        for one, other in zip(found, wanted, strict=True):
+            close(one, other)
+    else:
+        close(found, wanted)
+
+
+def test_decompositions_multiply_back(both: Callable[..., Any]) -> None:
+    s, u, v = both(linalg.svd, B)
+    close(linalg.matmul(u * s, v, adjoint_b=True), B)
+    q, r = both(linalg.qr, B)
+    close(linalg.matmul(q, r), B)
+    values, vectors = both(linalg.eigh, S)
+    close(linalg.matmul(vectors * values, vectors, adjoint_b=True), S)
+    factor = linalg.cholesky(constant(S))
+    close(linalg.matmul(factor, factor, transpose_b=True), S)
+
+
+def test_half_precision_is_kept() -> None:
+    x = constant(A.astype(np.float16))
+    assert linalg.inv(x).numpy().dtype == np.float16
+    assert all(t.numpy().dtype == np.float16 for t in linalg.svd(x))
+
+
+def test_rfft_lengths() -> None:
+    for length in (2, 5):
+        close(signal.rfft(A, [length]), np.fft.rfft(A, length))
+
+
+def test_errors() -> None:
+    a, b = constant(A), constant(B)
+    with pytest.raises(InvalidArgumentError, match="size-incompatible"):
+        linalg.matmul(b, a)
+    with pytest.raises(InvalidArgumentError, match="not invertible"):
+        linalg.inv(np.zeros((2, 2)))
+    with pytest.raises(InvalidArgumentError, match="not successful"):
+        linalg.cholesky(-S)
+    with pytest.raises(InvalidArgumentError, match="square"):
+        linalg.det(b)
+    with pytest.raises(ValueError, match="vectors of 3"):
+        linalg.cross([1.0, 2.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="is for 2 tensors, found 1"):
+        linalg.einsum("ij,jk->ik", a)
+
+
+def test_rules_refuse() -> None:
+    graph = Graph("g")
+    x = graph.add_parameter(TensorType(float32, (2, 3)))
+    wide = graph.add_parameter(TensorType(float64, (3, 3)))
+    text = r"matmul: the inner dimensions 3 and 2 differ \(shapes \[2,3\] and \[2,3\]\)"
+    with pytest.raises(ValueError, match=text):
+        graph.add(OPS["matmul"], [x, x])
+    with pytest.raises(TypeError, match="types float32 and float64"):
+        graph.add(OPS["matmul"], [x, wide])
+    with pytest.raises(ValueError, match="must be square"):
+        graph.add(OPS["inverse"], [x])
+    with pytest.raises(ValueError, match="label 'i'"):
+        graph.add(OPS["einsum"], [x], {"equation": "ii->i"})
