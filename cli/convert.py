@@ -51,9 +51,13 @@ def _renames(context: click.Context, parameter: click.Parameter, values: Sequenc
 
 
 @click.command(short_help="Convert files or folders to code that stages on tensors.")
-@click.argument("inputs", nargs=-1, required=True, metavar="FILE|DIR|-...", type=click.Path())
+@click.argument("inputs", nargs=-1, required=True, metavar="FILE|DIR|-...", type=click.Path(readable=False))
 @click.option(
-    "-o", "--output", metavar="OUT", type=click.Path(), help="Where to write; - is standard output."
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=click.Path(readable=False),
+    help="Where to write; - is standard output.",
 )
 @click.option(
     "--compile",
@@ -241,6 +245,8 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
             staging.commit()
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
+        if any(str(job.source) == str(error.filename) for job in copies):
+            raise SourceError(f"cannot read {name}{error.strerror or error}") from error
         raise TargetError(f"cannot write the output: {name}{error.strerror or error}") from error
     return written
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from autoconv.emit.conversion import Options
-from autoconv.errors import TargetError
+from autoconv.errors import SourceError, TargetError
 
 from .output import refuse_existing, refuse_inputs
 from .targets import is_own_folder, is_python_file, shown
@@ -44,7 +44,8 @@ class Plan:
 def make_plan(inputs: Sequence[str], output: str | None, options: Options) -> Plan:
     """The plan for the FILE|DIR|- arguments and the -o of a command line.
 
-    Raises TargetError for what is not there, a folder without Python, and outputs that collide.
+    Raises TargetError for what is not there and a folder without Python, SourceError for a folder that
+    cannot be read.
     """
     unique = list(dict.fromkeys(inputs))
     if STREAM in unique and len(unique) > 1:
@@ -140,7 +141,7 @@ def _walk(folder: Path) -> Iterator[Path]:
     behind."""
 
     def refuse(error: OSError) -> None:
-        raise TargetError(f"cannot read the folder {error.filename}: {error.strerror}") from error
+        raise SourceError(f"cannot read the folder {error.filename}: {error.strerror}") from error
 
     for parent, folders, files in os.walk(folder, onerror=refuse):
         root = Path(parent)

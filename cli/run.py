@@ -36,7 +36,7 @@ KEPT = frozenset({"autoconv", "numpy", "__main__"})
     help="Put function NAME (f, Class.method, or package.module:f) under @autoconv.compile; may be repeated.",
 )
 @click.option("--keep-going", is_flag=True, help="Leave functions that cannot be converted as they are.")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(readable=False))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[str, ...]) -> None:
     """Run FILE as `python FILE ARGS` would, itself and the modules under its folder converted.

@@ -119,6 +119,7 @@ class _Planner:
         cells = self._cells(modified, protected)
         outputs = (modified & live) - cells
         inputs = outputs - (body.killed & orelse.killed)
+        inputs |= (modified & (body.exposed | orelse.exposed)) - cells
         return Region(tuple(sorted(inputs)), tuple(sorted(outputs)), tuple(sorted(cells)))
 
     def _loop(

@@ -14,6 +14,7 @@ from typing import Any
 import gast
 
 from autoconv.emit.module import deep_recursion
+from autoconv.emit.relocate import rename_regions
 from autoconv.emit.unparse import unparse
 from autoconv.errors import ConversionError, Place, SourceError
 from autoconv.passes import run_passes
@@ -79,7 +80,7 @@ def converted_text(function: types.FunctionType) -> str:
 
 
 def _convert_code(function: types.FunctionType) -> types.CodeType:
-    definition, class_name, filename = _rewritten(function)
+    definition, class_name, filename, generated = _rewritten(function)
     inner: ast.stmt = definition
     result: ast.expr = ast.Name(definition.name, ast.Load())
     if class_name:
@@ -98,7 +99,7 @@ def _convert_code(function: types.FunctionType) -> types.CodeType:
     ast.copy_location(inner, definition)
     ast.fix_missing_locations(module)
     compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
-    found = _find_code(compiled, definition.name)
+    found = rename_regions(_find_code(compiled, definition.name), generated)
     register_code(found)
     return found
 
@@ -123,8 +124,8 @@ def _future_flags(function: types.FunctionType) -> int:
     return function.__code__.co_flags & every
 
 
-def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str]:
-    """(converted definition without decorators, name of the class around it, file)."""
+def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str, list[str]]:
+    """(converted definition without decorators, name of the class around it, file, names of region functions)."""
     node, class_name, filename, lines = locate_source(function)
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)
@@ -157,7 +158,7 @@ def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str]
     result: Any = tree.body[0]
     if class_name:
         result = result.body[0]
-    return result, class_name, filename
+    return result, class_name, filename, context.namer.generated
 
 
 def _mangled(name: str, class_name: str) -> str:

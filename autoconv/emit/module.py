@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ from typing import Any
 import gast
 
 from autoconv.emit.conversion import Construct, Conversion, Diagnostic, Options
-from autoconv.emit.unparse import print_tree
+from autoconv.emit.relocate import encode_lines
+from autoconv.emit.unparse import Printed, print_tree
 from autoconv.errors import TargetError, UnsupportedError
 from autoconv.passes import run_passes
 from autoconv.passes.base import Context
@@ -54,14 +56,27 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
                 line = _line_of(tree, diagnostic.function)
                 comments[line] = (*comments.get(line, ()), note)
             printed = print_tree(tree, comments)
+            text, origins = _with_map(printed, source, context, options)
             constructs = (*map(_as_construct, context.notes), *_outside_functions(source, context))
             return Conversion(
-                printed.text,
-                printed.origins,
+                text,
+                origins,
                 tuple(diagnostics),
                 tuple(sorted(constructs, key=lambda c: (c.place.line, c.place.column))),
                 tuple(name for name, _ in qualified_functions(tree)),
             )
+
+
+def _with_map(
+    printed: Printed, source: str, context: Context, options: Options
+) -> tuple[str, tuple[int, ...]]:
+    """The text with a last statement that says which line came from where."""
+    if options.source_path is None or not printed.text.strip():
+        return printed.text, printed.origins
+    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
+    parts = options.source_path, digest, encode_lines(printed.origins), " ".join(context.namer.generated)
+    call = f"{MARKER}.came_from({', '.join(map(repr, parts))})"
+    return f"{printed.text}\n\n{call}\n", (*printed.origins, 0, 0, 0)
 
 
 @contextmanager

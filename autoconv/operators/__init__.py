@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoconv.operators import variants as _variants  # gives variants their operators
 from autoconv.operators.calls import call, do_not_convert
 from autoconv.operators.conditionals import (
     and_,
@@ -68,5 +69,5 @@ __all__ = [
     "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior", "ipow", "irshift", "is_",
     "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "leaves", "module", "not_", "not_in", "operand", "or_",
     "raising", "returned", "set_attr", "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt",
-    "test", "try_begin", "try_end", "while_stmt",
+    "_variants", "test", "try_begin", "try_end", "while_stmt",
 ]  # fmt: skip

@@ -38,7 +38,11 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One graph value; `wrap` makes the Python object of it (None: a tensor)."""
+    """One graph value; `wrap` makes the Python object of it (None: a tensor).
+
+    A wrap is a hashable callable. Where two paths give different ones, `wrap.joined(other)` is the wrap that holds
+    both, or None when there is none.
+    """
 
     type: Type
     wrap: Any = None
@@ -102,7 +106,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         return Arms(tuple(layout_of(v, region) for v in value.values))
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None:
-        return Leaf(_as_value(wrapper(value), region).type, type(value).from_graph_value)  # type: ignore[attr-defined]
+        return Leaf(_as_value(wrapper(value), region).type, value.__autoconv_wrap__())
     if is_structure(value) and _has_leaves(value):
         keys, parts = _take_apart(value)
         return Parts(type(value), keys, tuple(layout_of(part, region) for part in parts))
@@ -138,8 +142,13 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
                 f"{name!r} is {_describe(first)} on one path and {_describe(second)} on the other, which have no common "
                 "type; cast one of them"
             ) from None
-    if isinstance(first, Leaf) and isinstance(second, Leaf) and first.wrap is not None and first.wrap == second.wrap:
-        return Leaf(join(first.type, second.type), first.wrap)
+    wrap = _joined_wrap(first, second)
+    if wrap is not None:
+        assert isinstance(first, Leaf) and isinstance(second, Leaf)
+        try:
+            return Leaf(join(first.type, second.type), wrap)
+        except NoCommonType as error:
+            raise StagingError(f"{name!r} has no common type on two paths: {error}") from None
     first, second = _opened(first), _opened(second)
     if isinstance(first, Parts) and isinstance(second, Parts) and _same_kind(first, second):
         joined = tuple(
@@ -169,7 +178,7 @@ def _same_arm(a: Layout, b: Layout) -> bool:
         return True
     a, b = _opened(a), _opened(b)
     if isinstance(a, Leaf) and isinstance(b, Leaf):
-        return a.wrap == b.wrap
+        return a.wrap == b.wrap or _joined_wrap(a, b) is not None
     return isinstance(a, Parts) and isinstance(b, Parts) and _same_kind(a, b)
 
 
@@ -303,6 +312,16 @@ def _opened(layout: Layout) -> Layout:
         keys, parts = _take_apart(layout.value)
         return Parts(type(layout.value), keys, tuple(Static(part) for part in parts))
     return layout
+
+
+def _joined_wrap(a: Layout, b: Layout) -> Any:
+    """The wrap of two graph values that are not tensors, None where they are of different kinds."""
+    if not isinstance(a, Leaf) or not isinstance(b, Leaf) or a.wrap is None or b.wrap is None:
+        return None
+    if a.wrap == b.wrap:
+        return a.wrap
+    join_wraps = getattr(a.wrap, "joined", None)
+    return join_wraps(b.wrap) if join_wraps is not None else None
 
 
 def _same_kind(a: Parts, b: Parts) -> bool:

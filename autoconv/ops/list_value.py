@@ -72,6 +72,14 @@ class ListValue:
         """A list of the same kind with other elements."""
         return ListValue(items, dtype=self.dtype, shape=self.shape, like=self.like, weak=self.weak)
 
+    def with_shape(self, shape: Shape) -> ListValue:
+        """The same elements, known to be of that shape (None: as before)."""
+        if shape is None or shape == self.shape:
+            return self
+        result = ListValue(dtype=self.dtype, shape=shape, like=self.like, weak=self.weak)
+        result._buffer, result.length = self._buffer, self.length
+        return result
+
     def append(self, item: Any) -> ListValue:
         """The list with one more element; raises InvalidArgumentError when its dtype does not fit."""
         base, array = self._ready_for(item)

@@ -153,14 +153,26 @@ def _position(list_: ListValue, index: Any, wrap: bool) -> int:
     return position + list_.length if wrap and -list_.length <= position < 0 else position
 
 
-def _list_get_type(list_: Type, index: Type, *, wrap: bool = False) -> Type:
+def _list_get_type(list_: Type, index: Type, *, wrap: bool = False, shape: Shape = None) -> Type:
     _check_scalar("list_get", "index", index)
-    return _element("list_get", list_)
+    element = _element("list_get", list_)
+    return element if shape is None else _shaped("list_get", list_, shape)
+
+
+def _list_get(list_: ListValue, index: Any, *, wrap: bool = False, shape: Shape = None) -> Any:
+    return list_.with_shape(shape).get(_position(list_, index, wrap))
+
+
+def _shaped(op: str, list_: Type, shape: Shape) -> TensorType:
+    """The type of an element, of which the reader may know the shape better (`shape` is not None) than the list."""
+    element = _tensor_element(op, list_)
+    return element if shape is None else element.with_shape(shape)
 
 
 def _list_get_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     list_, index = inputs
-    return b.list_set(b.list_zeros_like(list_), index, cotangents[0], **attributes), None
+    wrap = attributes.get("wrap", False)
+    return b.list_set(b.list_zeros_like(list_), index, cotangents[0], wrap=wrap), None
 
 
 def _list_set_type(
@@ -214,19 +226,20 @@ def _length_type(list_: Type) -> TensorType:
     return TensorType(int32, ())
 
 
-def _stack_type(list_: Type) -> TensorType:
-    element = _tensor_element("list_stack", list_)
+def _stack_type(list_: Type, *, shape: Shape = None) -> TensorType:
+    element = _shaped("list_stack", list_, shape)
     return element.with_shape(None if element.shape is None else (None, *element.shape))
 
 
-def _gather_type(list_: Type, indices: TensorType) -> TensorType:
-    element = _tensor_element("list_gather", list_)
+def _gather_type(list_: Type, indices: TensorType, *, shape: Shape = None) -> TensorType:
+    element = _shaped("list_gather", list_, shape)
     if element.shape is None or indices.shape is None:
         return element.with_shape(None)
     return element.with_shape((*indices.shape, *element.shape))
 
 
-def _list_gather(list_: ListValue, indices: Any) -> Any:
+def _list_gather(list_: ListValue, indices: Any, *, shape: Shape = None) -> Any:
+    list_ = list_.with_shape(shape)
     rows = list_.with_items([list_.get(int(i)) for i in np.ravel(indices)]).stacked()
     return rows.reshape(np.shape(indices) + rows.shape[1:])
 
@@ -243,6 +256,25 @@ def _list_add_at(list_: ListValue, indices: Any, x: Any) -> Any:
         list_.get(int(i))
         items[i] = row if items[i] is None else items[i] + row
     return list_.with_items(items)
+
+
+def _list_scatter_type(list_: Type, indices: Type, x: TensorType, *, resize: bool = False) -> ListType:
+    element = x.with_shape(None if x.shape is None else x.shape[1:])
+    return ListType(join(_element("list_scatter", list_), element))
+
+
+def _list_scatter(list_: ListValue, indices: Any, x: Any, *, resize: bool = False) -> Any:
+    for i, row in zip(indices, x, strict=True):
+        list_ = list_.set(int(i), row, resize)
+    return list_
+
+
+def _list_scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (list_, indices, x) = cotangents, inputs
+    kept = b.list_scatter(ct, indices, b.zeros_like(x))
+    if attributes.get("resize"):
+        kept = b.list_resize(kept, b.list_length(list_))
+    return kept, None, b.list_gather(ct, indices)
 
 
 def _flatten_type(list_: Type) -> TensorType:
@@ -344,13 +376,22 @@ list_length = define(
     samples=(sample(_ROWS),),
 )  # fmt: skip
 list_stack = define(
-    name="list_stack", graphdef="TensorListStack", result=_stack_type, kernel=lambda list_: list_.stacked(),
+    name="list_stack", graphdef="TensorListStack", result=_stack_type,
+    kernel=lambda list_, *, shape=None: list_.with_shape(shape).stacked(),
     gradient=lambda b, inputs, results, cotangents, attributes: (b.list_from_tensor(cotangents[0]),),
-    samples=(sample(_ROWS),),
+    samples=(sample(_ROWS), sample(_ROWS, shape=(2,))),
 )  # fmt: skip
 list_gather = define(
     name="list_gather", graphdef="TensorListGather", result=_gather_type, kernel=_list_gather,
     gradient=_list_gather_gradient, effects=Effects.RAISE, samples=(sample(_ROWS, np.array([2, 0, 2])),),
+)  # fmt: skip
+list_scatter = define(
+    name="list_scatter", graphdef="TensorListScatterIntoExistingList", result=_list_scatter_type,
+    kernel=_list_scatter, gradient=_list_scatter_gradient,
+    samples=(
+        sample(_ROWS, np.array([2, 0]), np.arange(4.0).reshape(2, 2)),
+        sample(_ROWS, np.array([4]), np.arange(2.0).reshape(1, 2), resize=True),
+    ),
 )  # fmt: skip
 list_add_at = define(
     name="list_add_at", graphdef="TensorListScatterIntoExistingList",

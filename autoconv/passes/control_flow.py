@@ -178,10 +178,21 @@ class _Regions:
         statements = [*self._declarations(region.cells), *(self.block(body) if returns else body)]
         if len(statements) > 1:
             statements = [s for s in statements if not isinstance(s, gast.Pass)]
+        while len(statements) > 1 and self._is_unread_exit(statements[-1], region):
+            statements.pop()
         if returns and region.outputs:
             statements.append(gast.Return(build.loads(region.outputs)))
         function = build.function(name, parameters, statements)
         return self.context.mark(function)
+
+    def _is_unread_exit(self, statement: Any, region: Region) -> bool:
+        """Whether a statement only sets an exit code that nobody behind the region asks for."""
+        return (
+            isinstance(statement, gast.Assign)
+            and isinstance(statement.targets[0], gast.Name)
+            and statement.targets[0].id in self.context.exit_names
+            and statement.targets[0].id not in (*region.outputs, *region.cells)
+        )
 
     def _declarations(self, cells: tuple[str, ...]) -> list[Any]:
         in_module = [n for n in cells if n in self.scope.globals]

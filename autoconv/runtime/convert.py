@@ -110,6 +110,14 @@ def weak_constant(region: Region, value: bool | int | float | complex) -> Symbol
     return record_constant(region, weak_array(value), weak=True)
 
 
+def python_number(value: bool | int | float | complex) -> EagerTensor:
+    """A tensor that follows Python's arithmetic: an int is exact and checked, and it takes the dtype of what it meets.
+
+    It is what a Python number becomes inside a graph. Raises OverflowError for an int beyond 64 bits.
+    """
+    return EagerTensor(weak_array(value), weak=True)
+
+
 def weak_array(value: bool | int | float | complex) -> np.ndarray:
     return np.array(value, weak_dtype(value).numpy)
 

@@ -42,7 +42,7 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     op = OPS[op_name]
     region = current_region()
     values = [_operand(x) for x in operands]
-    if region is not None and op_name in _PYTHON_OPS and _all_python(values):
+    if op_name in _PYTHON_OPS and _all_python(values):
         op = OPS[_PYTHON_OPS[op_name]]
     else:
         values = _unified(op, values, region)
@@ -282,9 +282,10 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
         if error.place is None:
             error.place = current_place()
         raise
+    weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
     if isinstance(results, tuple):
-        return tuple(_wrapped(r) for r in results)
-    return _wrapped(results)
+        return tuple(_wrapped(r, weak) for r in results)
+    return _wrapped(results, weak)
 
 
 def _concrete(value: Any) -> Any:
@@ -297,8 +298,8 @@ def _concrete(value: Any) -> Any:
         )
     if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__autoconv_resource__"):
         return value
-    return to_array(value) if isinstance(value, _NUMBERS) else value
+    return np.array(value, weak_dtype(value).numpy) if isinstance(value, _NUMBERS) else value
 
 
-def _wrapped(result: Any) -> Any:
-    return EagerTensor(result) if isinstance(result, (np.ndarray, np.generic)) else result
+def _wrapped(result: Any, weak: bool) -> Any:
+    return EagerTensor(result, weak) if isinstance(result, (np.ndarray, np.generic)) else result

@@ -40,6 +40,7 @@ class Trace:
     on_create: Any = None
     pending_output: list[Any] | None = None
     scope: str = ""
+    converts: bool = True
 
     def capture(self, obj: Any, type_: Type, name: str) -> Value:
         """The root parameter that stands for a Python object (a tensor, a variable's storage)."""
@@ -126,10 +127,10 @@ def recording(region: Region | None) -> Iterator[Region | None]:
         _STACK.region = before
 
 
-def new_trace(name: str, contract: str) -> Trace:
-    """A trace with an empty root graph of that name."""
+def new_trace(name: str, contract: str, converts: bool = True) -> Trace:
+    """A trace with an empty root graph of that name; `converts` says whether the code that runs is converted."""
     root = Region(Graph(name))
-    trace = Trace(root, contract)
+    trace = Trace(root, contract, converts=converts)
     root._trace = trace
     return trace
 

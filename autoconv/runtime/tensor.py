@@ -207,7 +207,12 @@ class SymbolicTensor(Tensor):
         self._refuse("Using a symbolic `autoconv.Tensor` as a Python `bool`")
 
     def __iter__(self) -> Iterator[Tensor]:
-        self._refuse("Iterating over a symbolic `autoconv.Tensor`")
+        """In converted code a tensor of known length unpacks into its rows; loops over it are staged before this."""
+        region = current_region()
+        shape = self.type.shape
+        if region is None or not region.trace.converts or not shape or not isinstance(shape[0], int):
+            self._refuse("Iterating over a symbolic `autoconv.Tensor`")
+        return (self[row] for row in range(shape[0]))
 
     def __contains__(self, item: Any) -> bool:
         self._refuse("Using `in` on a symbolic `autoconv.Tensor`")

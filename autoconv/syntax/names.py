@@ -21,6 +21,11 @@ class Namer:
         namer._users, namer._own, namer._free = self._users, set(), self._free
         return namer
 
+    @property
+    def generated(self) -> list[str]:
+        """The names that `free` gave out so far."""
+        return sorted(self._free.values())
+
     def fresh(self, stem: str) -> str:
         candidate, number = stem, 0
         while candidate in self._users or candidate in self._own:

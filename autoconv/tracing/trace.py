@@ -45,7 +45,7 @@ def trace_function(
     on_create: Callable[[Any], None] | None = None,
 ) -> Traced:
     """One trace. Raises what the function raises, with the user's lines, and AbandonTrace where it cannot go on."""
-    trace = new_trace(signature.name, contract)
+    trace = new_trace(signature.name, contract, convert)
     created: list[Variable] = []
     trace.on_create = on_create or created.append
     guards = Guards()

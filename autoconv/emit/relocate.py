@@ -1,0 +1,102 @@
+"""Moves code objects to the user's file and lines, and gives region functions the name of the function they are part of.
+
+The line table is that of CPython 3.11 and later (Objects/locations.md in its source).
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Collection, Iterator, Sequence
+
+
+def relocate(
+    code: types.CodeType, lines: Sequence[int], filename: str, generated: Collection[str] = ()
+) -> types.CodeType:
+    """The code, and what is nested in it, as if it came from `filename`: line k+1 there is now `lines[k]`.
+
+    Functions named in `generated` take on the name of the function around them.
+    """
+
+    def moved(line: int | None) -> int:
+        return lines[line - 1] if line is not None and 0 < line <= len(lines) else 0
+
+    first = moved(code.co_firstlineno) or 1
+    constants = tuple(
+        relocate(constant, lines, filename, generated) if isinstance(constant, types.CodeType) else constant
+        for constant in code.co_consts
+    )
+    table = _line_table(first, [moved(line) for line, *_ in code.co_positions()])
+    result = code.replace(co_filename=filename, co_firstlineno=first, co_linetable=table, co_consts=constants)
+    return rename_regions(result, generated) if generated else result
+
+
+def rename_regions(code: types.CodeType, generated: Collection[str]) -> types.CodeType:
+    """Gives the generated functions nested in `code` its own name, so that tracebacks show the user's functions."""
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            if constant.co_name in generated and code.co_name != "<module>":
+                constant = constant.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+            constant = rename_regions(constant, generated)
+        constants.append(constant)
+    return code.replace(co_consts=tuple(constants))
+
+
+def encode_lines(origins: Sequence[int]) -> str:
+    """A short text for a map of lines: differences, `count*difference` where they repeat."""
+    runs: list[list[int]] = []
+    before = 0
+    for line in origins:
+        difference, before = line - before, line
+        if runs and runs[-1][0] == difference:
+            runs[-1][1] += 1
+        else:
+            runs.append([difference, 1])
+    return " ".join(f"{count}*{difference}" if count > 1 else str(difference) for difference, count in runs)
+
+
+def decode_lines(text: str) -> list[int]:
+    """The map that `encode_lines` made the text of; raises ValueError for anything else."""
+    lines: list[int] = []
+    current = 0
+    for run in text.split():
+        count, star, difference = run.partition("*")
+        repeats, step = (int(count), int(difference)) if star else (1, int(count))
+        for _ in range(repeats):
+            current += step
+            lines.append(current)
+    return lines
+
+
+def _line_table(first: int, lines: Sequence[int]) -> bytes:
+    """Entries of up to eight code units: the difference of lines and no columns, or no place at all."""
+    table = bytearray()
+    before = first
+    for line, length in _runs(lines):
+        if not line:
+            table.append(0x80 | (15 << 3) | (length - 1))
+            continue
+        table.append(0x80 | (13 << 3) | (length - 1))
+        table += _signed(line - before)
+        before = line
+    return bytes(table)
+
+
+def _runs(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start < len(lines):
+        end = start + 1
+        while end < len(lines) and end - start < 8 and lines[end] == lines[start]:
+            end += 1
+        yield lines[start], end - start
+        start = end
+
+
+def _signed(value: int) -> bytes:
+    number = (-value << 1) | 1 if value < 0 else value << 1
+    encoded = bytearray()
+    while number >= 64:
+        encoded.append(0x40 | (number & 0x3F))
+        number >>= 6
+    encoded.append(number)
+    return bytes(encoded)

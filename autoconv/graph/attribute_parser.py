@@ -1,0 +1,312 @@
+"""Parses types and the values of attributes, as `attribute_text` writes them."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.attribute_text import builtin_exception
+from autoconv.graph.dtypes import DTYPES, DType
+from autoconv.graph.scanner import Scanner
+from autoconv.graph.types import (
+    Dimension,
+    IteratorType,
+    ListType,
+    MapType,
+    ResourceType,
+    Shape,
+    Symbol,
+    TensorType,
+    TupleType,
+    Type,
+    VariantType,
+)
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NUMBER = re.compile(r"-?(?:inf\b|nan\b|\d+(\.\d*)?([eE][+-]?\d+)?)")
+_HEX = re.compile(r"0x[0-9a-f]+")
+_DIMENSION = re.compile(r"[^\s,\]]+")
+_TAG = re.compile(r"[^:<>,\n]+")
+
+
+def parse_value(scanner: Scanner) -> Any:
+    """The value that stands next; raises GraphSyntaxError."""
+    text = scanner.string()
+    if text is not None:
+        return text
+    number = _number(scanner)
+    if number is not None:
+        return number
+    for opening, parse in _BRACKETS.items():
+        if scanner.take(opening):
+            return parse(scanner)
+    if scanner.at("<opaque"):
+        scanner.fail("an opaque object has no text that it could be made from")
+    start = scanner.position
+    word = scanner.match(_WORD)
+    if word is None:
+        scanner.fail(f"expected a value, found {scanner.shown()}")
+    if word in _CONSTANTS:
+        return _CONSTANTS[word]
+    if word in _CALLS and scanner.at("("):
+        scanner.expect("(")
+        value = _CALLS[word](scanner)
+        scanner.expect(")")
+        return value
+    if word in DTYPES and not scanner.at("["):
+        return DTYPES[word]
+    scanner.position = start
+    return parse_type(scanner)
+
+
+def parse_type(scanner: Scanner) -> Type:
+    """The type that stands next; raises GraphSyntaxError."""
+    scanner.skip()
+    start = scanner.position
+    word = scanner.match(_WORD)
+    if word in _TYPES:
+        scanner.expect("<")
+        type_ = _TYPES[word](scanner)
+        scanner.expect(">")
+        return type_
+    weak = word == "weak"
+    if weak:
+        word = scanner.match(_WORD)
+    if word not in DTYPES:
+        scanner.fail(f"expected a type, found {scanner.text[start : start + 20]!r}", start)
+    scanner.expect("[")
+    return TensorType(DTYPES[word], _shape(scanner), weak)
+
+
+def _shape(scanner: Scanner) -> Shape:
+    if scanner.take("*"):
+        scanner.expect("]")
+        return None
+    dimensions: list[Dimension] = []
+    while not scanner.take("]"):
+        if dimensions:
+            scanner.expect(",")
+        found = scanner.match(_DIMENSION)
+        if found is None:
+            scanner.fail(f"expected a dimension, found {scanner.shown()}")
+        dimensions.append(None if found == "?" else int(found) if found.isdecimal() else Symbol(found))
+    return tuple(dimensions)
+
+
+def _items(scanner: Scanner, closing: str, item: Callable[[Scanner], Any]) -> tuple[list[Any], bool]:
+    """Items up to `closing`, which is passed, and whether a comma stands before it."""
+    items: list[Any] = []
+    comma = False
+    while not scanner.at(closing):
+        if items and not comma:
+            scanner.fail(f"expected ',' or {closing!r}, found {scanner.shown()}")
+        items.append(item(scanner))
+        comma = scanner.take(",")
+    scanner.expect(closing)
+    return items, comma
+
+
+def _types(scanner: Scanner, item: Callable[[Scanner], Any] = parse_type) -> tuple[Any, ...]:
+    types: list[Any] = []
+    while not scanner.at(">"):
+        if types:
+            scanner.expect(",")
+        types.append(item(scanner))
+    return tuple(types)
+
+
+def _map(scanner: Scanner) -> MapType:
+    key = parse_type(scanner)
+    scanner.expect(",")
+    return MapType(key, parse_type(scanner))
+
+
+def _arm(scanner: Scanner) -> tuple[str, Type]:
+    tag = scanner.match(_TAG)
+    if tag is None:
+        scanner.fail(f"expected the tag of an arm, found {scanner.shown()}")
+    scanner.expect(":")
+    return tag, parse_type(scanner)
+
+
+_TYPES: dict[str | None, Callable[[Scanner], Type]] = {
+    "tuple": lambda scanner: TupleType(_types(scanner)),
+    "list": lambda scanner: ListType(parse_type(scanner)),
+    "map": _map,
+    "resource": lambda scanner: ResourceType(parse_type(scanner)),
+    "iterator": lambda scanner: IteratorType(parse_type(scanner)),
+    "variant": lambda scanner: VariantType(_types(scanner, _arm)),
+}
+
+
+def _number(scanner: Scanner) -> int | float | None:
+    scanner.skip()
+    start = scanner.position
+    found = scanner.match(_NUMBER)
+    if found is None:
+        return None
+    try:
+        return int(found) if found.lstrip("-").isdecimal() else float(found)
+    except ValueError as error:  # more digits than Python reads
+        scanner.fail(str(error), start)
+
+
+def _tuple(scanner: Scanner) -> Any:
+    items, comma = _items(scanner, ")", parse_value)
+    if len(items) == 1 and not comma:
+        scanner.fail("a tuple of one item has a comma behind it")
+    return tuple(items)
+
+
+def _dict(scanner: Scanner) -> dict[Any, Any]:
+    def pair(scanner: Scanner) -> tuple[Any, Any]:
+        start = scanner.position
+        key = parse_value(scanner)
+        try:
+            hash(key)
+        except TypeError as error:
+            scanner.fail(str(error), start)
+        scanner.expect(":")
+        return key, parse_value(scanner)
+
+    return dict(_items(scanner, "}", pair)[0])
+
+
+def _complex(scanner: Scanner) -> complex:
+    real, imag = _complex_parts(scanner, DTYPES["float64"])
+    return complex(float(real), float(imag))
+
+
+def _symbol(scanner: Scanner) -> Symbol:
+    return Symbol(scanner.name("the name of a dimension"))
+
+
+def _float_bits(scanner: Scanner) -> float:
+    (value,) = struct.unpack("<d", struct.pack("<Q", _bits(scanner, 64)))
+    return value
+
+
+def _bits(scanner: Scanner, width: int) -> int:
+    found = scanner.match(_HEX)
+    if found is None or int(found, 16) >> width:
+        scanner.fail(f"expected {width} bits in hexadecimal, found {found or scanner.shown()}")
+    return int(found, 16)
+
+
+def _dtype(scanner: Scanner) -> DType:
+    scanner.skip()
+    start = scanner.position
+    word = scanner.match(_WORD)
+    if word not in DTYPES:
+        scanner.fail(f"expected a dtype, found {word or scanner.shown()}", start)
+    return DTYPES[word]
+
+
+def _array(scanner: Scanner) -> np.ndarray:
+    dtype = _dtype(scanner)
+    scanner.expect("[")
+    shape = _shape(scanner)
+    if shape is None or not all(isinstance(size, int) for size in shape):
+        scanner.fail("an array has a shape of numbers")
+    scanner.expect(",")
+    elements: list[Any] = []
+    _elements(scanner, dtype, shape, elements)
+    array = np.empty(len(elements), dtype.numpy)
+    for position, element in enumerate(elements):
+        array[position] = element
+    return array.reshape(shape)  # type: ignore[arg-type]
+
+
+def _elements(scanner: Scanner, dtype: DType, shape: Any, elements: list[Any]) -> None:
+    if not shape:
+        elements.append(_element(scanner, dtype))
+        return
+    scanner.expect("[")
+    for position in range(shape[0]):
+        if position:
+            scanner.expect(",")
+        _elements(scanner, dtype, shape[1:], elements)
+    scanner.expect("]")
+
+
+def _scalar(scanner: Scanner) -> Any:
+    dtype = _dtype(scanner)
+    scanner.expect(",")
+    element = _element(scanner, dtype)
+    if dtype.is_string:
+        return np.str_(element) if isinstance(element, str) else np.bytes_(element)
+    return element
+
+
+def _element(scanner: Scanner, dtype: DType) -> Any:
+    """One element, as NumPy's scalar of that dtype; `bytes` or `str` of a string."""
+    scanner.skip()
+    start = scanner.position
+    if dtype.is_complex and scanner.take("complex"):
+        scanner.expect("(")
+        value = np.zeros((), dtype.numpy)
+        value.real, value.imag = _complex_parts(scanner, dtype.real_dtype)
+        scanner.expect(")")
+        return value[()]
+    if dtype.is_floating and scanner.take("bits"):
+        scanner.expect("(")
+        data = _bits(scanner, dtype.size * 8).to_bytes(dtype.size, "little")
+        scanner.expect(")")
+        return np.frombuffer(data, dtype.numpy.newbyteorder("<")).astype(dtype.numpy)[0]
+    value = parse_value(scanner)
+    if dtype.is_string:
+        fits = isinstance(value, (str, bytes))
+    elif dtype.is_bool:
+        fits = isinstance(value, bool)
+    elif dtype.is_integer:
+        fits = type(value) is int and dtype.min <= value <= dtype.max
+    else:
+        fits = type(value) in (int, float) and dtype.is_floating
+    if not fits:
+        scanner.fail(f"expected an element of {dtype.name}, found {scanner.text[start : scanner.position]}", start)
+    if dtype.is_string:
+        return value
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(dtype.numpy)[()]
+
+
+def _complex_parts(scanner: Scanner, dtype: DType) -> tuple[Any, Any]:
+    real = _element(scanner, dtype)
+    scanner.expect(",")
+    return real, _element(scanner, dtype)
+
+
+def _error(scanner: Scanner) -> Any:
+    scanner.skip()
+    start = scanner.position
+    name = scanner.match(_WORD) or ""
+    class_ = builtin_exception(name)
+    if class_ is None:
+        scanner.fail(f"{name or scanner.shown()} is no exception of Python's own", start)
+    if not scanner.take(","):
+        return class_
+    arguments = parse_value(scanner)
+    try:
+        return class_(*arguments)
+    except (TypeError, ValueError) as error:
+        scanner.fail(f"{name} cannot be made from {arguments!r}: {error}", start)
+
+
+_CONSTANTS = {"None": None, "True": True, "False": False}
+_BRACKETS: dict[str, Callable[[Scanner], Any]] = {
+    "(": _tuple,
+    "[": lambda scanner: _items(scanner, "]", parse_value)[0],
+    "{": _dict,
+}
+_CALLS: dict[str, Callable[[Scanner], Any]] = {
+    "complex": _complex,
+    "bits": _float_bits,
+    "array": _array,
+    "scalar": _scalar,
+    "symbol": _symbol,
+    "error": _error,
+}

@@ -1,0 +1,126 @@
+"""The values of attributes as text; `text_parser` reads them back, bit by bit the same."""
+
+from __future__ import annotations
+
+import builtins
+import re
+import struct
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.types import (
+    IteratorType,
+    ListType,
+    MapType,
+    ResourceType,
+    Symbol,
+    TensorType,
+    TupleType,
+    VariantType,
+    shape_text,
+)
+
+TYPES = (TensorType, TupleType, ListType, MapType, ResourceType, IteratorType, VariantType)
+_BARE = re.compile(r"[A-Za-z0-9_.<>/\-]+")
+
+
+def value_text(value: Any) -> str:
+    """What an attribute's value is written as.
+
+    Python's literals are written as in Python, with `nan`, `inf` and `complex(re, im)` beside them; dtypes and types
+    as they print; arrays as `array(float32[2], [1.0, 2.0])`, NumPy's scalars as `scalar(float32, 1.0)`; Python's own
+    exceptions as `error(KeyError)` and `error(KeyError, ('message',))`. Anything else is `<opaque name>`, which does
+    not parse.
+    """
+    if value is None or type(value) in (bool, int, str, bytes):
+        return repr(value)
+    if type(value) is float:
+        return _float_text(value)
+    if type(value) is complex:
+        return f"complex({_float_text(value.real)}, {_float_text(value.imag)})"
+    if type(value) is tuple:
+        return f"({', '.join(map(value_text, value))}{',' if len(value) == 1 else ''})"
+    if type(value) is list:
+        return f"[{', '.join(map(value_text, value))}]"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{value_text(k)}: {value_text(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, TYPES):
+        return str(value)
+    if isinstance(value, Symbol):
+        return f"symbol({value.name!r})"
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _array_text(value)
+    return _exception_text(value) or _opaque_text(value)
+
+
+def quoted(name: str) -> str:
+    """A name as it is where it is made of plain characters, in quotes otherwise."""
+    return name if _BARE.fullmatch(name) else repr(name)
+
+
+def builtin_exception(name: str) -> type[BaseException] | None:
+    """Python's own exception class of that name."""
+    found = getattr(builtins, name, None)
+    return found if isinstance(found, type) and issubclass(found, BaseException) else None
+
+
+def _float_text(value: float) -> str:
+    text = repr(value)
+    (bits,) = struct.unpack("<Q", struct.pack("<d", value))
+    (back,) = struct.unpack("<Q", struct.pack("<d", float(text)))
+    return text if bits == back else f"bits({bits:#x})"  # a nan with another payload
+
+
+def _array_text(value: Any) -> str:
+    try:
+        dtype = as_dtype(value.dtype)
+    except TypeError:
+        return _opaque_text(value)
+    array = np.asarray(value)
+    if array.dtype == object and not all(isinstance(item, (bytes, str)) for item in array.flat):
+        return _opaque_text(value)
+    if isinstance(value, np.generic):
+        return f"scalar({dtype.name}, {element_text(array[()], dtype)})"
+    return f"array({dtype.name}[{shape_text(array.shape)}], {_nested(array, dtype)})"
+
+
+def _nested(array: np.ndarray, dtype: DType) -> str:
+    if not array.ndim:
+        return element_text(array[()], dtype)
+    return f"[{', '.join(_nested(array[i, ...], dtype) for i in range(len(array)))}]"
+
+
+def element_text(item: Any, dtype: DType) -> str:
+    """One element: floats in the fewest digits that give the same bits back."""
+    if dtype.is_string:
+        return repr(str(item) if isinstance(item, str) else bytes(item))
+    if dtype.is_bool:
+        return str(bool(item))
+    if dtype.is_integer:
+        return str(int(item))
+    if dtype.is_complex:
+        part = dtype.real_dtype
+        return f"complex({element_text(item.real, part)}, {element_text(item.imag, part)})"
+    array = np.asarray(item, dtype.numpy)
+    for text in (str(array[()]), repr(float(item))):
+        back = np.asarray(float(text)).astype(dtype.numpy)
+        if back.tobytes() == array.tobytes():
+            return text if "." in text or "e" in text or "n" in text else f"{text}.0"
+    return f"bits({int.from_bytes(array.astype(array.dtype.newbyteorder('<')).tobytes(), 'little'):#x})"
+
+
+def _exception_text(value: Any) -> str | None:
+    if isinstance(value, type) and builtin_exception(value.__name__) is value:
+        return f"error({value.__name__})"
+    if isinstance(value, BaseException) and builtin_exception(type(value).__name__) is type(value):
+        return f"error({type(value).__name__}, {value_text(value.args)})"
+    return None
+
+
+def _opaque_text(value: Any) -> str:
+    name = getattr(value, "__qualname__", None) or type(value).__qualname__
+    return f"<opaque {re.sub('[<>]', '', str(name))}>"

@@ -1,0 +1,49 @@
+"""Helpers of passes over graphs, which never change the graph they are given."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Value
+
+
+def begin_copy(graph: Graph) -> tuple[Graph, dict[Value, Value]]:
+    """An empty graph with the parameters of `graph`, and the map from the old ones to the new."""
+    copy = Graph(graph.name)
+    return copy, {value: copy.add_parameter(value.type, value.name) for value in graph.parameters}
+
+
+def attributes_key(attributes: Mapping[str, Any]) -> Hashable:
+    """Equal for attributes that mean the same: types count (1, True and 1.0 differ), floats go by their bits.
+
+    What has no value of its own, such as a function or an exception, is equal to itself alone.
+    """
+    return frozenset((name, value_key(value)) for name, value in attributes.items())
+
+
+def value_key(value: Any) -> Hashable:
+    """As `attributes_key`, of one value. The value has to outlive the key."""
+    kind = type(value)
+    if kind is float:
+        return kind, struct.pack("<d", value)
+    if kind is complex:
+        return kind, struct.pack("<dd", value.real, value.imag)
+    if kind in (tuple, list):
+        return kind, tuple(map(value_key, value))
+    if kind is dict:
+        return kind, tuple((value_key(key), value_key(item)) for key, item in value.items())
+    if isinstance(value, (np.ndarray, np.generic)):
+        return kind, _array_key(np.asarray(value))
+    if kind in (bool, int, str, bytes, type(None)) or kind.__module__.startswith("autoconv.graph."):
+        return kind, value
+    return kind, id(value)
+
+
+def _array_key(array: np.ndarray) -> Hashable:
+    if array.dtype == object:
+        return array.shape, tuple(map(value_key, array.flat))
+    return array.dtype.str, array.shape, array.tobytes()

@@ -1,0 +1,103 @@
+"""A place in a text that is being parsed, and what comes next there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NoReturn
+
+_SPACE = re.compile(r"(?:\s|#[^\n]*)*")
+_STRING = re.compile(r"""b?(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")""")
+_BARE = re.compile(r"[A-Za-z0-9_.<>/\-]+")
+
+
+class GraphSyntaxError(ValueError):
+    """A text that is no graph; `line` and `column` count from 1."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(f"line {line}, column {column}: {message}")
+        self.line = line
+        self.column = column
+
+
+class Scanner:
+    """Reads `text` from the left. Space and comments (`# …`) before anything are skipped."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+
+    def fail(self, message: str, position: int | None = None) -> NoReturn:
+        """Raises GraphSyntaxError for what stands at `position`, or next."""
+        if position is None:
+            self.skip()
+            position = self.position
+        start = self.text.rfind("\n", 0, position) + 1
+        line = self.text.count("\n", 0, position) + 1
+        raise GraphSyntaxError(message, line, position - start + 1) from None
+
+    def skip(self) -> None:
+        match = _SPACE.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
+
+    def match(self, pattern: re.Pattern[str], skip: bool = True) -> str | None:
+        """What `pattern` matches next, None where it does not."""
+        if skip:
+            self.skip()
+        found = pattern.match(self.text, self.position)
+        if found is None:
+            return None
+        self.position = found.end()
+        return found.group()
+
+    def at(self, symbol: str) -> bool:
+        self.skip()
+        return self.text.startswith(symbol, self.position)
+
+    def take(self, symbol: str) -> bool:
+        """Whether `symbol` comes next; then it is passed."""
+        if not self.at(symbol):
+            return False
+        self.position += len(symbol)
+        return True
+
+    def expect(self, symbol: str) -> None:
+        if not self.take(symbol):
+            self.fail(f"expected {symbol!r}, found {self.shown()}")
+
+    def shown(self) -> str:
+        """What comes next, for messages."""
+        self.skip()
+        rest = self.text[self.position : self.position + 20].split("\n")[0]
+        return repr(rest) if rest else "the end of the text"
+
+    def string(self, skip: bool = True) -> str | bytes | None:
+        """A literal in quotes, bytes with a `b`; None where there is none."""
+        if skip:
+            self.skip()
+        start = self.position
+        found = self.match(_STRING, skip)
+        if found is None:
+            return None
+        try:
+            value = ast.literal_eval(found)
+        except (SyntaxError, ValueError) as error:
+            self.fail(f"{found} is no literal: {error}", start)
+        assert isinstance(value, (str, bytes))
+        return value
+
+    def name(self, what: str) -> str:
+        """A bare or quoted name."""
+        self.skip()
+        return self.name_here(what)
+
+    def name_here(self, what: str) -> str:
+        """As `name`, where nothing may stand before it."""
+        start = self.position
+        found = self.string(skip=False)
+        if found is None:
+            found = self.match(_BARE, skip=False)
+        if not isinstance(found, str):
+            self.fail(f"expected {what}, found {self.shown()}", start)
+        return found

@@ -1,0 +1,65 @@
+"""Graphs as text: printed, and parsed back to the same graph.
+
+    graph halve(%x: float32[?], %n: weak int64[]) {
+      %constant = constant(value=array(float32[], 0.5)): float32[]
+      %while = while(%x, %n, %constant, state=1): float32[?] {
+        graph test(%x: float32[?], %n: weak int64[], %half: float32[]) {
+          …
+        }
+        …
+      }
+      return %while
+    }
+
+A node reads like a call: inputs, then attributes by name, then the types of its results (`()` for none). `%split:1` is
+the second result of a node with several. Spans follow as `@ file:line function`, `#` starts a comment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autoconv.graph.attribute_text import quoted, value_text
+from autoconv.graph.graph import Graph, Node, Span, Value
+from autoconv.graph.text_parser import GraphSyntaxError, from_text
+
+__all__ = ["GraphSyntaxError", "from_text", "to_text"]
+
+
+def to_text(graph: Graph, spans: bool = False) -> str:
+    """The text of `graph`, regions included, ending in a newline; `spans` adds where in the user's source it is."""
+    return "\n".join(_graph_lines(graph, spans)) + "\n"
+
+
+def _graph_lines(graph: Graph, spans: bool) -> Iterator[str]:
+    parameters = ", ".join(f"{reference(value)}: {value.type}" for value in graph.parameters)
+    yield f"graph {quoted(graph.name)}({parameters}) {{"
+    for node in graph.nodes:
+        yield f"  {_node_text(node, spans)}{' {' if node.regions else ''}"
+        for region in node.regions:
+            yield from (f"    {line}" for line in _graph_lines(region, spans))
+        if node.regions:
+            yield "  }"
+    yield f"  return {', '.join(map(reference, graph.outputs))}".rstrip()
+    yield "}"
+
+
+def _node_text(node: Node, spans: bool) -> str:
+    arguments = [reference(value) for value in node.inputs]
+    arguments += [f"{name}={value_text(value)}" for name, value in node.attributes.items()]
+    types = ", ".join(str(value.type) for value in node.results) or "()"
+    place = f" @ {_span_text(node.span)}" if spans and node.span is not None else ""
+    return f"%{quoted(node.name)} = {quoted(node.op.name)}({', '.join(arguments)}): {types}{place}"
+
+
+def reference(value: Value) -> str:
+    """`%name`, or `%name:index` for one of several results."""
+    several = value.node is not None and len(value.node.results) > 1
+    return f"%{quoted(value.name)}:{value.index}" if several else f"%{quoted(value.name)}"
+
+
+def _span_text(span: Span) -> str:
+    text = f"{quoted(span.file)}:{span.line}"
+    if span.column or span.end_line or span.end_column:
+        text += f":{span.column}-{span.end_line}:{span.end_column}"
+    return f"{text} {quoted(span.function)}" if span.function else text

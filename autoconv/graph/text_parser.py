@@ -1,0 +1,165 @@
+"""Parses the text of graphs. Nothing in it is ever evaluated: a text is data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from autoconv.graph.attribute_parser import parse_type, parse_value
+from autoconv.graph.graph import Graph, Span, Value
+from autoconv.graph.scanner import GraphSyntaxError, Scanner
+from autoconv.graph.types import Type
+
+if TYPE_CHECKING:
+    from autoconv.ops.record import Op
+
+_NUMBER = re.compile(r"\d+")
+_INDEX = re.compile(r":\d+")
+_KEYWORD = re.compile(r"[A-Za-z_]\w*")
+_LINE_SPACE = re.compile(r"[ \t]*")
+_FUNCTION = re.compile(r"(?=[^\s{#@])")
+
+__all__ = ["GraphSyntaxError", "from_text"]
+
+
+def from_text(text: str, ops: Mapping[str, Op]) -> Graph:
+    """The graph that `text` is the text of, with ops looked up in `ops`; see `text.to_text`.
+
+    Types are taken as they are written; `verify` says whether they agree with the ops' rules. Raises
+    GraphSyntaxError, with line and column.
+    """
+    scanner = Scanner(text)
+    try:
+        graph = _graph(scanner, ops)
+    except RecursionError:
+        scanner.fail("the text is nested too deeply")
+    if not scanner.at("") or scanner.position != len(text):
+        scanner.fail(f"expected the end of the text, found {scanner.shown()}")
+    return graph
+
+
+def _graph(scanner: Scanner, ops: Mapping[str, Op]) -> Graph:
+    scanner.expect("graph")
+    graph = Graph(scanner.name("the name of a graph"))
+    values: dict[tuple[str, int], Value] = {}
+    scanner.expect("(")
+    while not scanner.take(")"):
+        if graph.parameters:
+            scanner.expect(",")
+        name = _new_name(scanner, graph)
+        scanner.expect(":")
+        values[name, 0] = graph.add_parameter(parse_type(scanner), name)
+    scanner.expect("{")
+    while scanner.at("%"):
+        _node(scanner, graph, values, ops)
+    scanner.expect("return")
+    while scanner.at("%") if not graph.outputs else scanner.take(","):
+        graph.outputs.append(_reference(scanner, values))
+    scanner.expect("}")
+    return graph
+
+
+def _node(
+    scanner: Scanner, graph: Graph, values: dict[tuple[str, int], Value], ops: Mapping[str, Op]
+) -> None:
+    start = scanner.position
+    name = _new_name(scanner, graph)
+    scanner.expect("=")
+    scanner.skip()
+    op_at = scanner.position
+    op_name = scanner.name("the name of an op")
+    op = ops.get(op_name)
+    if op is None:
+        scanner.fail(f"there is no op named {op_name!r}", op_at)
+    inputs, attributes = _arguments(scanner, values)
+    scanner.expect(":")
+    types = _types(scanner)
+    span = _span(scanner) if scanner.take("@") else None
+    regions = []
+    if scanner.take("{"):
+        while not scanner.take("}"):
+            regions.append(_graph(scanner, ops))
+    try:
+        node = graph.add(op, inputs, attributes, regions=regions, types=types, name=name, span=span)
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        scanner.fail(f"{op_name} does not take these inputs and attributes: {error!r}", start)
+    values.update({(name, value.index): value for value in node.results})
+
+
+def _arguments(scanner: Scanner, values: dict[tuple[str, int], Value]) -> tuple[list[Value], dict[str, Any]]:
+    inputs: list[Value] = []
+    attributes: dict[str, Any] = {}
+    scanner.expect("(")
+    while not scanner.take(")"):
+        if inputs or attributes:
+            scanner.expect(",")
+        if scanner.at("%"):
+            if attributes:
+                scanner.fail("an input stands before the attributes")
+            inputs.append(_reference(scanner, values))
+            continue
+        scanner.skip()
+        start = scanner.position
+        name = scanner.match(_KEYWORD)
+        if name is None:
+            scanner.fail(f"expected an input or an attribute, found {scanner.shown()}", start)
+        if name in attributes:
+            scanner.fail(f"the attribute {name} is given twice", start)
+        scanner.expect("=")
+        attributes[name] = parse_value(scanner)
+    return inputs, attributes
+
+
+def _types(scanner: Scanner) -> list[Type]:
+    if scanner.take("("):
+        scanner.expect(")")
+        return []
+    types = [parse_type(scanner)]
+    while scanner.take(","):
+        types.append(parse_type(scanner))
+    return types
+
+
+def _new_name(scanner: Scanner, graph: Graph) -> str:
+    scanner.expect("%")
+    start = scanner.position
+    name = scanner.name_here("a name")
+    if name in graph._names:
+        scanner.fail(f"the name %{name} is taken already", start)
+    return name
+
+
+def _reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> Value:
+    scanner.expect("%")
+    start = scanner.position
+    name = scanner.name_here("a name")
+    index = scanner.match(_INDEX, skip=False)
+    found = values.get((name, int(index[1:]) if index else 0))
+    if found is None:
+        scanner.fail(f"there is no value %{name}{index or ''} here: it has to be made before, in this graph", start)
+    return found
+
+
+def _span(scanner: Scanner) -> Span:
+    file = scanner.name("a file")
+    scanner.expect(":")
+    line = _number(scanner)
+    column = end_line = end_column = 0
+    if scanner.match(re.compile(":"), skip=False):
+        column = _number(scanner)
+        scanner.expect("-")
+        end_line = _number(scanner)
+        scanner.expect(":")
+        end_column = _number(scanner)
+    scanner.match(_LINE_SPACE, skip=False)
+    named = scanner.match(_FUNCTION, skip=False) is not None
+    function = scanner.name_here("the name of a function") if named else ""
+    return Span(file, line, function, column, end_line, end_column)
+
+
+def _number(scanner: Scanner) -> int:
+    found = scanner.match(_NUMBER)
+    if found is None:
+        scanner.fail(f"expected a number, found {scanner.shown()}")
+    return int(found)

@@ -1,0 +1,198 @@
+"""What has to hold of every graph, checked: run on what a trace gives and between optimisations under test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, node_effects
+from autoconv.graph.types import NoCommonType, TensorType, TupleType, Type, join, shapes_compatible
+
+
+class VerificationError(AssertionError):
+    """A graph is not what a graph has to be; the message names the graph, the node, and what is wrong."""
+
+
+def verify(graph: Graph) -> None:
+    """Checks `graph` and its regions; raises VerificationError.
+
+    Every input is a parameter or made by an earlier node of the same graph, names are unique, results agree with
+    the ops' rules, regions take and give what their node says, and `effects` is what the op and the regions may do.
+    """
+    _verify_graph(graph, graph.name, ())
+
+
+def agree(first: Type, second: Type) -> bool:
+    """Whether one value could have both types; the dtype of a weak type may be widened to a typed one."""
+    if isinstance(first, TensorType) and isinstance(second, TensorType):
+        if not shapes_compatible(first.shape, second.shape):
+            return False
+    elif isinstance(first, TupleType) and isinstance(second, TupleType):
+        return len(first.items) == len(second.items) and all(map(agree, first.items, second.items))
+    try:
+        join(first, second)
+    except NoCommonType:
+        return False
+    return True
+
+
+def _verify_graph(graph: Graph, path: str, enclosing: tuple[Graph, ...]) -> None:
+    if graph in enclosing:  # a call of a function within itself
+        return
+    known: set[Value] = set()
+    names: set[str] = set()
+    for position, parameter in enumerate(graph.parameters):
+        where = f"{path}: parameter {position} (%{parameter.name})"
+        if parameter.graph is not graph:
+            raise VerificationError(f"{where} belongs to the graph {parameter.graph.name!r}")
+        if parameter.node is not None:
+            raise VerificationError(f"{where} says that the node %{parameter.node.name} makes it")
+        _check_name(where, parameter.name, names)
+        known.add(parameter)
+    for node in graph.nodes:
+        where = f"{path}: node %{node.name} ({node.op.name})"
+        _check_name(where, node.name, names)
+        for position, value in enumerate(node.inputs):
+            _check_made(f"{where}: input {position}", value, graph, known)
+        _check_results(where, node, graph)
+        _check_regions(where, node)
+        for position, region in enumerate(node.regions):
+            _verify_graph(region, f"{path} / %{node.name}[{position}] {region.name}", (*enclosing, graph))
+        _check_rule(where, node)
+        _check_effects(where, node)
+        known.update(node.results)
+    for position, value in enumerate(graph.outputs):
+        _check_made(f"{path}: output {position}", value, graph, known)
+
+
+def _check_name(where: str, name: str, names: set[str]) -> None:
+    if name in names:
+        raise VerificationError(f"{where} has a name that another node or parameter of the graph has too")
+    names.add(name)
+
+
+def _check_made(where: str, value: Value, graph: Graph, known: set[Value]) -> None:
+    if value in known:
+        return
+    if value.graph is not graph:
+        raise VerificationError(
+            f"{where} is %{value.name}, which belongs to the graph {value.graph.name!r}; a region reads what is "
+            "around it through captures"
+        )
+    raise VerificationError(f"{where} is %{value.name}, which is not made before it")
+
+
+def _check_results(where: str, node: Node, graph: Graph) -> None:
+    for position, value in enumerate(node.results):
+        if value.graph is not graph:
+            raise VerificationError(f"{where}: result {position} belongs to the graph {value.graph.name!r}")
+        if value.node is not node or value.index != position or value.name != node.name:
+            raise VerificationError(
+                f"{where}: result {position} says that it is result {value.index} of "
+                f"%{value.name if value.node is None else value.node.name}"
+            )
+
+
+def _check_regions(where: str, node: Node) -> None:
+    check = _REGIONS.get(node.op.name)
+    if check is not None:
+        check(where, node)
+
+
+def _check_cond(where: str, node: Node) -> None:
+    if not node.inputs:
+        raise VerificationError(f"{where} has no inputs, its first has to be the index of the arm")
+    index, *captures = (value.type for value in node.inputs)
+    if not node.regions:
+        raise VerificationError(f"{where} has no arms")
+    if isinstance(index, TensorType) and index.dtype.is_bool and len(node.regions) != 2:
+        raise VerificationError(f"{where} has {len(node.regions)} arms for a bool")
+    for arm in node.regions:
+        _check_takes(where, arm, captures, "capture")
+        _check_gives(where, arm, [value.type for value in node.results], "result")
+
+
+def _check_while(where: str, node: Node) -> None:
+    size = node.attributes.get("state")
+    if type(size) is not int or not 0 <= size <= len(node.inputs):
+        raise VerificationError(f"{where}: the attribute state is {size!r} for {len(node.inputs)} inputs")
+    if len(node.regions) != 2:
+        raise VerificationError(f"{where} has {len(node.regions)} regions, it needs a test and a body")
+    if len(node.results) != size:
+        raise VerificationError(f"{where} has {len(node.results)} results for {size} values of state")
+    test, body = node.regions
+    for region in node.regions:
+        _check_takes(where, region, [value.type for value in node.inputs], "input")
+    for position, value in enumerate(node.results):
+        if not agree(node.inputs[position].type, value.type):
+            raise VerificationError(
+                f"{where}: state {position} is {node.inputs[position].type} before the loop and {value.type} after it"
+            )
+    if len(test.outputs) != 1:
+        raise VerificationError(f"{where}: the test has {len(test.outputs)} outputs, it needs one")
+    answer = test.outputs[0].type
+    if not (isinstance(answer, TensorType) and answer.dtype.is_bool and shapes_compatible(answer.shape, ())):
+        raise VerificationError(f"{where}: the test gives {answer}, it has to give a bool scalar")
+    _check_gives(where, body, [value.type for value in body.parameters[:size]], "value of state")
+
+
+def _check_call(where: str, node: Node) -> None:
+    if len(node.regions) != 1:
+        raise VerificationError(f"{where} has {len(node.regions)} regions, it needs one")
+    _check_takes(where, node.regions[0], [value.type for value in node.inputs], "argument")
+    _check_gives(where, node.regions[0], [value.type for value in node.results], "result")
+
+
+def _check_takes(where: str, region: Graph, types: Sequence[Type], what: str) -> None:
+    found = [value.type for value in region.parameters]
+    _check_pairs(f"{where}: the region {region.name!r}", "parameter", found, what, types)
+
+
+def _check_gives(where: str, region: Graph, types: Sequence[Type], what: str) -> None:
+    found = [value.type for value in region.outputs]
+    _check_pairs(f"{where}: the region {region.name!r}", "output", found, what, types)
+
+
+def _check_pairs(where: str, own: str, found: Sequence[Type], other: str, wanted: Sequence[Type]) -> None:
+    if len(found) != len(wanted):
+        raise VerificationError(
+            f"{where} has {_count(len(found), own)} for {_count(len(wanted), other)}"
+        )
+    for position, (a, b) in enumerate(zip(found, wanted, strict=True)):
+        if not agree(a, b):
+            raise VerificationError(f"{where} has {a} as {own} {position}, its node has {b} as {other}")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+_REGIONS: dict[str, Callable[[str, Node], None]] = {
+    "cond": _check_cond,
+    "while": _check_while,
+    "call": _check_call,
+}
+
+
+def _check_rule(where: str, node: Node) -> None:
+    """Declared types may be wider or narrower than what the rule says now, as long as one value can have both."""
+    inputs = [value.type for value in node.inputs]
+    try:
+        types = node.op.result_types(inputs, node.attributes, node.regions)
+    except (TypeError, ValueError) as error:
+        raise VerificationError(f"{where}: its rule refuses ({_texts(inputs)}): {error}") from error
+    declared = [value.type for value in node.results]
+    if len(types) != len(declared) or not all(map(agree, types, declared)):
+        raise VerificationError(
+            f"{where} is declared to give ({_texts(declared)}), but its rule says ({_texts(types)})"
+        )
+
+
+def _check_effects(where: str, node: Node) -> None:
+    computed: Effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
+    if node.effects != computed:
+        raise VerificationError(f"{where} says its effects are {node.effects.text}, they are {computed.text}")
+
+
+def _texts(types: Iterable[Type]) -> str:
+    return ", ".join(map(str, types))

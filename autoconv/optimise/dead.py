@@ -1,0 +1,141 @@
+"""Dead code: what nobody uses and does nothing is gone.
+
+    before   graph f(%x: float32[]) {
+               %sin = sin(%x): float32[]
+               %cos = cos(%x): float32[]
+               return %cos
+             }
+    after    graph f(%x: float32[]) {
+               %cos = cos(%x): float32[]
+               return %cos
+             }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, copy_node
+from autoconv.graph.types import Type
+
+
+def dead(graph: Graph, contract: str = "function") -> Graph:
+    """The graph without unused nodes, in regions too.
+
+    Nodes that write, print or draw stay; those that at most raise go under the "function" contract alone. Unused
+    results of a cond or a call go with the arms' outputs and the captures behind them, as does state of a loop
+    that only feeds itself. The graph keeps its own parameters and outputs.
+    """
+    return _rebuilt(graph, _Liveness(graph, contract), range(len(graph.outputs)), range(len(graph.parameters)))
+
+
+class _Liveness:
+    """The live nodes and values of a graph and its regions, found in one sweep of a worklist."""
+
+    def __init__(self, graph: Graph, contract: str) -> None:
+        self.nodes: set[Node] = set()
+        self.values: set[Value] = set()
+        self._owners: dict[Graph, list[Node]] = {}
+        self._pending: list[Value] = []
+        nodes = list(graph.walk())
+        for node in nodes:
+            for region in node.regions:
+                self._owners.setdefault(region, []).append(node)
+        for node in nodes:
+            if _must_run(node.effects, contract):
+                self._use_node(node)
+        self._use(*graph.outputs)
+        while self._pending:
+            self._visit(self._pending.pop())
+
+    def _use(self, *values: Value) -> None:
+        fresh = [value for value in values if value not in self.values]
+        self.values.update(fresh)
+        self._pending.extend(fresh)
+
+    def _visit(self, value: Value) -> None:
+        if value.node is not None:
+            self._use_node(value.node)
+            self._use_result(value.node, value.index)
+            return
+        for owner in self._owners.get(value.graph, ()):
+            position = value.graph.parameters.index(value)
+            leading = 1 if owner.op.name == "cond" else 0
+            self._use(owner.inputs[leading + position])
+            if owner.op.name == "while" and position < owner.attributes["state"]:
+                self._use_state(owner, position)
+
+    def _use_node(self, node: Node) -> None:
+        if node in self.nodes:
+            return
+        self.nodes.add(node)
+        if node.op.name == "cond":
+            self._use(node.inputs[0])
+        elif node.op.name == "while":
+            self._use(*node.regions[0].outputs)
+        elif node.op.name != "call":
+            self._use(*node.inputs)
+            for region in node.regions:
+                self._use(*region.parameters, *region.outputs)
+
+    def _use_result(self, node: Node, index: int) -> None:
+        if node.op.name == "while":
+            self._use_state(node, index)
+        elif node.op.name in ("cond", "call"):
+            self._use(*(region.outputs[index] for region in node.regions))
+
+    def _use_state(self, loop: Node, position: int) -> None:
+        """A result of a loop, and what an iteration starts with and gives there, live and die together."""
+        _, body = loop.regions
+        self._use(loop.inputs[position], loop.results[position], body.outputs[position])
+        self._use(*(region.parameters[position] for region in loop.regions))
+
+    def kept_results(self, node: Node) -> list[int]:
+        return [i for i, value in enumerate(node.results) if value in self.values]
+
+    def kept_parameters(self, node: Node) -> list[int]:
+        count = len(node.regions[0].parameters)
+        return [i for i in range(count) if any(r.parameters[i] in self.values for r in node.regions)]
+
+
+def _must_run(effects: Effects, contract: str) -> bool:
+    return effects.must_run or (contract != "function" and bool(effects & Effects.RAISE))
+
+
+def _rebuilt(graph: Graph, live: _Liveness, outputs: Sequence[int], parameters: Sequence[int]) -> Graph:
+    copy = Graph(graph.name)
+    values: dict[Value, Value] = {}
+    for position in parameters:
+        parameter = graph.parameters[position]
+        values[parameter] = copy.add_parameter(parameter.type, parameter.name)
+    for node in graph.nodes:
+        if node not in live.nodes:
+            continue
+        if node.op.name in ("cond", "while", "call"):
+            _rebuild_control(copy, node, live, values)
+            continue
+        whole = [_rebuilt(r, live, range(len(r.outputs)), range(len(r.parameters))) for r in node.regions]
+        copied = copy_node(copy, node, [values[value] for value in node.inputs], whole)
+        values.update(zip(node.results, copied.results, strict=True))
+    copy.outputs = [values[graph.outputs[position]] for position in outputs]
+    return copy
+
+
+def _rebuild_control(copy: Graph, node: Node, live: _Liveness, values: dict[Value, Value]) -> None:
+    results, parameters = live.kept_results(node), live.kept_parameters(node)
+    leading = 1 if node.op.name == "cond" else 0
+    inputs = [*node.inputs[:leading], *(node.inputs[leading + position] for position in parameters)]
+    attributes = {**node.attributes}
+    if node.op.name == "while":
+        test, body = node.regions
+        regions = [_rebuilt(test, live, [0], parameters), _rebuilt(body, live, results, parameters)]
+        attributes["state"] = len(results)
+    else:
+        regions = [_rebuilt(region, live, results, parameters) for region in node.regions]
+    types: list[Type] = [node.results[position].type for position in results]
+    copied = copy.add(
+        node.op, [values[value] for value in inputs], attributes,
+        regions=regions, types=types, name=node.name, span=node.span,
+    )  # fmt: skip
+    values.update(zip((node.results[position] for position in results), copied.results, strict=True))

@@ -1,0 +1,338 @@
+"""TensorArray: tensors by position, written once each, that become one tensor at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.graph import Value
+from autoconv.graph.types import Shape, join_shapes, shapes_compatible
+from autoconv.ops.list_value import ListReadError, ListValue
+from autoconv.runtime.convert import as_tensor, convert_to_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.shape import TensorShape, as_shape
+from autoconv.runtime.static import static_value
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a TensorArray is apart from its elements; called with a list value, it makes the array of it.
+
+    `written` says that an element was, and `shape` what is known of the shape of all that were; before that,
+    `shape` is what the user declared.
+    """
+
+    dtype: DType
+    dynamic_size: bool
+    clear_after_read: bool
+    infer_shape: bool
+    shape: Shape
+    written: bool = False
+
+    def __call__(self, elements: Any) -> TensorArray:
+        array = TensorArray.__new__(TensorArray)
+        if isinstance(elements, ListValue):
+            items: Any = [None if item is None else EagerTensor(item) for item in elements.items()]
+        else:
+            items = elements
+        array._begin(self, items)
+        return array
+
+    def joined(self, other: object) -> Kind | None:
+        """The kind of an array that is of either; None when they differ in more than what was written."""
+        if not isinstance(other, Kind) or replace(self, shape=None, written=False) != replace(
+            other, shape=None, written=False
+        ):
+            return None
+        if self.written and other.written:
+            return replace(self, shape=join_shapes(self.shape, other.shape))
+        return self if self.written else other
+
+    def after_writing(self, shape: Shape) -> Kind:
+        """Raises ValueError for an element whose shape cannot be that of the others."""
+        if not self.infer_shape and self.shape is None:
+            return self
+        if not shapes_compatible(self.shape, shape):
+            raise ValueError(f"Incompatible shape for value ({TensorShape(shape)}), expected ({TensorShape(self.shape)})")
+        if not self.infer_shape:
+            return self
+        known = shape if not self.written else join_shapes(self.shape, shape)
+        return replace(self, shape=known, written=True)
+
+
+class _Knowledge:
+    """The kind, shared by an array and the arrays that writing to it gives."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+
+
+class TensorArray:
+    """Tensors by position. Use what `write` and `unstack` return; while tracing nothing is changed in place.
+
+    `size` is the number of elements, which grows by writing when `dynamic_size` is set; all of them have `dtype` and,
+    unless `infer_shape` is False, one shape. Elements never written read as zeros. Eagerly an element can be read
+    once unless `clear_after_read` is False.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        declared = as_shape(element_shape)
+        kind = Kind(as_dtype(dtype), bool(dynamic_size), clear_after_read is not False, bool(infer_shape), declared)
+        count = 0 if size is None else size
+        if current_region() is None:
+            length = int(count)
+            if length < 0:
+                raise InvalidArgumentError(f"Size should be >= 0, found {length}")
+            self._begin(kind, [None] * length)
+        else:
+            self._begin(kind, apply("list_reserve", count, dtype=kind.dtype, shape=declared))
+
+    def _begin(self, kind: Kind, elements: list[EagerTensor | None] | Value, known: _Knowledge | None = None) -> None:
+        self._known = known or _Knowledge(kind)
+        self._elements = elements
+        self._cleared: set[int] = set()
+
+    def __autoconv_graph_value__(self) -> Value:
+        """The list of the elements in the graph that is being recorded."""
+        if isinstance(self._elements, Value):
+            return self._elements
+        kind = self._kind
+        found = apply("list_reserve", len(self._elements), dtype=kind.dtype, shape=None if kind.written else kind.shape)
+        for index, element in enumerate(self._elements):
+            if element is not None:
+                found = apply("list_set", found, index, element)
+        return found
+
+    def __autoconv_wrap__(self) -> Kind:
+        return self._kind
+
+    @property
+    def _kind(self) -> Kind:
+        return self._known.kind
+
+    @property
+    def dtype(self) -> DType:
+        return self._kind.dtype
+
+    @property
+    def dynamic_size(self) -> bool:
+        return self._kind.dynamic_size
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """What is known of the shape of an element."""
+        return TensorShape(self._kind.shape)
+
+    @property
+    def handle(self) -> Any:
+        return None
+
+    @property
+    def flow(self) -> Any:
+        return None
+
+    def identity(self) -> TensorArray:
+        """An array of the same elements."""
+        return self._with(self._elements)
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of elements, an int32 scalar."""
+        if self._eager:
+            return EagerTensor(np.int32(len(self._elements)))  # type: ignore[arg-type]
+        return apply("list_length", self._list, name=name)
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """The element; raises OutOfRangeError where there is none, and eagerly for one that was read before."""
+        if not self._eager:
+            return apply("list_get", self._list, _index(index), shape=self._shape, name=name)
+        position = int(index)
+        if position < 0:
+            raise ListReadError(f"Reading from negative indices (index {position}) is not allowed.")
+        items = self._items
+        if position >= len(items):
+            raise ListReadError(f"Tried to read from index {position} but array size is: {len(items)} ")
+        if items[position] is None and position in self._cleared:
+            raise InvalidArgumentError(
+                f"Could not read index {position} twice because it was cleared after a previous read "
+                "(perhaps try setting clear_after_read = false?)"
+            )
+        element = self._element(position)
+        if self._kind.clear_after_read:
+            items[position] = None
+            self._cleared.add(position)
+        return element
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with that element; raises OutOfRangeError past the end of an array of fixed size."""
+        element = self._fitting(value)
+        if not self._eager:
+            resize = self._kind.dynamic_size
+            return self._with(apply("list_set", self._list, _index(index), element, resize=resize, name=name))
+        position, items = int(index), self._items
+        if position < 0:
+            raise ListReadError(f"Writing to negative indices (index {position}) is not allowed.")
+        if position >= len(items):
+            if not self._kind.dynamic_size:
+                raise ListReadError(
+                    f"Tried to write to index {position} but array is not resizeable and size is: {len(items)} "
+                )
+            items.extend([None] * (position + 1 - len(items)))
+        items[position] = element  # type: ignore[assignment]
+        return self
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All elements in one tensor, along a new first dimension."""
+        if not self._eager:
+            return apply("list_stack", self._list, shape=self._shape, name=name)
+        if not self._items and self.element_shape.is_fully_defined():
+            return EagerTensor(np.zeros((0, *(self._kind.shape or ())), self.dtype.numpy))
+        return apply("list_stack", self._as_list(), name=name)
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """The elements at these positions in one tensor."""
+        source = self._as_list() if self._eager else self._list
+        return apply("list_gather", source, convert_to_tensor(indices), shape=self._shape, name=name)
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """The elements joined along their first dimension."""
+        return apply("list_flatten", self._as_list() if self._eager else self._list, name=name)
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """The array whose elements are the rows of `value`; raises ValueError when there are too many."""
+        tensor = self._fitting_rows(value)
+        if not self._eager:
+            return self._with(apply("list_from_tensor", tensor, name=name))
+        rows = [EagerTensor(row) for row in np.asarray(tensor)]
+        if len(rows) > len(self._items) and not self._kind.dynamic_size:
+            raise ValueError(
+                f"Cannot unstack {len(rows)} tensors into a TensorArray of static size {len(self._items)} "
+            )
+        self._elements = rows
+        self._cleared.clear()
+        return self
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with the rows of `value` at these positions."""
+        if not self._eager:
+            tensor, resize = self._fitting_rows(value), self._kind.dynamic_size
+            positions = convert_to_tensor(indices)
+            return self._with(apply("list_scatter", self._list, positions, tensor, resize=resize, name=name))
+        for position, row in zip(np.asarray(convert_to_tensor(indices)), np.asarray(value), strict=True):
+            self.write(int(position), row)
+        return self
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """The array whose elements are consecutive parts of `value` that have these lengths."""
+        tensor, sizes = self._checked_dtype(value), convert_to_tensor(lengths)
+        if sizes.shape.rank not in (1, None):
+            raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}")
+        shape = tensor.type.shape
+        known = static_value(sizes)
+        equal = known is not None and len(set(np.ravel(known).tolist())) == 1
+        row = None if not shape else (int(np.ravel(known)[0]) if equal else None, *shape[1:])
+        self._known.kind = self._kind.after_writing(row)
+        found = apply("list_split", tensor, sizes, name=name)
+        if not self._eager:
+            return self._with(found)
+        if found.length > len(self._items) and not self._kind.dynamic_size:
+            raise InvalidArgumentError(
+                f"TensorArray's size is not equal to the size of lengths ({len(self._items)} vs. {found.length}), "
+                "and the TensorArray is not marked as dynamically resizeable."
+            )
+        self._elements = [EagerTensor(part) for part in found]
+        self._cleared.clear()
+        return self
+
+    def close(self, name: str | None = None) -> None:
+        """Gives up the elements (eagerly)."""
+        if self._eager:
+            self._elements = []
+
+    def __repr__(self) -> str:
+        kind = self._kind
+        return f"<autoconv.TensorArray dtype={kind.dtype.name} element_shape={self.element_shape}>"
+
+    @property
+    def _eager(self) -> bool:
+        return current_region() is None and not isinstance(self._elements, Value)
+
+    @property
+    def _items(self) -> list[EagerTensor | None]:
+        assert isinstance(self._elements, list)
+        return self._elements
+
+    @property
+    def _list(self) -> Value:
+        return self.__autoconv_graph_value__()
+
+    @property
+    def _shape(self) -> Shape:
+        """What the reader of an element knows of its shape beyond the type of the list."""
+        return self._kind.shape if self._kind.written else None
+
+    def _with(self, elements: Any) -> TensorArray:
+        made = TensorArray.__new__(TensorArray)
+        made._begin(self._kind, elements, self._known)
+        return made
+
+    def _element(self, position: int) -> EagerTensor:
+        found = self._items[position]
+        if found is None:
+            found = self._items[position] = EagerTensor(self._as_list().get(position))
+        return found
+
+    def _as_list(self) -> ListValue:
+        items = [None if item is None else item._array for item in self._items]
+        shape = self._kind.shape if self.element_shape.is_fully_defined() else None
+        return ListValue(items, dtype=self.dtype, shape=shape)
+
+    def _fitting(self, value: Any) -> Tensor:
+        tensor = self._checked_dtype(value)
+        self._known.kind = self._kind.after_writing(tensor.type.shape)
+        return tensor
+
+    def _fitting_rows(self, value: Any) -> Tensor:
+        tensor = self._checked_dtype(value)
+        shape = tensor.type.shape
+        if shape == ():
+            raise ValueError("a TensorArray takes the rows of a tensor of one or more dimensions, found a scalar")
+        self._known.kind = self._kind.after_writing(None if shape is None else shape[1:])
+        return tensor
+
+    def _checked_dtype(self, value: Any) -> Tensor:
+        tensor = as_tensor(value)
+        if tensor is not None and not tensor.weak and tensor.dtype is not self.dtype:
+            raise InvalidArgumentError(
+                f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype {tensor.dtype.name} "
+            )
+        return convert_to_tensor(value, self.dtype)
+
+
+def _index(index: Any) -> Any:
+    """A position as the list ops take it: an integer scalar."""
+    if isinstance(index, SymbolicTensor) and index.weak:
+        return convert_to_tensor(index)
+    return index
+
+

@@ -1,0 +1,106 @@
+"""Each fixture program four ways: plain, converted on plain values, converted on eager tensors, and as one graph."""
+
+import importlib.util
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv.emit.module import convert_source
+
+PROGRAMS = sorted((Path(__file__).parents[2] / "fixtures" / "programs").glob("*.py"))
+PYTHON = [path for path in PROGRAMS if 'KIND = "python"' in path.read_text()]
+
+
+def load(path, folder=None):
+    """The module at `path`, or its converted form, written to `folder` and imported from there."""
+    if folder is not None:
+        converted = folder / f"{path.stem}_graph.py"
+        converted.write_text(convert_source(path.read_text(), str(path)).text)
+        path = converted
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def as_tensors(value):
+    """Numbers and nested lists as tensors: floats of 64 bits, ints of 64 bits."""
+    array = np.array(value)
+    return ac.constant(array, ac.float64 if array.dtype.kind == "f" else ac.bool if array.dtype.kind == "b" else ac.int64)
+
+
+def as_inputs(value):
+    """For programs over Python's numbers: lists become tensors, numbers stay numbers (and become inputs)."""
+    return as_tensors(value) if isinstance(value, list) else value
+
+
+def as_weak_tensors(value):
+    """Numbers as the tensors that Python numbers become: they follow Python's arithmetic."""
+    return as_tensors(value) if isinstance(value, list) else ac.python_number(value)
+
+
+def assert_agree(found, expected, tolerance):
+    if isinstance(expected, (tuple, list)):
+        assert len(found) == len(expected)
+        for f, e in zip(found, expected, strict=True):
+            assert_agree(f, e, tolerance)
+        return
+    if expected is None:
+        assert found is None
+        return
+    a, b = np.asarray(found), np.asarray(expected)
+    assert a.shape == b.shape
+    assert (a.dtype.kind in "iub") == (b.dtype.kind in "iub")
+    np.testing.assert_allclose(
+        a.astype(float), b.astype(float), rtol=tolerance, atol=max(tolerance * 1e-3, 0.0), equal_nan=True
+    )
+
+
+def plain_results(module, to_argument):
+    function = getattr(module, module.ENTRY)
+    return [function(*map(to_argument, case)) for case in module.CASES]
+
+
+def to_argument_for(module):
+    return as_tensors if module.KIND == "ops" else lambda value: value
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_converted_on_plain_values(path, tmp_path):
+    original = load(path)
+    expected = plain_results(original, to_argument_for(original))
+    found = plain_results(load(path, tmp_path), to_argument_for(original))
+    for f, e in zip(found, expected, strict=True):
+        assert_agree(f, e, 0 if original.KIND == "python" else original.TOLERANCE)
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_converted_on_eager_tensors(path, tmp_path):
+    original = load(path)
+    expected = plain_results(original, to_argument_for(original))
+    to_argument = as_tensors if original.KIND == "ops" else as_weak_tensors
+    found = plain_results(load(path, tmp_path), to_argument)
+    for f, e in zip(found, expected, strict=True):
+        assert_agree(f, e, original.TOLERANCE)
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_as_one_graph(path, tmp_path):
+    original = load(path)
+    expected = plain_results(original, to_argument_for(original))
+    entry = getattr(load(path, tmp_path), original.ENTRY)
+    if original.KIND == "ops":
+        traced, to_argument = ac.function(entry), as_tensors
+    else:
+        traced, to_argument = ac.compile(entry), as_inputs
+    for case, e in zip(original.CASES, expected, strict=True):
+        assert_agree(traced(*map(to_argument, case)), e, original.TOLERANCE)
+    assert traced.experimental_get_tracing_count() == 1, traced.explain()
+    assert "plain Python" not in traced.explain()
+    (concrete,) = traced.concrete_functions
+    assert {node.op.name for node in concrete.graph.walk()}.isdisjoint({"py_call"})
+    assert {"cond", "while"} & {node.op.name for node in concrete.graph.walk()}
+    assert math.isfinite(len(concrete.graph.nodes))
