@@ -1,14 +1,14 @@
 """Liveness and definite assignment over structured code.
 
 For a statement, `exposed` are the names it may read before writing them, `killed` those it surely writes, and `modified`
-those it may write. What is live before a statement is exposed + (live after - killed); for a loop the fixpoint of that
+those it may write; `falls` says whether the next statement can be reached. What is live before a statement is exposed + (live after - killed); for a loop the fixpoint of that
 is closed form, so everything here is one pass over the tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import gast
 
@@ -17,6 +17,7 @@ from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, outer_parts, walk, w
 
 NOTHING: frozenset[str] = frozenset()
 _TRY = tuple(kind for kind in (gast.Try, getattr(gast, "TryStar", None)) if kind is not None)
+_LEAVING = (gast.Raise, gast.Return, gast.Break, gast.Continue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +25,33 @@ class Activity:
     exposed: frozenset[str] = NOTHING
     killed: frozenset[str] = NOTHING
     modified: frozenset[str] = NOTHING
+    falls: bool = True
 
     def then(self, later: Activity) -> Activity:
+        if not self.falls:
+            return Activity(self.exposed, self.killed, self.modified | later.modified, False)
         return Activity(
             self.exposed | (later.exposed - self.killed),
             self.killed | later.killed,
             self.modified | later.modified,
+            later.falls,
         )
 
     def live_before(self, live_after: frozenset[str]) -> frozenset[str]:
+        if not self.falls:
+            return self.exposed
         return self.exposed | (live_after - self.killed)
 
 
 class Liveness:
-    """Answers questions about the statements of one function; what was found once is kept."""
+    """Answers questions about the statements of one function; what was found once is kept.
 
-    def __init__(self) -> None:
+    `is_exit` picks further statements, beside raise and the like, behind which nothing is taken to run.
+    """
+
+    def __init__(self, is_exit: Callable[[gast.AST], bool] | None = None) -> None:
         self._known: dict[int, tuple[gast.AST, Activity]] = {}
+        self._is_exit = is_exit
 
     def block(self, statements: Sequence[gast.AST]) -> Activity:
         total = Activity()
@@ -92,7 +103,10 @@ class Liveness:
             arms = [self._case(case) for case in node.cases]
             joined = _join([*arms, Activity()])
             return expression(node.subject).then(joined)
-        return simple(node)
+        found = simple(node)
+        if isinstance(node, _LEAVING) or (self._is_exit is not None and self._is_exit(node)):
+            found = replace(found, falls=False)
+        return found
 
     def _either(self, blocks: Iterable[Sequence[gast.AST]]) -> Activity:
         return _join([self.block(block) for block in blocks])
@@ -110,14 +124,17 @@ class Liveness:
         body, orelse, final = (self.block(part) for part in (node.body, node.orelse, node.finalbody))
         exposed = body.exposed | (orelse.exposed - body.killed) | final.exposed
         modified = body.modified | orelse.modified | final.modified
+        ends = [body.then(orelse)]
         for handler in node.handlers:
             inner = self.block(handler.body)
             bound = _handler_name(handler)
             exposed |= inner.exposed - bound
             if handler.type is not None:
                 exposed |= expression(handler.type).exposed
-            modified |= inner.modified
-        return Activity(exposed, final.killed, modified)
+            modified |= inner.modified | bound
+            ends.append(Activity(killed=inner.killed - bound, falls=inner.falls))
+        joined = _join(ends)
+        return Activity(exposed, joined.killed | final.killed, modified, joined.falls and final.falls)
 
 
 def simple(node: gast.AST) -> Activity:
@@ -179,11 +196,13 @@ def _maybe(activity: Activity) -> Activity:
 
 
 def _join(arms: list[Activity]) -> Activity:
-    killed = arms[0].killed
-    for arm in arms[1:]:
-        killed &= arm.killed
+    """One of the arms runs; an arm that does not fall says nothing about what is assigned behind it."""
+    falling = [arm for arm in arms if arm.falls] or arms
     return Activity(
-        frozenset().union(*(a.exposed for a in arms)), killed, frozenset().union(*(a.modified for a in arms))
+        frozenset().union(*(a.exposed for a in arms)),
+        falling[0].killed.intersection(*(a.killed for a in falling)),
+        frozenset().union(*(a.modified for a in arms)),
+        falling[0].falls,
     )
 
 

@@ -26,6 +26,7 @@ from autoconv.syntax.parse import parse_ast, to_ast, to_gast
 _CONVERTED: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = weakref.WeakKeyDictionary()
 _OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 _LOCK = threading.RLock()
+_INNER = "converted_function"
 
 
 def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:
@@ -81,6 +82,7 @@ def converted_text(function: types.FunctionType) -> str:
 
 def _convert_code(function: types.FunctionType) -> types.CodeType:
     definition, class_name, filename, generated = _rewritten(function)
+    definition.name = _INNER  # its own name means in the body what it means outside
     inner: ast.stmt = definition
     result: ast.expr = ast.Name(definition.name, ast.Load())
     if class_name:
@@ -88,7 +90,7 @@ def _convert_code(function: types.FunctionType) -> types.CodeType:
         if "type_params" in ast.ClassDef._fields:
             inner.type_params = []
         namespace = ast.Attribute(ast.Name(class_name, ast.Load()), "__dict__", ast.Load())
-        result = ast.Subscript(namespace, ast.Constant(_mangled(definition.name, class_name)), ast.Load())
+        result = ast.Subscript(namespace, ast.Constant(definition.name), ast.Load())
     outer_names = [build.OPERATORS, *function.__code__.co_freevars]
     arguments = ast.arguments([], [ast.arg(n) for n in outer_names if n != "__class__"], None, [], [], None, [])
     factory = ast.FunctionDef("factory", arguments, [inner, ast.Return(result)], [])
@@ -99,7 +101,9 @@ def _convert_code(function: types.FunctionType) -> types.CodeType:
     ast.copy_location(inner, definition)
     ast.fix_missing_locations(module)
     compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
-    found = rename_regions(_find_code(compiled, definition.name), generated)
+    found = _find_code(compiled, definition.name)
+    found = found.replace(co_name=function.__name__, co_qualname=function.__qualname__)
+    found = rename_regions(found, generated)
     register_code(found)
     return found
 
@@ -130,7 +134,7 @@ def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str,
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)
         definition = ast.FunctionDef("<lambda>", node.args, [body], [])
-        definition.name = "lambda_"
+        definition.name = _INNER
         if "type_params" in ast.FunctionDef._fields:
             definition.type_params = []
         ast.copy_location(definition, node)
@@ -159,12 +163,6 @@ def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str,
     if class_name:
         result = result.body[0]
     return result, class_name, filename, context.namer.generated
-
-
-def _mangled(name: str, class_name: str) -> str:
-    from autoconv.passes.base import mangled  # noqa: PLC0415
-
-    return mangled(name, class_name)
 
 
 def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str]]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from types import CodeType
 
-_MARKER = re.compile(r"^__autoconv__ = ag__\.module\(__name__\)$", re.MULTILINE)
+_MARKER = re.compile(r"^__autoconv__ = ag__\.module\(", re.MULTILINE)
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

@@ -267,7 +267,8 @@ def _element(scanner: Scanner, dtype: DType) -> Any:
     else:
         fits = type(value) in (int, float) and dtype.is_floating
     if not fits:
-        scanner.fail(f"expected an element of {dtype.name}, found {scanner.text[start : scanner.position]}", start)
+        found = scanner.text[start : scanner.position]
+        scanner.fail(f"expected an element of {dtype.name}, found {found}", start)
     if dtype.is_string:
         return value
     with np.errstate(all="ignore"):

@@ -29,10 +29,10 @@ _BARE = re.compile(r"[A-Za-z0-9_.<>/\-]+")
 def value_text(value: Any) -> str:
     """What an attribute's value is written as.
 
-    Python's literals are written as in Python, with `nan`, `inf` and `complex(re, im)` beside them; dtypes and types
-    as they print; arrays as `array(float32[2], [1.0, 2.0])`, NumPy's scalars as `scalar(float32, 1.0)`; Python's own
-    exceptions as `error(KeyError)` and `error(KeyError, ('message',))`. Anything else is `<opaque name>`, which does
-    not parse.
+    Python's literals are written as in Python, with `nan`, `inf` and `complex(re, im)` too; dtypes and
+    types as they print; arrays as `array(float32[2], [1.0, 2.0])`, NumPy's scalars as `scalar(float32, 1.0)`;
+    Python's own exceptions as `error(KeyError)` and `error(KeyError, ('message',))`. Anything else is
+    `<opaque name>`, which does not parse.
     """
     if value is None or type(value) in (bool, int, str, bytes):
         return repr(value)
@@ -114,8 +114,9 @@ def element_text(item: Any, dtype: DType) -> str:
 
 
 def _exception_text(value: Any) -> str | None:
-    if isinstance(value, type) and builtin_exception(value.__name__) is value:
-        return f"error({value.__name__})"
+    if isinstance(value, type):
+        name = value.__name__
+        return f"error({name})" if builtin_exception(name) is value else None
     if isinstance(value, BaseException) and builtin_exception(type(value).__name__) is type(value):
         return f"error({type(value).__name__}, {value_text(value.args)})"
     return None

@@ -144,6 +144,20 @@ class Graph:
             for region in node.regions:
                 yield from region.walk()
 
+    def as_graph_def(self) -> Any:
+        """The graph as data in the form TensorFlow's users know (see autoconv.graph.graphdef)."""
+        from autoconv.graph.graphdef import as_graph_def  # the form is built on graphs
+
+        return as_graph_def(self)
+
+    def get_operations(self) -> list[Node]:
+        """The nodes, in program order."""
+        return list(self.nodes)
+
+    @property
+    def inputs(self) -> list[Value]:
+        return self.parameters
+
     def truncate(self, length: int) -> None:
         """Forgets the nodes after the first `length`."""
         del self.nodes[length:]

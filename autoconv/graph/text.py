@@ -11,8 +11,9 @@
       return %while
     }
 
-A node reads like a call: inputs, then attributes by name, then the types of its results (`()` for none). `%split:1` is
-the second result of a node with several. Spans follow as `@ file:line function`, `#` starts a comment.
+A node reads like a call: inputs, then attributes by name, then the types of its results (`()` for none).
+`%split:1` is the second result of a node with several. Spans follow as `@ file:line function`; `#` starts a
+comment.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["GraphSyntaxError", "from_text", "to_text"]
 
 
 def to_text(graph: Graph, spans: bool = False) -> str:
-    """The text of `graph`, regions included, ending in a newline; `spans` adds where in the user's source it is."""
+    """The text of `graph`, regions included, ending in a newline; `spans` adds the lines of the source."""
     return "\n".join(_graph_lines(graph, spans)) + "\n"
 
 

@@ -137,7 +137,8 @@ def _reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> Value:
     index = scanner.match(_INDEX, skip=False)
     found = values.get((name, int(index[1:]) if index else 0))
     if found is None:
-        scanner.fail(f"there is no value %{name}{index or ''} here: it has to be made before, in this graph", start)
+        shown = f"%{name}{index or ''}"
+        scanner.fail(f"there is no value {shown} here: it has to be made before, in this graph", start)
     return found
 
 

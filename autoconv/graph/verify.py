@@ -1,4 +1,4 @@
-"""What has to hold of every graph, checked: run on what a trace gives and between optimisations under test."""
+"""What has to hold of every graph, checked: of what a trace gives, and between optimisations under test."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ class VerificationError(AssertionError):
 def verify(graph: Graph) -> None:
     """Checks `graph` and its regions; raises VerificationError.
 
-    Every input is a parameter or made by an earlier node of the same graph, names are unique, results agree with
-    the ops' rules, regions take and give what their node says, and `effects` is what the op and the regions may do.
+    Every input is a parameter or made by an earlier node of the same graph, names are unique, results agree
+    with the ops' rules, regions take and give what their node says, and `effects` is what the op and the
+    regions may do.
     """
     _verify_graph(graph, graph.name, ())
 
@@ -76,8 +77,8 @@ def _check_made(where: str, value: Value, graph: Graph, known: set[Value]) -> No
         return
     if value.graph is not graph:
         raise VerificationError(
-            f"{where} is %{value.name}, which belongs to the graph {value.graph.name!r}; a region reads what is "
-            "around it through captures"
+            f"{where} is %{value.name}, which belongs to the graph {value.graph.name!r}; a region reads what "
+            "is around it through captures"
         )
     raise VerificationError(f"{where} is %{value.name}, which is not made before it")
 
@@ -124,9 +125,10 @@ def _check_while(where: str, node: Node) -> None:
     for region in node.regions:
         _check_takes(where, region, [value.type for value in node.inputs], "input")
     for position, value in enumerate(node.results):
-        if not agree(node.inputs[position].type, value.type):
+        before = node.inputs[position].type
+        if not agree(before, value.type):
             raise VerificationError(
-                f"{where}: state {position} is {node.inputs[position].type} before the loop and {value.type} after it"
+                f"{where}: state {position} is {before} before the loop and {value.type} after it"
             )
     if len(test.outputs) != 1:
         raise VerificationError(f"{where}: the test has {len(test.outputs)} outputs, it needs one")
@@ -175,7 +177,7 @@ _REGIONS: dict[str, Callable[[str, Node], None]] = {
 
 
 def _check_rule(where: str, node: Node) -> None:
-    """Declared types may be wider or narrower than what the rule says now, as long as one value can have both."""
+    """Declared types may be wider or narrower than what the rule says: one value has to fit both."""
     inputs = [value.type for value in node.inputs]
     try:
         types = node.op.result_types(inputs, node.attributes, node.regions)

@@ -295,7 +295,7 @@ def _type(*args: Any) -> Any:
 def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: bool = False) -> None:
     region = current_region()
     assert region is not None
-    hook = getattr(region.trace, "python_print", None)
+    hook = region.trace.python_print
     if hook is not None:
         hook(values, sep, end, file, flush)
     else:

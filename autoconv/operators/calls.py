@@ -32,7 +32,7 @@ def converted(function: Any, region: Any = None) -> Any:
     override = override_for(function)
     if override is not None:
         return override
-    guard = getattr(region.trace, "allows_call", None) if region is not None else None
+    guard = region.trace.allows_call if region is not None else None
     if isinstance(function, types.FunctionType):
         return _function(function, guard)
     if isinstance(function, types.MethodType):
@@ -73,19 +73,30 @@ def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
 
 def _class(cls: type, guard: Any) -> Any:
     """The constructor, with a converted __init__ where that is the user's own."""
-    init = cls.__dict__.get("__init__") or getattr(cls, "__init__", None)
-    plain = type(cls) is type and cls.__new__ is object.__new__
-    if plain and isinstance(init, types.FunctionType) and is_user_code(init) and not issubclass(cls, BaseException):
+    init = getattr(cls, "__init__", None)
+    plain = type(cls) is type and cls.__new__ is object.__new__ and not issubclass(cls, BaseException)
+    own = isinstance(init, types.FunctionType) and is_user_code(init)
+    if plain and (own or (init is object.__init__ and is_user_code(cls))):
 
         def construct(*args: Any, **kwargs: Any) -> Any:
             made = object.__new__(cls)
-            _function(init, guard)(made, *args, **kwargs)
+            _register(made)
+            if own:
+                _function(init, guard)(made, *args, **kwargs)
             return made
 
         return construct
     if guard is not None and not (isinstance(cls, type) and issubclass(cls, BaseException)):
         guard(cls)
     return cls
+
+
+def _register(made: Any) -> None:
+    """Tells the trace of an object that did not exist before: writing to it is nobody else's business."""
+    region = current_region()
+    owned = region.trace.owned if region is not None else None
+    if owned is not None:
+        owned[id(made)] = made
 
 
 @functools.cache

@@ -161,7 +161,7 @@ def _about_to_write(x: Any) -> None:
 
 def _outside_effect(region: Any, owner: Any, what: str) -> None:
     """Under `compile`, what the trace did not make itself must change on every call."""
-    check = getattr(region.trace, "outside_effect", None)
+    check = region.trace.outside_effect
     if check is not None:
         check(owner, what)
 
@@ -188,7 +188,7 @@ def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
     if region is None:
         return
     note_cells((getter, setter, names))
-    check = getattr(region.trace, "outside_effect", None)
+    check = region.trace.outside_effect
     if check is not None:
         check(getter, f"the outer name {names[0]!r} is written")
 

@@ -95,7 +95,9 @@ def same_object(a: Any, b: Any) -> bool:
         return repr(a) == repr(b)
     if isinstance(a, (bool, int, str, bytes, Undefined)):
         return a == b
-    return isinstance(a, (tuple, frozenset)) and not isinstance(a, Tensor) and len(a) == 0 and a == b
+    if isinstance(a, frozenset):
+        return a == b
+    return type(a) is tuple and len(a) == len(b) and all(map(same_object, a, b))
 
 
 def layout_of(value: Any, region: Region) -> Layout:

@@ -1,6 +1,70 @@
-"""Optimisations."""
-from typing import Any
+"""Optimisations: each is one file and one line in THE TABLE, turns a graph into another, and can be left out.
+
+None of them changes what a graph computes: results are equal bit by bit with any subset of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from autoconv.graph.graph import Graph
+from autoconv.graph.verify import verify
+from autoconv.optimise.common import common
+from autoconv.optimise.dead import dead
+from autoconv.optimise.fold import fold
 
 
-def optimise(graph: Any, skip: Any = frozenset(), contract: str = "function", dump: Any = None) -> Any:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Optimisation:
+    """`transform(graph, contract)` answers a new graph and leaves the given one alone.
+
+    The contract is "function" or "compile": the second keeps every exception, of unused nodes too. The
+    docstring of the transform's file shows a graph before and after.
+    """
+
+    name: str
+    transform: Callable[[Graph, str], Graph]
+
+
+OPTIMISATIONS = (
+    Optimisation(name="fold", transform=fold),
+    Optimisation(name="common", transform=common),
+    Optimisation(name="dead", transform=dead),  # last: sweeps up what the others leave unused
+)
+
+
+def optimise(
+    graph: Graph,
+    skip: Collection[str] = frozenset(),
+    contract: str = "function",
+    dump: Callable[[str, Graph], None] | None = None,
+) -> Graph:
+    """A graph that computes the same with less; `graph` itself is not changed.
+
+    `skip` names the optimisations to leave out; ValueError for a name that is not in the table. `dump` is
+    called with ("before", graph), and with the name and the graph after each optimisation. With
+    AUTOCONV_VERIFY=1 in the environment each graph is verified.
+    """
+    unknown = sorted(set(skip) - {row.name for row in OPTIMISATIONS})
+    if unknown:
+        names = ", ".join(row.name for row in OPTIMISATIONS)
+        raise ValueError(f"there is no optimisation {', '.join(map(repr, unknown))}; there are {names}")
+    _check(graph, "before", dump)
+    for row in OPTIMISATIONS:
+        if row.name not in skip:
+            graph = row.transform(graph, contract)
+            _check(graph, row.name, dump)
     return graph
+
+
+def _check(graph: Graph, stage: str, dump: Callable[[str, Graph], None] | None) -> None:
+    if dump is not None:
+        dump(stage, graph)
+    if os.environ.get("AUTOCONV_VERIFY", "") not in ("", "0"):
+        try:
+            verify(graph)
+        except AssertionError as error:
+            error.add_note(f"found {'before the optimisations' if stage == 'before' else f'after {stage}'}")
+            raise

@@ -23,11 +23,15 @@ from autoconv.graph.types import Type
 def dead(graph: Graph, contract: str = "function") -> Graph:
     """The graph without unused nodes, in regions too.
 
-    Nodes that write, print or draw stay; those that at most raise go under the "function" contract alone. Unused
-    results of a cond or a call go with the arms' outputs and the captures behind them, as does state of a loop
-    that only feeds itself. The graph keeps its own parameters and outputs.
+    Nodes that write, print or draw stay; those that at most raise go under the "function" contract alone.
+    Unused results of a cond or a call go with the arms' outputs and the captures behind them, as does state
+    of a loop that only feeds itself. The graph keeps its own parameters and outputs.
     """
-    return _rebuilt(graph, _Liveness(graph, contract), range(len(graph.outputs)), range(len(graph.parameters)))
+    live = _Liveness(graph, contract)
+    return _rebuilt(graph, live, range(len(graph.outputs)), range(len(graph.parameters)))
+
+
+_CONTROL = frozenset({"cond", "while", "call"})
 
 
 class _Liveness:
@@ -60,6 +64,8 @@ class _Liveness:
             self._use_result(value.node, value.index)
             return
         for owner in self._owners.get(value.graph, ()):
+            if owner.op.name not in _CONTROL:
+                continue
             position = value.graph.parameters.index(value)
             leading = 1 if owner.op.name == "cond" else 0
             self._use(owner.inputs[leading + position])
@@ -82,7 +88,7 @@ class _Liveness:
     def _use_result(self, node: Node, index: int) -> None:
         if node.op.name == "while":
             self._use_state(node, index)
-        elif node.op.name in ("cond", "call"):
+        elif node.op.name in _CONTROL:
             self._use(*(region.outputs[index] for region in node.regions))
 
     def _use_state(self, loop: Node, position: int) -> None:
@@ -112,7 +118,7 @@ def _rebuilt(graph: Graph, live: _Liveness, outputs: Sequence[int], parameters: 
     for node in graph.nodes:
         if node not in live.nodes:
             continue
-        if node.op.name in ("cond", "while", "call"):
+        if node.op.name in _CONTROL:
             _rebuild_control(copy, node, live, values)
             continue
         whole = [_rebuilt(r, live, range(len(r.outputs)), range(len(r.parameters))) for r in node.regions]

@@ -27,17 +27,18 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copy_node
 from autoconv.graph.rewrite import begin_copy
-from autoconv.graph.types import TensorType, is_subtype, leaves, shapes_compatible
+from autoconv.graph.types import TensorType, Type, is_subtype, leaves, shapes_compatible
 from autoconv.ops import OPS
+from autoconv.ops.rules import element_count
 
 LIMIT = 1 << 16  # elements that the constants going into a folded node, and those coming out, may have
 
 
 def fold(graph: Graph, contract: str = "function") -> Graph:
-    """The graph with nodes over constants replaced by constants, and conds on constants by the arm they take.
+    """The graph with nodes over constants replaced by constants, conds on constants by the arm they take.
 
-    Only nodes that do nothing but compute are folded, and those that may raise where they do not: a kernel that
-    fails leaves its node as it is, to fail when the graph runs. Captured constants are known in regions too.
+    Only nodes that do nothing but compute are folded, and those that may raise where they do not: a kernel
+    that fails leaves its node as it is, to fail when the graph runs. Captured constants are known in regions.
     """
     return _fold_graph(graph, {})
 
@@ -56,7 +57,7 @@ def _fold_graph(graph: Graph, known: Known) -> Graph:
 def _fold_into(
     copy: Graph, graph: Graph, values: dict[Value, Value], constants: dict[Value, np.ndarray]
 ) -> None:
-    """Appends the nodes of `graph` to `copy`, folded; `values` maps what they use, and what they make, to it."""
+    """Appends the nodes of `graph` to `copy`, folded; `values` maps what they use and make to `copy`."""
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]
         arm = _arm_taken(node, inputs, constants)
@@ -70,7 +71,7 @@ def _fold_into(
             regions = [_fold_graph(region, _known_in(node, inputs, constants)) for region in node.regions]
             results: Sequence[Value] = copy_node(copy, node, inputs, regions).results
             if node.op.name == "constant":
-                constants[results[0]] = node.attributes["value"]
+                constants[results[0]] = np.asarray(node.attributes["value"])
         else:
             results = [
                 _constant(copy, node, value, array)
@@ -80,20 +81,32 @@ def _fold_into(
         values.update(zip(node.results, results, strict=True))
 
 
+def _known_in(
+    node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
+) -> dict[int, np.ndarray]:
+    """The parameters of a node's regions that are constants: captured ones, never the state of a loop."""
+    first = {"cond": 1, "while": node.attributes.get("state", 0), "call": 0}.get(node.op.name)
+    if first is None:
+        return {}
+    leading = 1 if node.op.name == "cond" else 0
+    return {
+        position - leading: constants[inputs[position]]
+        for position in range(first, len(inputs))
+        if inputs[position] in constants
+    }
+
+
 def _evaluated(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> list[np.ndarray] | None:
-    """The results as arrays, None where they cannot or should not be computed now."""
+    """The results, None where they cannot or should not be computed now."""
     kernel = node.op.kernel
     if kernel is None or node.regions or not node.results or node.op.name in ("constant", "absent"):
         return None
     if node.effects & ~Effects.RAISE or not all(value in constants for value in inputs):
         return None
-    types = _precise_types(node, [constants[value] for value in inputs])
-    if types is None:
-        return None
     arrays = [constants[value] for value in inputs]
-    if sum(array.size for array in arrays) > LIMIT or sum(map(_size, types)) > LIMIT:
+    if sum(array.size for array in arrays) > LIMIT or not _results_are_small(node, inputs, arrays):
         return None
     try:
         with np.errstate(all="ignore"):
@@ -103,9 +116,67 @@ def _evaluated(
     results = found if isinstance(found, tuple) else (found,)
     if len(results) != len(node.results):
         return None
-    folded = [_as_array(value, type_) for value, type_ in zip(results, types, strict=True)]
-    return [array for array in folded if array is not None] if None not in map(type, ()) else None
+    folded = []
+    for result, value in zip(results, node.results, strict=True):
+        array = _as_declared(result, value.type)
+        if array is None:
+            return None
+        folded.append(array)
+    return folded
+
+
+def _results_are_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.ndarray]) -> bool:
+    """Whether the rule, told the inputs' shapes, says how many elements come out, and that these are few."""
+    types = [
+        TensorType(as_dtype(array.dtype), array.shape, isinstance(value.type, TensorType) and value.type.weak)
+        for value, array in zip(inputs, arrays, strict=True)
+    ]
+    try:
+        results = node.op.result_types(types, node.attributes)
+    except (TypeError, ValueError):
+        return False
+    counts = [element_count(type_.shape) if isinstance(type_, TensorType) else None for type_ in results]
+    return all(count is not None for count in counts) and sum(count or 0 for count in counts) <= LIMIT
+
+
+def _as_declared(result: Any, type_: Type) -> np.ndarray | None:
+    """A kernel's result as an array of the declared type; None where it is not one."""
+    if not isinstance(type_, TensorType):
+        return None
+    if type_.dtype.is_string and not isinstance(result, np.ndarray):
+        scalar = np.empty((), object)
+        scalar[()] = result
+        result = scalar
+    array = np.asarray(result)
+    fits = array.dtype == type_.dtype.numpy and shapes_compatible(array.shape, type_.shape)
+    return array if fits else None
 
 
 def _constant(copy: Graph, node: Node, value: Value, array: np.ndarray) -> Value:
-    return value
+    assert isinstance(value.type, TensorType)
+    attributes: dict[str, Any] = {"value": array, **({"weak": True} if value.type.weak else {})}
+    return copy.add(OPS["constant"], (), attributes, name=node.name, span=node.span).results[0]
+
+
+def _arm_taken(
+    node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
+) -> Graph | None:
+    """The arm of a cond whose index is known, where its outputs' types can stand for those of the cond."""
+    if node.op.name != "cond" or inputs[0] not in constants:
+        return None
+    index = constants[inputs[0]].item()
+    chosen = (0 if index else 1) if isinstance(index, bool) else index
+    if not 0 <= chosen < len(node.regions):
+        return None
+    arm = node.regions[chosen]
+    pairs = [
+        *zip((value.type for value in inputs[1:]), (value.type for value in arm.parameters), strict=True),
+        *zip((value.type for value in arm.outputs), (value.type for value in node.results), strict=True),
+    ]
+    return arm if all(_stands_for(narrow, wide) for narrow, wide in pairs) else None
+
+
+def _stands_for(narrow: Type, wide: Type) -> bool:
+    """Whether one type is the other but for what is known of shapes: consumers see the same dtypes."""
+    kinds = [[(leaf.dtype, leaf.weak) for leaf in leaves(type_)] for type_ in (narrow, wide)]
+    return kinds[0] == kinds[1] and is_subtype(narrow, wide)

@@ -67,8 +67,7 @@ def attribute_spot(owner: Any, name: str) -> Spot:
 
 
 def container_spot(container: Any) -> Spot:
-    """The contents of a list, dict or set."""
-    kind = type(container)
+    """The contents of a list, dict or set, as a tuple (of items, of key and value pairs) or frozenset."""
 
     def write(contents: Any) -> None:
         if isinstance(container, list):
@@ -78,23 +77,20 @@ def container_spot(container: Any) -> Spot:
             container.update(contents)
 
     def read() -> Any:
-        base = list if isinstance(container, list) else dict if isinstance(container, dict) else set
-        return base(container)
+        if isinstance(container, list):
+            return tuple(container)
+        return tuple(container.items()) if isinstance(container, dict) else frozenset(container)
 
-    return Spot((id(container),), f"a {kind.__name__}", read, write, container)
+    return Spot((id(container),), f"a {type(container).__name__}", read, write, container)
 
 
 def cells_spots(getter: Callable[[], tuple[Any, ...]], setter: Callable[..., None], names: tuple[str, ...]) -> list[Spot]:
     """One spot a shared name; identified by its cell, or by the module's namespace for globals."""
     cells = dict(zip(getter.__code__.co_freevars, getter.__closure__ or (), strict=True))
     spots = []
-    for index, name in enumerate(names):
+    for name in names:
         cell = cells.get(name)
-        if cell is None:
-            spots.append(_global_spot(getter.__globals__, name))
-        else:
-            spots.append(_cell_spot(cell, name))
-    del index
+        spots.append(_global_spot(getter.__globals__, name) if cell is None else _cell_spot(cell, name))
     return spots
 
 

@@ -30,8 +30,9 @@ class Trace:
     """One tracing of one function. `contract` is "function" or "compile" (see the README's invariants).
 
     `captures` maps what was captured by identity to (the object kept alive, its parameter of the root graph).
-    `on_create` is told of each variable the traced code creates. `prints` holds output that is dropped when the
-    region that printed it is recorded again.
+    `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may be
+    recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print` and `concretise`;
+    `owned` are the objects that the traced code made, `leaf_positions` the arguments that are numbers.
     """
 
     root: Region
@@ -39,6 +40,12 @@ class Trace:
     captures: dict[int, tuple[Any, Value]] = field(default_factory=dict)
     on_create: Any = None
     pending_output: list[Any] | None = None
+    allows_call: Any = None
+    outside_effect: Any = None
+    python_print: Any = None
+    concretise: Any = None
+    owned: dict[int, Any] | None = None
+    leaf_positions: dict[Value, int] | None = None
     scope: str = ""
     converts: bool = True
 

@@ -231,7 +231,7 @@ class SymbolicTensor(Tensor):
 
     def _concrete(self, what: str) -> Any:
         region = current_region()
-        static = getattr(region.trace, "concretise", None) if region is not None else None
+        static = region.trace.concretise if region is not None else None
         if static is not None:
             return static(self, what)
         raise OperatorNotAllowedInGraphError(

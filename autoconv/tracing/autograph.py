@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,8 @@ def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_opt
     """The converted source of a function, its name `tf__NAME`; raises ConversionError for what has no code."""
     function = _plain_function(entity)
     text = converted_text(function)
-    return text.replace(f"def {function.__name__}(", f"def tf__{function.__name__}(", 1)
+    name = "lambda" if function.__name__ == "<lambda>" else function.__name__
+    return re.sub(r"^def \w+\(", f"def tf__{name}(", text, count=1)
 
 
 def to_graph(

@@ -21,11 +21,15 @@ from autoconv.tracing.signature import Call, Key, Literal, TensorKey, VariableKe
 
 
 class ConcreteFunction:
-    """A function of one signature. Call it with tensors (or what converts to them), by position or name."""
+    """A function of one signature. Call it with tensors (or what converts to them), by position or name.
+
+    `graph` is what was recorded, `optimised` what runs.
+    """
 
     def __init__(
         self,
         graph: Graph,
+        optimised: Graph,
         key: Key,
         names: Sequence[str],
         captures: Sequence[Any],
@@ -34,19 +38,18 @@ class ConcreteFunction:
         contract: str,
         owner: Any,
         name: str,
-        raw_graph: Graph,
     ) -> None:
         self.graph = graph
+        self.optimised = optimised
         self.key = key
         self.names = list(names)
         self.captured_inputs = list(captures)
         self.layout = layout
         self.guards = guards
         self.contract = contract
-        self.raw_graph = raw_graph
         self._owner = owner
         self._name = name
-        self._run = BACKENDS["reference"](graph)
+        self._run = BACKENDS["reference"](optimised)
         self._arrays_out = contract == "compile" and not any(
             isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves
         ) and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
@@ -115,8 +118,8 @@ class ConcreteFunction:
             "call",
             inputs,
             {"name": self._name},
-            regions=[self.graph],
-            types=[value.type for value in self.graph.outputs],
+            regions=[self.optimised],
+            types=[value.type for value in self.optimised.outputs],
             shown="StatefulPartitionedCall" if stateful else "PartitionedCall",
         )
         return rebuild(self.layout, iter(node.results))

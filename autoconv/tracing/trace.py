@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -69,17 +70,18 @@ def trace_function(
     finished = optimise(graph, contract=contract)
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
     concrete = ConcreteFunction(
-        finished, call.key, call.names, captures, layout, guards, contract, owner, name, graph
+        graph, finished, call.key, call.names, captures, layout, guards, contract, owner, name
     )
     return Traced(concrete, created)
 
 
 def _python_rules(trace: Trace, call: Call) -> None:
-    trace.allows_call = python_contract.allows_call  # type: ignore[attr-defined]
-    trace.outside_effect = python_contract.outside_effect  # type: ignore[attr-defined]
-    trace.python_print = python_contract.python_print  # type: ignore[attr-defined]
+    trace.allows_call = python_contract.allows_call
+    trace.owned = {}
+    trace.outside_effect = functools.partial(python_contract.outside_effect, trace.owned)
+    trace.python_print = python_contract.python_print
     values: dict[Any, int] = {}
-    trace.leaf_positions = values  # type: ignore[attr-defined]
+    trace.leaf_positions = values
 
     def concretise(tensor: SymbolicTensor, what: str) -> Any:
         position = values.get(tensor.value_in_graph)
@@ -87,7 +89,7 @@ def _python_rules(trace: Trace, call: Call) -> None:
             raise python_contract.RunPlain(f"Python needs {what} while tracing")
         raise python_contract.Specialise(position)
 
-    trace.concretise = concretise  # type: ignore[attr-defined]
+    trace.concretise = concretise
 
 
 def _placeholders(trace: Trace, call: Call) -> list[Any]:
@@ -96,7 +98,7 @@ def _placeholders(trace: Trace, call: Call) -> list[Any]:
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, call.names, strict=True)):
         if isinstance(key, TensorKey):
             value = trace.root.graph.add_parameter(key.type, name)
-            positions = getattr(trace, "leaf_positions", None)
+            positions = trace.leaf_positions
             if positions is not None and key.origin == "number":
                 positions[value] = position
             leaves.append(SymbolicTensor(value))

@@ -1,0 +1,207 @@
+"""Functions applied along the first dimension: map, scan, folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.api.control import while_loop
+from autoconv.api.shaping import concat
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.types import Shape, TensorType
+from autoconv.operators.calls import call
+from autoconv.operators.iterables import leading_dimension
+from autoconv.runtime.convert import as_tensor, convert_to_tensor
+from autoconv.runtime.dispatch import get_item
+from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.structure import Template, flatten, map_structure, pack
+from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensor_array import TensorArray
+
+
+def map_fn(
+    fn: Callable[..., Any], elems: Any, dtype: Any = None, parallel_iterations: int | None = None,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:  # fmt: skip
+    """fn(row) for each row of `elems` (a tensor, or a structure of tensors of one length), the results stacked.
+
+    `fn` may answer a structure. `fn_output_signature` (or `dtype`), dtypes or TensorSpecs in the structure of
+    the result, is needed only for results of no rows whose dtype differs from that of `elems`. Raises ValueError
+    for an empty structure.
+    """
+    rows, template = _rows(elems)
+    function = call(fn)
+    signature = dtype if fn_output_signature is None else fn_output_signature
+
+    def step(index: Any, carried: None) -> tuple[Any, None]:
+        return function(pack(template, [get_item(row, index) for row in rows])), None
+
+    stacked, _ = _collect(step, rows, None, _declared(signature), reverse=False)
+    return stacked
+
+
+def vectorized_map(
+    fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """As `map_fn`, for functions whose calls do not depend on one another."""
+    return map_fn(fn, elems)
+
+
+def scan(
+    fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """The values that `state = fn(state, row)` goes through over the rows of `elems`, stacked.
+
+    It starts from `initializer`, or else from the first row, which then is the first result. `reverse` goes from the
+    last row to the first; results stand where their rows do.
+    """
+    rows, template = _rows(elems)
+    function = call(fn)
+    if initializer is None:
+        return _scan_from_first(function, rows, template, reverse)
+
+    def step(index: Any, state: Any) -> tuple[Any, Any]:
+        new = map_structure(convert_to_tensor, function(state, pack(template, [get_item(row, index) for row in rows])))
+        return new, new
+
+    start = map_structure(convert_to_tensor, initializer)
+    stacked, _ = _collect(step, rows, start, None, reverse)
+    return stacked
+
+
+def foldl(
+    fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The last value of `state = fn(state, row)` over the rows of `elems`, from `initializer` or the first row."""
+    return _fold(fn, elems, initializer, reverse=False)
+
+
+def foldr(
+    fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """As `foldl`, from the last row to the first."""
+    return _fold(fn, elems, initializer, reverse=True)
+
+
+def _fold(fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool) -> Any:
+    rows, template = _rows(elems)
+    function, length = call(fn), leading_dimension(rows[0])
+
+    def row(position: Any) -> Any:
+        index = length - 1 - position if reverse else position
+        return pack(template, [get_item(part, index) for part in rows])
+
+    first = 0 if initializer is not None else 1
+    start = map_structure(convert_to_tensor, initializer if initializer is not None else row(0))
+    _, result = while_loop(
+        lambda i, state: i < length, lambda i, state: (i + 1, function(state, row(i))), (_counter(first), start)
+    )
+    return result
+
+
+class _Learned(BaseException):
+    """Leaves the first recording of a loop, once it is known what an element of its result is."""
+
+    def __init__(self, template: Template | None, types: list[TensorType]) -> None:
+        super().__init__()
+        self.template = template
+        self.types = types
+
+
+def _collect(step: Any, rows: list[Tensor], state: Any, declared: Any, reverse: bool) -> tuple[Any, Any]:
+    """Runs `result, state = step(index, state)` for every row; the results stacked, and the last state."""
+    if declared is None:
+        shapes = [row.type.shape for row in rows]
+        declared = None, [TensorType(rows[0].dtype, _tail(shapes[0]))]
+    template, types = declared
+    try:
+        return _loop(step, rows, state, template, types, reverse)
+    except _Learned as found:
+        return _loop(step, rows, state, found.template, found.types, reverse)
+
+
+def _loop(
+    step: Any, rows: list[Tensor], state: Any, template: Template | None, types: list[TensorType], reverse: bool
+) -> tuple[Any, Any]:
+    length = leading_dimension(rows[0])
+    arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
+
+    def body(position: Any, written: list[TensorArray], carried: Any) -> tuple[Any, ...]:
+        index = length - 1 - position if reverse else position
+        result, carried = step(index, carried)
+        leaves, found = flatten(result)
+        tensors = [convert_to_tensor(leaf) for leaf in leaves]
+        kinds = [TensorType(t.dtype, t.type.shape) for t in tensors]
+        if found != template or not _fits(kinds, types):
+            raise _Learned(found, kinds)
+        return position + 1, [a.write(index, t) for a, t in zip(written, tensors, strict=True)], carried
+
+    _, arrays, state = while_loop(lambda i, *_: i < length, body, (_counter(0), arrays, state))
+    return pack(template, [array.stack() for array in arrays]), state
+
+
+def _fits(found: list[TensorType], assumed: list[TensorType]) -> bool:
+    return len(found) == len(assumed) and all(
+        f.dtype is a.dtype and (a.shape is None or f.shape == a.shape) for f, a in zip(found, assumed, strict=True)
+    )
+
+
+def _counter(start: int) -> Tensor:
+    return convert_to_tensor(start)
+
+
+def _tail(shape: Shape) -> Shape:
+    return None if shape is None else shape[1:]
+
+
+def _rows(elems: Any) -> tuple[list[Tensor], Template | None]:
+    """The tensors to go over, and their structure; a list of numbers is one tensor."""
+    if isinstance(elems, (list, tuple)) and not any(as_tensor(e) is not None for e in flatten(elems)[0]):
+        try:
+            return [convert_to_tensor(elems)], None
+        except (TypeError, ValueError):
+            pass
+    leaves, template = flatten(elems)
+    if not leaves:
+        raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got no tensors.")
+    tensors = [convert_to_tensor(leaf) for leaf in leaves]
+    for tensor in tensors:
+        if tensor.type.shape == ():
+            raise ValueError("elems must have one or more dimensions, found a scalar")
+    return tensors, template
+
+
+def _declared(signature: Any) -> Any:
+    """(template, types) of a result as its signature says."""
+    if signature is None:
+        return None
+    leaves, template = flatten(signature)
+    types = []
+    for leaf in leaves:
+        shape = leaf.shape.dims_tuple if isinstance(leaf, TensorSpec) else None
+        dtype: DType = leaf.dtype if isinstance(leaf, TensorSpec) else as_dtype(leaf)
+        types.append(TensorType(dtype, shape))
+    return template, types
+
+
+def _scan_from_first(function: Any, rows: list[Tensor], template: Template | None, reverse: bool) -> Any:
+    """A scan whose first value is the first row: that row, then a scan over the others from it."""
+    first = [get_item(row, -1 if reverse else 0) for row in rows]
+    rest = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
+
+    def step(index: Any, state: Any) -> tuple[Any, Any]:
+        new = map_structure(convert_to_tensor, function(state, pack(template, [get_item(row, index) for row in rest])))
+        return new, new
+
+    start = pack(template, first)
+    stacked, _ = _collect(step, rest, start, None, reverse)
+    leaves, shape = flatten(stacked)
+    heads = [get_item(f, None) for f in flatten(start)[0]]
+    joined = [concat([t, h] if reverse else [h, t], 0) for h, t in zip(heads, leaves, strict=True)]
+    return pack(shape, joined)
+

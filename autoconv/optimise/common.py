@@ -1,0 +1,73 @@
+"""Common subexpressions: what was computed already is not computed again.
+
+    before   graph f(%x: float32[], %y: float32[]) {
+               %add = add(%x, %y): float32[]
+               %add_1 = add(%x, %y): float32[]
+               %multiply = multiply(%add, %add_1): float32[]
+               return %multiply
+             }
+    after    graph f(%x: float32[], %y: float32[]) {
+               %add = add(%x, %y): float32[]
+               %multiply = multiply(%add, %add): float32[]
+               return %multiply
+             }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, copy_node
+from autoconv.graph.rewrite import attributes_key, begin_copy
+from autoconv.graph.types import TensorType
+
+
+def common(graph: Graph, contract: str = "function") -> Graph:
+    """The graph with equal nodes merged into the first of them, in each region by itself.
+
+    Nodes that may raise merge too: the first raises before the second could. Reads of a resource merge where
+    nothing between them writes one; any write counts, as two resources may be the same when the graph runs.
+    What prints, writes or draws never merges, nor do nodes with regions.
+    """
+    copy, values = begin_copy(graph)
+    found: dict[Hashable, Sequence[Value]] = {}
+    reads: dict[Hashable, Sequence[Value]] = {}
+    for node in graph.nodes:
+        inputs = [values[value] for value in node.inputs]
+        if node.effects & Effects.WRITE:
+            reads.clear()
+        if node.effects.must_run or node.regions:
+            regions = [common(region, contract) for region in node.regions]
+            results: Sequence[Value] = copy_node(copy, node, inputs, regions).results
+        else:
+            table, key = reads if node.effects & Effects.READ else found, _key(node, inputs)
+            if key not in table:
+                table[key] = copy_node(copy, node, inputs).results
+            results = table[key]
+        values.update(zip(node.results, results, strict=True))
+    copy.outputs = [values[value] for value in graph.outputs]
+    return copy
+
+
+def _key(node: Node, inputs: Sequence[Value]) -> Hashable:
+    """Equal for nodes with equal results; of a commutative op the order of the inputs does not count."""
+    order = tuple(map(id, inputs))
+    if _may_swap(node):
+        order = tuple(sorted(order))
+    return node.op.name, order, attributes_key(node.attributes), tuple(value.type for value in node.results)
+
+
+def _may_swap(node: Node) -> bool:
+    """Whether swapped inputs give the same bits.
+
+    Strings concatenate, complex products round differently, and of two zeros that differ in sign maximum
+    and its like may answer either; sums and products of floats, which have an identity, are the same.
+    """
+    if not node.op.commutative or len(node.inputs) != 2:
+        return False
+    types = [value.type for value in (*node.inputs, *node.results)]
+    dtypes = [type_.dtype for type_ in types if isinstance(type_, TensorType)]
+    if len(dtypes) < len(types) or any(dtype.is_string or dtype.is_complex for dtype in dtypes):
+        return False
+    return node.op.identity is not None or not dtypes[-1].is_floating
