@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,12 +12,16 @@ from pathlib import Path
 @dataclass(slots=True)
 class Settings:
     """`disabled`: decorators and import hooks do nothing. `run_eagerly`: functions run their Python on every call.
-    `verbosity`: 0 is silent, 3 prints converted code. `log_to_stdout`: verbose output goes there as well."""
+    `verbosity`: 0 is silent, 3 prints converted code. `log_to_stdout`: verbose output goes there as well.
+    `soft_placement`: kept for programs that ask for it; there is one device. `check_numerics`: ops refuse to give a nan
+    or an infinity."""
 
     disabled: bool = False
     run_eagerly: bool = False
     verbosity: int = 0
     log_to_stdout: bool = False
+    soft_placement: bool = True
+    check_numerics: bool = False
 
 
 def _from_environment() -> Settings:
@@ -34,6 +40,109 @@ def cache_folder() -> Path:
     import platformdirs  # only asked for by those who use the cache
 
     return Path(platformdirs.user_cache_dir("autoconv"))
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Whether functions run their Python on every call; graphs that were traced before are kept for later."""
+    SETTINGS.run_eagerly = bool(run_eagerly)
+
+
+def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
+    """The old name of `run_functions_eagerly`."""
+    warnings.warn(
+        "experimental_run_functions_eagerly is deprecated: use autoconv.config.run_functions_eagerly",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    run_functions_eagerly(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    return SETTINGS.run_eagerly
+
+
+def set_soft_device_placement(enabled: bool) -> None:
+    """Whether an op may run on another device than the one asked for."""
+    SETTINGS.soft_placement = bool(enabled)
+
+
+def get_soft_device_placement() -> bool:
+    return SETTINGS.soft_placement
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalDevice:
+    """A device of this machine."""
+
+    name: str
+    device_type: str
+
+    def __repr__(self) -> str:
+        return f"PhysicalDevice(name={self.name!r}, device_type={self.device_type!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalDevice:
+    """A device as programs name it."""
+
+    name: str
+    device_type: str
+
+    def __repr__(self) -> str:
+        return f"LogicalDevice(name={self.name!r}, device_type={self.device_type!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalDeviceConfiguration:
+    """A part of a physical device; limits are kept and have no effect."""
+
+    memory_limit: int | None = None
+    experimental_priority: int | None = None
+    experimental_device_ordinal: int | None = None
+
+
+_CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+_LOGICAL: dict[PhysicalDevice, tuple[LogicalDeviceConfiguration, ...]] = {}
+_STARTED: list[LogicalDevice] = []
+
+
+def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices of this machine, of that type ("CPU", "GPU") or all."""
+    return [_CPU] if device_type in (None, "CPU") else []
+
+
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """The devices that programs see, of that type or all. From then on they cannot be configured."""
+    if not _STARTED:
+        count = len(_LOGICAL.get(_CPU, ())) or 1
+        _STARTED.extend(LogicalDevice(f"/device:CPU:{number}", "CPU") for number in range(count))
+    return [device for device in _STARTED if device_type in (None, device.device_type)]
+
+
+def set_logical_device_configuration(
+    device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration]
+) -> None:
+    """Makes several logical devices of a physical one. Raises RuntimeError once they are in use."""
+    if device not in list_physical_devices():
+        raise ValueError(f"Unrecognized device: {device!r}")
+    if _STARTED:
+        raise RuntimeError("Virtual devices cannot be modified after being initialized")
+    _LOGICAL[device] = tuple(logical_devices)
+
+
+def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDeviceConfiguration] | None:
+    found = _LOGICAL.get(device)
+    return None if found is None else list(found)
+
+
+class experimental:
+    """Older names."""
+
+    VirtualDeviceConfiguration = LogicalDeviceConfiguration
+    list_physical_devices = staticmethod(list_physical_devices)
+    list_logical_devices = staticmethod(list_logical_devices)
+    set_virtual_device_configuration = staticmethod(set_logical_device_configuration)
+    get_virtual_device_configuration = staticmethod(get_logical_device_configuration)
 
 
 SETTINGS = _from_environment()

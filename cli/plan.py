@@ -66,9 +66,16 @@ def make_plan(inputs: Sequence[str], output: str | None, options: Options) -> Pl
             )
         else:
             raise TargetError(f"{source}: no such file or folder")
-    return Plan(
-        jobs=tuple(_renaming_siblings(jobs)) if output is None else tuple(jobs), folders=tuple(folders)
-    )
+    jobs = list(_renaming_siblings(jobs)) if output is None else jobs
+    return Plan(jobs=tuple(map(_naming_source, jobs)), folders=tuple(folders))
+
+
+def _naming_source(job: Job) -> Job:
+    """The job, with its options saying where the source is from where the output will be."""
+    if job.source is None or job.output is None or job.action != "convert":
+        return job
+    path = os.path.relpath(os.path.realpath(job.source), os.path.realpath(job.output.parent))
+    return replace(job, options=replace(job.options, source_path=path))
 
 
 def check_outputs(plan: Plan, *, force: bool) -> None:

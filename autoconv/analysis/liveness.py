@@ -17,7 +17,7 @@ from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, outer_parts, walk, w
 
 NOTHING: frozenset[str] = frozenset()
 _TRY = tuple(kind for kind in (gast.Try, getattr(gast, "TryStar", None)) if kind is not None)
-_LEAVING = (gast.Raise, gast.Return, gast.Break, gast.Continue)
+_LEAVING = (gast.Raise, gast.Return)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Liveness:
             exposed |= inner.exposed - bound
             if handler.type is not None:
                 exposed |= expression(handler.type).exposed
-            modified |= inner.modified | bound
+            modified |= inner.modified
             ends.append(Activity(killed=inner.killed - bound, falls=inner.falls))
         joined = _join(ends)
         return Activity(exposed, joined.killed | final.killed, modified, joined.falls and final.falls)
@@ -162,6 +162,11 @@ def simple(node: gast.AST) -> Activity:
         bound = frozenset([node.name])
         return Activity(frozenset(exposed), bound, bound)
     return expression(node)
+
+
+def has_loop_exit(statements: Iterable[gast.AST]) -> bool:
+    """Whether a break or continue is among the statements."""
+    return any(isinstance(node, (gast.Break, gast.Continue)) for s in statements for node in walk_scope(s))
 
 
 def expression(node: gast.AST) -> Activity:

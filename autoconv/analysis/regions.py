@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
 from autoconv.analysis.escapes import LOOPS, TRIES
-from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression
+from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression, has_loop_exit
 from autoconv.analysis.scopes import Scope
+from autoconv.syntax.build import OPERATORS
 from autoconv.syntax.tree import walk_scope
 
 
@@ -29,8 +30,9 @@ class Region:
 
 @dataclass(slots=True)
 class Plan:
-    """`regions` by `id(statement)`. `undefined`: names that a region takes although they may not be assigned yet;
-    they start out as Undefined. `unsure`: the reads (ids of Name nodes) at which such a name might still be so."""
+    """`regions` by `id(statement)`. `undefined`: names that a region takes, or a function that a pass makes reads, although
+    they may not be assigned yet; they start out as Undefined. `unsure`: the reads (ids of Name nodes) at which such a
+    name might still be so."""
 
     regions: dict[int, Region] = field(default_factory=dict)
     undefined: set[str] = field(default_factory=set)
@@ -43,10 +45,12 @@ def plan_regions(
     statement_forms: dict[int, Any],
     exit_names: set[str],
     is_exit_check: Callable[[Any], bool],
+    thunks: Container[int] = (),
 ) -> Plan:
-    """The plan of one function whose exits have been lowered."""
-    planner = _Planner(scope, statement_forms, exit_names, is_exit_check)
-    planner.block(function.body, NOTHING, NOTHING, frozenset(scope.parameters))
+    """The plan of one function whose exits have been lowered; `thunks` holds the ids of the lambdas that passes made."""
+    planner = _Planner(scope, statement_forms, exit_names, is_exit_check, thunks)
+    start = frozenset(scope.parameters)
+    planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
     plan = planner.plan
     plan.undefined = {name for name in planner.needed if name in scope.locals}
     if plan.undefined:
@@ -54,35 +58,70 @@ def plan_regions(
     return plan
 
 
+def unsure_reads(function: Any, scope: Scope) -> set[int]:
+    """The reads (ids of Name nodes) in a function, as it was written, at which a name might not be assigned."""
+    planner = _Planner(scope, _Everything(), set(), lambda _: False, ())
+    start = frozenset(scope.parameters)
+    planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
+    return {key for _, key in planner.unsure_reads}
+
+
+class _Everything(dict[int, Any]):
+    """No region of a function becomes one of its own."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """The names that are surely assigned: `anyway`, and `going_on` where no exit code was set."""
+
+    anyway: frozenset[str]
+    going_on: frozenset[str]
+
+    def plus(self, names: frozenset[str]) -> Defined:
+        return Defined(self.anyway | names, self.going_on | names) if names else self
+
+
 class _Planner:
     def __init__(
-        self, scope: Scope, forms: dict[int, Any], exit_names: set[str], is_exit_check: Callable[[Any], bool]
+        self,
+        scope: Scope,
+        forms: dict[int, Any],
+        exit_names: set[str],
+        is_exit_check: Callable[[Any], bool],
+        thunks: Container[int],
     ) -> None:
         self.scope = scope
         self.forms = forms
         self.exit_names = exit_names
         self.is_exit_check = is_exit_check
+        self.thunks = thunks
         self.liveness = Liveness()
+        self.going_on = Liveness(self._leaves)
         self.plan = Plan()
+        self.inside = 0  # how many functions that regions become are around
+        self.kept = NOTHING  # what a break or continue that stays one may lead to
         self.needed: set[str] = set()
         self.unsure_reads: list[tuple[str, int]] = []
         self.shared = scope.captured | scope.globals | scope.nonlocals
 
     def block(
-        self, statements: Sequence[Any], live_after: frozenset[str], protected: frozenset[str], defined: frozenset[str]
-    ) -> frozenset[str]:
-        """Plans the regions of a block; `protected` names are needed where an exception may lead.
-
-        Returns the names that are surely assigned behind it.
-        """
+        self, statements: Sequence[Any], live_after: frozenset[str], protected: frozenset[str], defined: Defined
+    ) -> None:
+        """Plans the regions of a block; `protected` names are needed where an exception may lead."""
         lives = self.liveness.live_before_each(statements, live_after)
         for statement, live in zip(statements, lives, strict=True):
-            self.statement(statement, live, protected, defined)
-            defined = (defined | self.liveness.statement(statement).killed) - _deleted(statement)
-        return defined
+            self.statement(statement, live | self.kept, protected, defined)
+            gone = _deleted(statement)
+            defined = Defined(
+                (defined.anyway | self.liveness.statement(statement).killed) - gone,
+                (defined.going_on | self.going_on.statement(statement).killed) - gone,
+            )
 
     def statement(
-        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: frozenset[str]
+        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: Defined
     ) -> None:
         functional = id(node) not in self.forms
         if isinstance(node, gast.If):
@@ -92,21 +131,24 @@ class _Planner:
                 region = self._if_region(node, live, protected)
                 self._record(node, region, region.inputs, defined)
                 inner = frozenset(region.outputs)
-            self.block(node.body, inner, protected, defined)
+            self.inside += functional
+            guarded = Defined(defined.going_on, defined.going_on) if self._is_guard(node.test) else defined
+            self.block(node.body, inner, protected, guarded)
             self.block(node.orelse, inner, protected, defined)
+            self.inside -= functional
         elif isinstance(node, LOOPS):
             self._loop(node, live, protected, defined, functional)
         elif isinstance(node, (gast.With, gast.AsyncWith)):
             for item in node.items:
                 self._reads(item, defined)
-                defined |= expression(item).killed
+                defined = defined.plus(expression(item).killed)
             self.block(node.body, live, protected | live, defined)
         elif isinstance(node, TRIES):
             self._try(node, live, protected, defined)
         elif isinstance(node, gast.Match):
             self._reads(node.subject, defined)
             for case in node.cases:
-                bound = defined | expression(case.pattern).killed
+                bound = defined.plus(expression(case.pattern).killed)
                 if case.guard is not None:
                     self._reads(case.guard, bound)
                 self.block(case.body, live, protected, bound)
@@ -123,19 +165,25 @@ class _Planner:
         return Region(tuple(sorted(inputs)), tuple(sorted(outputs)), tuple(sorted(cells)))
 
     def _loop(
-        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: frozenset[str], functional: bool
+        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: Defined, functional: bool
     ) -> None:
         is_for = not isinstance(node, gast.While)
         head = expression(node.target) if is_for else expression(node.test)
         once = head.then(self.liveness.block(node.body))
         carried = live | once.exposed
-        self._reads(node.iter if is_for else node.test, defined)
+        self._reads(node.iter if is_for else node.test, defined, inside=functional and not is_for)
+        before = self.kept
         if functional:
             region = self._loop_region(node, once, carried, protected)
             self._record(node, region, region.inputs, defined)
             carried = frozenset(region.outputs)
-        inside = defined | (head.killed if is_for else NOTHING)
-        self.block(node.body, carried, protected, inside)
+            self.kept = NOTHING
+        elif has_loop_exit(node.body):
+            self.kept = carried
+        self.inside += functional
+        self.block(node.body, carried, protected, defined.plus(head.killed))
+        self.inside -= functional
+        self.kept = before
         self.block(node.orelse, live, protected, defined)
 
     def _loop_region(
@@ -151,7 +199,7 @@ class _Planner:
         return Region(names, names, tuple(sorted(cells)), code)
 
     def _try(
-        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: frozenset[str]
+        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: Defined
     ) -> None:
         final = self.liveness.block(node.finalbody)
         at_final = final.live_before(live)
@@ -165,29 +213,64 @@ class _Planner:
             in_body |= in_handlers | at_final
         after_body = self.liveness.block(node.orelse).live_before(at_final)
         self.block(node.body, after_body | in_handlers, in_body, defined)
-        behind = defined | self.liveness.block(node.body).killed
+        behind = Defined(
+            defined.anyway | self.liveness.block(node.body).killed,
+            defined.going_on | self.going_on.block(node.body).killed,
+        )
         self.block(node.orelse, at_final, protected, behind)
         for handler in node.handlers:
             if handler.type is not None:
                 self._reads(handler.type, defined)
             name = handler.name
-            bound = {name if isinstance(name, str) else name.id} if name is not None else set()
-            self.block(handler.body, at_final, protected, defined | bound)
+            bound = frozenset([name if isinstance(name, str) else name.id] if name is not None else [])
+            self.block(handler.body, at_final, protected, defined.plus(bound))
         self.block(node.finalbody, live, protected, defined)
 
     def _cells(self, modified: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
         return modified & (self.shared | (protected - self.exit_names))
 
     def _record(
-        self, node: Any, region: Region, taken: tuple[str, ...], defined: frozenset[str]
+        self, node: Any, region: Region, taken: tuple[str, ...], defined: Defined
     ) -> None:
         self.plan.regions[id(node)] = region
-        self.needed.update(name for name in (*taken, *region.cells) if name not in defined)
+        self.needed.update(name for name in (*taken, *region.cells) if name not in defined.anyway)
 
-    def _reads(self, node: Any, defined: frozenset[str]) -> None:
-        for child in walk_scope(node):
-            if isinstance(child, gast.Name) and isinstance(child.ctx, gast.Load) and child.id not in defined:
-                self.unsure_reads.append((child.id, id(child)))
+    def _reads(self, node: Any, defined: Defined, inside: bool = False) -> None:
+        """Notes the reads that may find nothing; in a function that a pass makes, there has to be something."""
+        waiting: list[tuple[Any, bool]] = [(node, inside or self.inside > 0)]
+        while waiting:
+            part, closed = waiting.pop()
+            for child in walk_scope(part):
+                if isinstance(child, gast.Name):
+                    if isinstance(child.ctx, gast.Load) and child.id not in defined.anyway:
+                        self.unsure_reads.append((child.id, id(child)))
+                        if closed:
+                            self.needed.add(child.id)
+                elif isinstance(child, gast.Lambda) and id(child) in self.thunks:
+                    waiting.append((child.body, True))
+
+    def _is_guard(self, test: Any) -> bool:
+        """Whether this is `ag__.goes_on(exit_)`."""
+        return (
+            isinstance(test, gast.Call)
+            and isinstance(test.func, gast.Attribute)
+            and test.func.attr == "goes_on"
+            and isinstance(test.args[0], gast.Name)
+            and test.args[0].id in self.exit_names
+        )
+
+    def _leaves(self, node: Any) -> bool:
+        """Whether a statement sets an exit code, or is a break or continue that stays one."""
+        if isinstance(node, gast.Assign) and isinstance(node.targets[0], gast.Name):
+            code = node.value
+            return (
+                node.targets[0].id in self.exit_names
+                and isinstance(code, gast.Attribute)
+                and isinstance(code.value, gast.Name)
+                and code.value.id == OPERATORS
+                and code.attr != "NORMAL"
+            )
+        return isinstance(node, (gast.Break, gast.Continue))
 
 
 def _deleted(node: Any) -> frozenset[str]:

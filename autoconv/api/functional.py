@@ -161,12 +161,9 @@ def _tail(shape: Shape) -> Shape:
 
 def _rows(elems: Any) -> tuple[list[Tensor], Template | None]:
     """The tensors to go over, and their structure; a list of numbers is one tensor."""
-    if isinstance(elems, (list, tuple)) and not any(as_tensor(e) is not None for e in flatten(elems)[0]):
-        try:
-            return [convert_to_tensor(elems)], None
-        except (TypeError, ValueError):
-            pass
     leaves, template = flatten(elems)
+    if template is not None and leaves and all(isinstance(leaf, (bool, int, float, str)) for leaf in leaves):
+        leaves, template = [elems], None
     if not leaves:
         raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got no tensors.")
     tensors = [convert_to_tensor(leaf) for leaf in leaves]

@@ -111,13 +111,13 @@ def _converted(
         tree = run_passes(tree, context, options.last_pass, options.skip)
     except UnsupportedError as error:
         return _Failure(error, _function_at(parsed, error))
-    _decorate(tree, options)
+    decorated = _decorate(tree, options)
     result = to_ast(tree)
-    _insert_header(result)
+    _insert_header(result, decorated)
     return context, result
 
 
-def _insert_header(tree: ast.Module) -> None:
+def _insert_header(tree: ast.Module, decorated: bool) -> None:
     """The import of the operators, behind the docstring and the __future__ imports."""
     position = 0
     body = tree.body
@@ -129,6 +129,7 @@ def _insert_header(tree: ast.Module) -> None:
     if not body:
         return
     header: list[ast.stmt] = [
+        *([ast.Import([ast.alias("autoconv")])] if decorated else []),
         ast.Import([ast.alias("autoconv.operators", build.OPERATORS)]),
         ast.Assign(
             [ast.Name(MARKER, ast.Store())],
@@ -151,14 +152,17 @@ def _is_future(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
-def _decorate(tree: Any, options: Options) -> None:
-    """Puts the chosen functions under @ag__.compile, unless they are decorated with it already."""
+def _decorate(tree: Any, options: Options) -> bool:
+    """Puts the chosen functions under @autoconv.compile, unless they are decorated already; whether there were any."""
     wanted = set(options.compile_names)
+    decorated = False
     for name, node in qualified_functions(tree):
         top_level = "." not in name
         if (name in wanted or (options.compile_all and top_level)) and not _is_compiled(node):
-            decorator = build.placed(build.operator("compile"), node)
-            node.decorator_list = [*node.decorator_list, decorator]
+            compiler = gast.Attribute(build.name("autoconv"), "compile", gast.Load())
+            node.decorator_list = [*node.decorator_list, build.placed(compiler, node)]
+            decorated = True
+    return decorated
 
 
 def _is_compiled(node: Any) -> bool:
@@ -206,21 +210,31 @@ def _check_names(tree: ast.Module, filename: str, options: Options) -> None:
 
 
 def _rename_imports(tree: Any, options: Options) -> None:
-    """`import tensorflow as tf` becomes `import autoconv as tf`; without `as`, the old name stays bound."""
+    """`import tensorflow as tf` becomes `import autoconv as tf`; names that were bound before are bound after."""
     for node in walk(tree):
         if isinstance(node, gast.Import):
+            names = []
             for alias in node.names:
-                head, dot, rest = alias.name.partition(".")
-                new = options.rename_imports.get(head)
-                if new is not None:
-                    if alias.asname is None:
-                        alias.asname = None if dot else head
-                    alias.name = new + dot + rest
+                new = _renamed(alias.name, options)
+                names.append(gast.alias(new or alias.name, alias.asname))
+                if new is not None and alias.asname is None:
+                    old_head, new_head = alias.name.partition(".")[0], new.partition(".")[0]
+                    if old_head != new_head:
+                        bound = gast.alias(new_head, old_head)
+                        names[-1:] = [names[-1], bound] if "." in new else [bound]
+            node.names = names
         elif isinstance(node, gast.ImportFrom) and node.module and not node.level:
-            head, dot, rest = node.module.partition(".")
-            new = options.rename_imports.get(head)
-            if new is not None:
-                node.module = new + dot + rest
+            node.module = _renamed(node.module, options) or node.module
+
+
+def _renamed(module: str, options: Options) -> str | None:
+    """The new name of a module: by the longest of its leading parts that is renamed."""
+    parts = module.split(".")
+    for length in range(len(parts), 0, -1):
+        new = options.rename_imports.get(".".join(parts[:length]))
+        if new is not None:
+            return ".".join([new, *parts[length:]])
+    return None
 
 
 def _function_at(tree: ast.Module, error: UnsupportedError) -> str:

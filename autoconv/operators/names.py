@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.runtime.tensor import SymbolicTensor
-
 NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4
 
 
@@ -35,8 +33,17 @@ def ld(value: Any) -> Any:
     """A read of a name that may not be assigned: its value, or UnboundLocalError."""
     if type(value) is Undefined:
         raise unbound(value.name)
-    drop = getattr(value, "__autoconv_defined__", None)
-    return value if drop is None or isinstance(value, (SymbolicTensor, type)) else drop()
+    drop = getattr(type(value), "__autoconv_defined__", None)
+    return value if drop is None else drop(value)
+
+
+def ld_outer(value: Any) -> Any:
+    """`ld` for a name of an outer function: NameError where it is not assigned."""
+    if type(value) is Undefined:
+        raise NameError(
+            f"cannot access free variable '{value.name}' where it is not associated with a value in enclosing scope"
+        )
+    return ld(value)
 
 
 def deleted(_: Any, name: str) -> Undefined:
@@ -48,8 +55,8 @@ def returned(value: Any) -> Any:
     """The value a function returns; where it returns, the value is assigned."""
     if type(value) is Undefined:
         return None
-    drop = getattr(value, "__autoconv_assigned__", None)
-    return value if drop is None or isinstance(value, (SymbolicTensor, type)) else drop()
+    drop = getattr(type(value), "__autoconv_assigned__", None)
+    return value if drop is None else drop(value)
 
 
 def goes_on(code: Any) -> Any:

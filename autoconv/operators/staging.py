@@ -30,7 +30,7 @@ from autoconv.operators.layout import (
 )
 from autoconv.runtime.journal import Journal, Spot
 from autoconv.runtime.recording import Region, current_region, recording, subregion
-from autoconv.runtime.spans import current_span, is_own_file
+from autoconv.runtime.spans import current_place, current_span, is_own_file
 from autoconv.runtime.tensor import SymbolicTensor
 
 # Never turned into an error of the graph: they are about the program as a whole.
@@ -72,6 +72,13 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         except _ABOUT_THE_PROGRAM:
             region.journal.roll_back()
             raise
+        except RecursionError:
+            region.journal.roll_back()
+            raise StagingError(
+                "a function calls itself, and a tensor decides how often; that cannot be part of a graph yet",
+                current_place(),
+                "a loop",
+            ) from None
         except Exception as error:  # whatever the user's code raises
             if _is_about_program(error):
                 region.journal.roll_back()

@@ -32,7 +32,7 @@ def _cond_types(index: TensorType, *captures: Type, regions: Sequence[Graph], **
 
 def _while_types(*inputs: Type, regions: Sequence[Graph], state: int, **_: Any) -> tuple[Type, ...]:
     """The state's types, which the body has to give back."""
-    _, body = regions
+    body = regions[1]
     types = tuple(value.type for value in body.parameters[:state])
     for before, after in zip(types, body.outputs, strict=True):
         if not is_subtype(after.type, before):

@@ -36,7 +36,7 @@ from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.lifting import make_plan, user_scope
 from autoconv.syntax import build
-from autoconv.syntax.tree import contains
+from autoconv.syntax.tree import Transformer, contains
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -175,12 +175,13 @@ class _Regions:
     def _region_function(
         self, name: str, parameters: tuple[str, ...], body: list[Any], region: Region, returns: bool = True
     ) -> Any:
-        statements = [*self._declarations(region.cells), *(self.block(body) if returns else body)]
+        body = self.block(_unannotated(body, region.cells)) if returns else body
+        statements = [*self._declarations(region.cells), *body]
         if len(statements) > 1:
             statements = [s for s in statements if not isinstance(s, gast.Pass)]
         while len(statements) > 1 and self._is_unread_exit(statements[-1], region):
             statements.pop()
-        if returns and region.outputs:
+        if returns and region.outputs and not (statements and isinstance(statements[-1], gast.Raise)):
             statements.append(gast.Return(build.loads(region.outputs)))
         function = build.function(name, parameters, statements)
         return self.context.mark(function)
@@ -226,6 +227,28 @@ class _Regions:
         ]
         names = [build.name(getter), build.name(setter), build.strings(cells)]
         return gast.Tuple(names, gast.Load()), functions
+
+
+def _unannotated(body: list[Any], cells: tuple[str, ...]) -> list[Any]:
+    """A name that is declared nonlocal cannot have an annotation: it goes, as that of a local is not evaluated."""
+    return _Unannotated(cells).visit_list(body) if cells else body
+
+
+class _Unannotated(Transformer):
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__()
+        self.names = names
+
+    def visit_AnnAssign(self, node: Any) -> Any:
+        if not isinstance(node.target, gast.Name) or node.target.id not in self.names:
+            return node
+        plain = gast.Pass() if node.value is None else build.assign(node.target, node.value)
+        return build.placed(plain, node)
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        return node
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
 
 
 def _is_none(node: Any) -> bool:

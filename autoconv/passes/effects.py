@@ -17,12 +17,14 @@ from typing import Any
 
 import gast
 
+from autoconv.analysis.regions import unsure_reads
 from autoconv.analysis.scopes import Scope, scope_of
 from autoconv.passes.base import Context, FunctionPass, mangled
 from autoconv.syntax import build
-from autoconv.syntax.tree import contains
+from autoconv.syntax.tree import walk, walk_scope
 
 _SIMPLE = (gast.Name, gast.Constant)
+_FIXED = (gast.Constant, gast.BinOp, gast.UnaryOp, gast.Tuple, gast.Slice)
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -33,16 +35,19 @@ class Effects(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.scope = Scope()
+        self.order = _Order(None, self.scope)
 
     def rewrite_function(self, node: Any) -> Any:
-        before, self.scope = self.scope, scope_of(node)
+        before = self.scope, self.order
+        self.scope = scope_of(node)
+        self.order = _Order(node, self.scope)
         node.body = self.visit_list(node.body)
         shared = sorted((self.scope.globals | self.scope.nonlocals) & self.scope.bound)
         if shared:
             position = sum(isinstance(s, (gast.Global, gast.Nonlocal)) for s in node.body)
             start = 1 if position and not isinstance(node.body[0], (gast.Global, gast.Nonlocal)) else 0
             node.body[start + position : start + position] = self._shared(node, shared)
-        self.scope = before
+        self.scope, self.order = before
         return node
 
     def _shared(self, node: Any, names: list[str]) -> list[Any]:
@@ -127,7 +132,7 @@ class Effects(FunctionPass):
 
     def _write(self, target: Any, value: Any, place: Any) -> Any:
         before: list[Any] = []
-        if not isinstance(value, _SIMPLE) and contains(target, gast.Call):
+        if not self.order.may_follow(value, target):
             temporary = self.namer.fresh("value_")
             before.append(build.assign(temporary, value))
             value = build.name(temporary)
@@ -163,6 +168,45 @@ def as_index(index: Any) -> Any:
     if isinstance(index, gast.Tuple):
         return gast.Tuple([as_index(item) for item in index.elts], gast.Load())
     return index
+
+
+class _Order:
+    """Python evaluates what is assigned before where it goes; an operator takes its operands the other way round."""
+
+    def __init__(self, function: Any, scope: Scope) -> None:
+        self.function = function
+        self.scope = scope
+        self._found: tuple[set[int], set[str]] | None = None
+
+    def may_follow(self, value: Any, target: Any) -> bool:
+        """Whether nobody can tell if the parts of the target were evaluated before the value."""
+        if isinstance(value, gast.Constant):
+            return True
+        if isinstance(value, gast.Name) and id(value) not in self._facts()[0]:
+            return True
+        assigned = {n.target.id for n in walk_scope(value) if isinstance(n, gast.NamedExpr)}
+        parts = [target.value, target.slice] if isinstance(target, gast.Subscript) else [target.value]
+        return all(self._is_fixed(part, assigned) for part in parts)
+
+    def _is_fixed(self, part: Any, assigned: set[str]) -> bool:
+        """Whether it is the same before and after whatever runs, and cannot fail."""
+        for node in walk(part):
+            if isinstance(node, gast.Name):
+                unsure, rebound = self._facts()
+                if node.id not in self.scope.locals or node.id in assigned | rebound or id(node) in unsure:
+                    return False
+            elif not isinstance(node, _FIXED):
+                return False
+        return True
+
+    def _facts(self) -> tuple[set[int], set[str]]:
+        """(reads that may find a name not assigned, names that inner functions assign)"""
+        if self._found is None:
+            if self.function is None:
+                return set(), set()
+            inner = [n for s in self.function.body for n in walk(s) if isinstance(n, gast.Nonlocal)]
+            self._found = unsure_reads(self.function, self.scope), {name for n in inner for name in n.names}
+        return self._found
 
 
 def _has_place(target: Any) -> bool:

@@ -15,15 +15,17 @@ at which they might still be so are checked.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gast
 
 from autoconv.analysis.regions import Plan, plan_regions
-from autoconv.analysis.scopes import Scope, scope_of
+from autoconv.analysis.scopes import Scope, bindings, scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
-from autoconv.syntax.tree import Transformer, body_start, walk_scope
+from autoconv.syntax.tree import Transformer, body_start, walk, walk_scope
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -41,7 +43,7 @@ class Lifting(FunctionPass):
         if not undefined and not deleted:
             return node
         checked = (plan.undefined | deleted) - self.context.exit_names
-        node.body = _Reads(plan, checked, deleted).visit_list(node.body)
+        node.body = _Reads(plan, checked, deleted, self.context.generated).visit_list(node.body)
         start = body_start(node.body)
         first = node.body[0]
         node.body[start:start] = [
@@ -58,6 +60,7 @@ def make_plan(function: Any, scope: Scope, context: Context) -> Plan:
         context.statement_forms,
         context.exit_names,
         lambda statement: is_exit_check(statement, context),
+        context.generated,
     )
 
 
@@ -79,47 +82,72 @@ def user_scope(function: Any, context: Context) -> Scope:
 class _Reads(Transformer):
     """Checks the reads that may find a name undefined; `del x` makes it so again."""
 
-    def __init__(self, plan: Plan, names: set[str], deleted: set[str]) -> None:
+    def __init__(self, plan: Plan, names: set[str], deleted: set[str], thunks: Container[int]) -> None:
         super().__init__()
         self.plan = plan
         self.names = names
         self.deleted = deleted
+        self.thunks = thunks
         self.inner = 0
 
     def visit_Name(self, node: Any) -> Any:
         if not isinstance(node.ctx, gast.Load) or node.id not in self.names:
             return node
         if id(node) in self.plan.unsure or self.inner or node.id in self.deleted:
-            return build.placed(build.operate("ld", build.name(node.id)), node)
+            return build.placed(self._checked(node.id), node)
         return node
+
+    def _checked(self, name: str) -> Any:
+        return build.operate("ld_outer" if self.inner else "ld", build.name(name))
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """What an inner function reads may be undefined when it is called."""
-        names, self.names = self.names, self.names - scope_of(node).locals
-        self.inner += 1
-        self.generic(node)
-        self.inner -= 1
-        self.names = names
+        if id(node) in self.thunks:
+            return self.generic(node)
+        arguments = node.args
+        arguments.defaults = self.visit_list(arguments.defaults)
+        arguments.kw_defaults = [default and self.visit(default) for default in arguments.kw_defaults]
+        if not isinstance(node, gast.Lambda):
+            node.decorator_list = self.visit_list(node.decorator_list)
+        with self._inside(scope_of(node).locals):
+            node.body = self.visit(node.body) if isinstance(node, gast.Lambda) else self.visit_list(node.body)
         return node
 
     visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
+    def visit_ClassDef(self, node: Any) -> Any:
+        node.bases, node.keywords = self.visit_list(node.bases), self.visit_list(node.keywords)
+        node.decorator_list = self.visit_list(node.decorator_list)
+        with self._inside({name for s in node.body for n in walk_scope(s) for name in bindings(n)}):
+            node.body = self.visit_list(node.body)
+        return node
+
     def visit_ListComp(self, node: Any) -> Any:
+        first = node.generators[0]
+        iterated = first.iter = self.visit(first.iter)
         bound = {n.id for g in node.generators for n in walk_scope(g.target) if isinstance(n, gast.Name)}
-        names, self.names = self.names, self.names - bound
-        self.inner += 1
-        self.generic(node)
-        self.inner -= 1
-        self.names = names
+        with self._inside(bound):
+            first.iter = build.constant(None)
+            self.generic(node)
+            first.iter = iterated
         return node
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
+    @contextmanager
+    def _inside(self, bound: set[str]) -> Iterator[None]:
+        """A scope of its own, which binds some of the names itself."""
+        names, self.names = self.names, self.names - bound
+        self.inner += 1
+        yield
+        self.inner -= 1
+        self.names = names
+
     def visit_Delete(self, node: Any) -> Any:
         kept: list[Any] = []
         for target in node.targets:
-            if isinstance(target, gast.Name) and target.id in self.deleted:
-                checked = build.operate("ld", build.name(target.id))
+            if isinstance(target, gast.Name) and target.id in self.deleted & self.names:
+                checked = self._checked(target.id)
                 gone = build.operate("deleted", checked, build.constant(target.id))
                 kept.append(build.placed(build.assign(target.id, gone), node))
             else:
@@ -128,10 +156,11 @@ class _Reads(Transformer):
 
 
 def _deleted_names(function: Any) -> set[str]:
+    """The names that `del` statements name, in the function and in those inside of it."""
     return {
         target.id
         for statement in function.body
-        for node in walk_scope(statement)
+        for node in walk(statement)
         if isinstance(node, gast.Delete)
         for target in node.targets
         if isinstance(target, gast.Name)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, string
 from autoconv.graph.graph import Value
@@ -46,9 +47,26 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
         op = OPS[_PYTHON_OPS[op_name]]
     else:
         values = _unified(op, values, region)
-    if region is None:
-        return _run(op, values, attributes)
-    return record(region, op, values, attributes, name)
+    found = _run(op, values, attributes) if region is None else record(region, op, values, attributes, name)
+    return _with_checked_numerics(op, found) if SETTINGS.check_numerics else found
+
+
+def _with_checked_numerics(op: Op, found: Any) -> Any:
+    """The results, refused when the graph (or this op) gives a nan or an infinity."""
+    if op.name == "check_numerics":
+        return found
+    results = found if isinstance(found, tuple) else (found,)
+    how = "eagerly-executing" if current_region() is None else "graph"
+    checked = []
+    for position, result in enumerate(results):
+        if isinstance(result, Tensor) and result.type.dtype.is_differentiable:
+            message = (
+                f"!!! Detected Infinity or NaN in output {position} of {how} op \"{op.graphdef}\" "
+                f"(# of outputs: {len(results)}) !!!"
+            )
+            result = apply("check_numerics", result, message=message)
+        checked.append(result)
+    return tuple(checked) if isinstance(found, tuple) else checked[0]
 
 
 def binary(op_name: str, x: Any, y: Any) -> Any:

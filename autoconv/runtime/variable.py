@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,18 @@ from autoconv.graph.types import ResourceType, TensorType
 from autoconv.runtime.convert import as_tensor, constant, convert_to_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.recording import Region, current_region, recording
+from autoconv.runtime.scopes import current_scope
 from autoconv.runtime.shape import TensorShape, as_shape
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.static import static_value
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, TensorReference
 from autoconv.runtime.tensor_methods import TensorMethods
+from autoconv.runtime.variable_updates import (
+    VariableAggregation,
+    VariableSynchronization,
+    VariableUpdates,
+    create,
+    creators_in_scope,
+)
 
 
 class Storage:
@@ -35,7 +45,18 @@ class Storage:
         return region.trace.capture(self, self.type, self.name)
 
 
-class Variable(TensorMethods):
+class VariableType(type):
+    """Lets the creators of `variable_creator_scope` make the variable."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is not Variable or not creators_in_scope():
+            return super().__call__(*args, **kwargs)
+        bound = inspect.signature(cls.__init__).bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        return create(super().__call__, dict(list(bound.arguments.items())[1:]))
+
+
+class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     """A tensor that can be assigned.
 
     `initial_value` is anything that converts to a tensor, or a function that makes one; `shape` may leave dimensions
@@ -64,11 +85,11 @@ class Variable(TensorMethods):
             raise ValueError("The `initial_value` arg to `autoconv.Variable` has to be given; found None.")
         array = _initial_array(initial_value, as_dtype(dtype) if dtype is not None else None)
         declared = as_shape(shape) if shape is not None else array.shape
-        self._storage = Storage(array, declared, name or "Variable")
+        self._storage = Storage(array, declared, current_scope() + (name or "Variable"))
         self._trainable = trainable is not False
         self.constraint = constraint
-        self.synchronization = synchronization
-        self.aggregation = aggregation
+        self.synchronization = synchronization or VariableSynchronization.AUTO
+        self.aggregation = aggregation or VariableAggregation.NONE
         region = current_region()
         if region is not None and region.trace.on_create is not None:
             region.trace.on_create(self)
@@ -98,8 +119,31 @@ class Variable(TensorMethods):
         return self._storage
 
     @property
+    def ndim(self) -> int | None:
+        return self.type.rank
+
+    @property
+    def handle(self) -> Storage:
+        """The storage: what graphs hold of this variable."""
+        return self._storage
+
+    @property
+    def initializer(self) -> None:
+        return None
+
+    @property
     def device(self) -> str:
         return "/device:CPU:0"
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """True: a variable has its first value from the start."""
+        return constant(True)
+
+    def set_shape(self, shape: Any) -> None:
+        """Declares what is known about the shape; raises ValueError when it contradicts the declared one."""
+        wanted = as_shape(shape)
+        if not self.shape.is_compatible_with(wanted):
+            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(wanted)}")
 
     def get_shape(self) -> TensorShape:
         return self.shape
@@ -119,16 +163,16 @@ class Variable(TensorMethods):
         return EagerTensor(self._storage.value).numpy()
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        """Sets the value and answers the new one; raises ValueError for another shape."""
-        return self._update("assign_variable", value)
+        """Sets the value and answers the new one (None without `read_value`); raises ValueError for another shape."""
+        return self._update("assign_variable", value, read_value)
 
     def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        return self._update("assign_add_variable", delta)
+        return self._update("assign_add_variable", delta, read_value)
 
     def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        return self._update("assign_sub_variable", delta)
+        return self._update("assign_sub_variable", delta, read_value)
 
-    def _update(self, op: str, value: Any) -> Any:
+    def _update(self, op: str, value: Any, read_value: bool) -> Any:
         tensor = as_tensor(value)
         if tensor is None or tensor.weak or tensor.dtype is not self.dtype:
             tensor = (
@@ -141,11 +185,10 @@ class Variable(TensorMethods):
                 f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape {self.shape}, and "
                 f"the assigned value shape {tensor.shape} are incompatible."
             )
-        return apply(op, self._storage, tensor)
+        found = apply(op, self._storage, tensor)
+        return found if read_value else None
 
-    def ref(self) -> Any:
-        from autoconv.runtime.tensor import TensorReference  # noqa: PLC0415
-
+    def ref(self) -> TensorReference:
         return TensorReference(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -192,7 +235,7 @@ def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
     with recording(None):
         tensor = value() if callable(value) else value
         if isinstance(tensor, SymbolicTensor):
-            region_value = static_of(tensor)
+            region_value = static_value(tensor)
             if region_value is None:
                 raise ValueError(
                     f"the initial value of a variable created in a traced function has to be known then; found {tensor!r}. "
@@ -205,9 +248,3 @@ def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
         elif dtype is not None and found.dtype is not dtype:
             found = apply("cast", found, dtype=dtype)
         return np.array(found.numpy())  # type: ignore[attr-defined]
-
-
-def static_of(tensor: SymbolicTensor) -> Any:
-    from autoconv.runtime.static import static_value  # noqa: PLC0415
-
-    return static_value(tensor)

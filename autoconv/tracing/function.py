@@ -73,7 +73,6 @@ class Function:
         concrete = self._find(call) or self._obtain(call)
         if concrete is None:
             return self.python_function(*args, **kwargs)
-        call.leaves = call.leaves if len(call.leaves) == len(concrete.key.leaves) else call.leaves
         if region is not None:
             return concrete.record(region, call)
         return self._run(concrete, call, args, kwargs)
@@ -109,14 +108,14 @@ class Function:
                 concrete = self._trace(call)
             except Specialise as wanted:
                 self._literal |= {wanted.leaf}
-                rebound = self._signature.bind((), call.arguments, self._literal) if False else call
-                rebound.key = self._rekey(call)
-                return self._find(rebound) or self._obtain(rebound)
+                call.key = self._rekey(call)
+                return self._find(call) or self._obtain(call)
             except RunPlain as plain:
                 return self._give_up(call, plain.reason, plain.place)
             except Exception as error:
                 if self.contract == COMPILE:
-                    return self._give_up(call, f"{type(error).__name__}: {error}", getattr(error, "place", None))
+                    message = getattr(error, "message", str(error))
+                    return self._give_up(call, f"{type(error).__name__}: {message}", getattr(error, "place", None))
                 raise located(error) from None
             self._explanation.rows.append(Row(reason, concrete))
             return self._remember(concrete)

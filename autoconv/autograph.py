@@ -1,0 +1,63 @@
+"""Looking at conversion, and steering it."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from autoconv.errors import UnsupportedError
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+from autoconv.tracing.autograph import do_not_convert as _do_not_convert
+from autoconv.tracing.autograph import set_verbosity, to_code, to_graph, trace
+
+
+class Feature(enum.Enum):
+    """Parts of conversion that could be asked for one by one; all of them are always on."""
+
+    ALL = "ALL"
+    AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"
+    ASSERT_STATEMENTS = "ASSERT_STATEMENTS"
+    BUILTIN_FUNCTIONS = "BUILTIN_FUNCTIONS"
+    EQUALITY_OPERATORS = "EQUALITY_OPERATORS"
+    LISTS = "LISTS"
+    NAME_SCOPES = "NAME_SCOPES"
+
+    @classmethod
+    def all(cls) -> tuple[Feature, ...]:
+        return tuple(cls)
+
+    @classmethod
+    def all_but(cls, exclude: Any) -> tuple[Feature, ...]:
+        left_out = exclude if isinstance(exclude, (list, tuple, set, frozenset)) else (exclude,)
+        return tuple(feature for feature in cls if feature not in left_out)
+
+
+def set_loop_options(
+    parallel_iterations: int | None = None,
+    swap_memory: bool | None = None,
+    maximum_iterations: Any = None,
+    shape_invariants: Any = None,
+) -> None:
+    """Options of the loop whose body calls this first. Shapes widen without being told.
+
+    Raises UnsupportedError for `maximum_iterations` in a loop that becomes part of a graph.
+    """
+    region = current_region()
+    if maximum_iterations is not None and region is not None and region.graph.name.startswith("while_body"):
+        raise UnsupportedError(
+            "set_loop_options(maximum_iterations=…) is not supported in a loop that becomes part of a graph",
+            current_place(),
+            "a counter in the condition of the loop, or autoconv.while_loop(…, maximum_iterations=…)",
+        )
+
+
+class experimental:
+    """Names that TensorFlow has there."""
+
+    Feature = Feature
+    do_not_convert = staticmethod(_do_not_convert)
+    set_loop_options = staticmethod(set_loop_options)
+
+
+__all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]

@@ -1,0 +1,43 @@
+"""Assertions, and checks of what is computed."""
+
+from autoconv.api.casts import check_numerics
+from autoconv.api.checks import (
+    Assert,
+    assert_all_finite,
+    assert_equal,
+    assert_greater,
+    assert_greater_equal,
+    assert_integer,
+    assert_less,
+    assert_less_equal,
+    assert_near,
+    assert_negative,
+    assert_non_negative,
+    assert_non_positive,
+    assert_none_equal,
+    assert_positive,
+    assert_rank,
+    assert_rank_at_least,
+    assert_same_float_dtype,
+    assert_scalar,
+    assert_shapes,
+    assert_type,
+)
+from autoconv.config import SETTINGS as _SETTINGS
+
+def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
+    """From now on ops raise InvalidArgumentError for a nan or an infinity in a result; also in functions traced later."""
+    _SETTINGS.check_numerics = True
+
+
+def disable_check_numerics() -> None:
+    """Ends what `enable_check_numerics` began."""
+    _SETTINGS.check_numerics = False
+
+__all__ = [
+    "Assert", "assert_all_finite", "assert_equal", "assert_greater", "assert_greater_equal",
+    "assert_integer", "assert_less", "assert_less_equal", "assert_near", "assert_negative",
+    "assert_non_negative", "assert_non_positive", "assert_none_equal", "assert_positive", "assert_rank",
+    "assert_rank_at_least", "assert_same_float_dtype", "assert_scalar", "assert_shapes", "assert_type",
+    "check_numerics", "disable_check_numerics", "enable_check_numerics",
+]  # fmt: skip

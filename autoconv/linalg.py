@@ -1,0 +1,41 @@
+"""Linear algebra."""
+
+from autoconv.api.comparison import global_norm
+from autoconv.api.constants import eye
+from autoconv.api.linalg import (
+    adjoint,
+    band_part,
+    cholesky,
+    cholesky_solve,
+    cross,
+    det,
+    diag,
+    diag_part,
+    eigh,
+    eigvalsh,
+    einsum,
+    inv,
+    logdet,
+    lstsq,
+    matmul,
+    matrix_transpose,
+    matvec,
+    outer,
+    pinv,
+    qr,
+    set_diag,
+    slogdet,
+    solve,
+    svd,
+    tensordot,
+    trace,
+    triangular_solve,
+)
+from autoconv.api.maths import l2_normalize, norm
+
+__all__ = [
+    "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh",
+    "eigvalsh", "einsum", "eye", "global_norm", "inv", "l2_normalize", "logdet", "lstsq", "matmul",
+    "matrix_transpose", "matvec", "norm", "outer", "pinv", "qr", "set_diag", "slogdet", "solve", "svd",
+    "tensordot", "trace", "triangular_solve",
+]  # fmt: skip

@@ -1,0 +1,118 @@
+"""Structures of lists, tuples, dicts, named tuples and dataclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from autoconv.runtime.structure import flatten as _flatten
+from autoconv.runtime.structure import is_structure, pack
+
+
+def is_nested(structure: Any) -> bool:
+    """Whether `structure` holds parts, rather than being a leaf."""
+    return is_structure(structure)
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves in order, those of dicts by sorted key; [structure] for a leaf."""
+    return _flatten(structure)[0]
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
+    """A structure like `structure` with these leaves; dicts keep their order of keys.
+
+    Raises TypeError when `flat_sequence` is no sequence, ValueError when it has another number of leaves.
+    """
+    if not isinstance(flat_sequence, Sequence) or isinstance(flat_sequence, (str, bytes)):
+        raise TypeError(f"Attempted to pack value:\n  {flat_sequence!r}\ninto a structure, but found type {type(flat_sequence)}")
+    leaves, template = _flatten(structure)
+    if len(leaves) != len(flat_sequence):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {len(leaves)} atoms, but flat_sequence had {len(flat_sequence)} "
+            f"items. Structure: {structure!r}, flat_sequence: {flat_sequence!r}."
+        )
+    return _in_order(structure, pack(template, flat_sequence))
+
+
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """func(leaf, …) for the leaves of one or more structures of one kind, in a structure like the first.
+
+    Raises TypeError when `func` is not callable, and what `assert_same_structure` raises.
+    """
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    check_types = kwargs.pop("check_types", True)
+    kwargs.pop("expand_composites", None)
+    if kwargs:
+        raise ValueError(f"Only valid keyword arguments are `check_types` and `expand_composites`, not: {', '.join(kwargs)}")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types)
+    flat = [_flatten(one)[0] for one in structure]
+    return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*flat, strict=True)])
+
+
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raises ValueError for structures of other nesting, lengths or keys, TypeError for containers of other types."""
+    error = _difference(nest1, nest2, check_types)
+    if error is not None:
+        kind, why = error
+        raise kind(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: type={type(nest1).__name__} str={nest1}\n\n"
+            f"Second structure: type={type(nest2).__name__} str={nest2}\n\nMore specifically: {why}"
+        )
+
+
+def _difference(first: Any, second: Any, check_types: bool) -> tuple[type[Exception], str] | None:
+    if is_structure(first) != is_structure(second):
+        inner, outer = (first, second) if is_structure(first) else (second, first)
+        return ValueError, f'Substructure "type={type(inner).__name__} str={inner}" is a sequence, while substructure ' \
+            f'"type={type(outer).__name__} str={outer}" is not'
+    if not is_structure(first):
+        return None
+    if check_types and type(first) is not type(second) and not _both_mappings(first, second):
+        return TypeError, f"the types differ: {type(first).__name__} and {type(second).__name__}"
+    if _both_mappings(first, second):
+        if set(first) != set(second):
+            return ValueError, f"The two dictionaries don't have the same set of keys: {list(first)} and {list(second)}"
+        pairs = [(first[key], second[key]) for key in first]
+    else:
+        one, other = _parts(first), _parts(second)
+        if len(one) != len(other):
+            return ValueError, f"the numbers of elements differ: {len(one)} and {len(other)}"
+        pairs = list(zip(one, other, strict=True))
+    for a, b in pairs:
+        found = _difference(a, b, check_types)
+        if found is not None:
+            return found
+    return None
+
+
+def _both_mappings(first: Any, second: Any) -> bool:
+    return isinstance(first, Mapping) and isinstance(second, Mapping)
+
+
+def _parts(structure: Any) -> list[Any]:
+    if isinstance(structure, (list, tuple)):
+        return list(structure)
+    return list(structure.values()) if isinstance(structure, Mapping) else list(vars(structure).values())
+
+
+def _in_order(like: Any, packed: Any) -> Any:
+    """`packed`, its dicts in the order of keys of those in `like`."""
+    if not is_structure(like):
+        return packed
+    if isinstance(like, Mapping):
+        return type(packed)((key, _in_order(like[key], packed[key])) for key in like)
+    if isinstance(like, (list, tuple)):
+        parts = [_in_order(a, b) for a, b in zip(like, packed, strict=True)]
+        return type(packed)(*parts) if hasattr(packed, "_fields") else type(packed)(parts)
+    return packed
+
+
+__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]

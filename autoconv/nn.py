@@ -1,0 +1,40 @@
+"""Functions for neural networks."""
+
+from autoconv.api.nn import (
+    batch_normalization,
+    bias_add,
+    dropout,
+    elu,
+    embedding_lookup,
+    gelu,
+    in_top_k,
+    l2_loss,
+    l2_normalize,
+    leaky_relu,
+    log_sigmoid,
+    log_softmax,
+    moments,
+    relu,
+    relu6,
+    selu,
+    sigmoid,
+    sigmoid_cross_entropy_with_logits,
+    silu,
+    softmax,
+    softmax_cross_entropy_with_logits,
+    softplus,
+    softsign,
+    sparse_softmax_cross_entropy_with_logits,
+    swish,
+    tanh,
+    top_k,
+)
+from autoconv.api.reductions import zero_fraction
+
+__all__ = [
+    "batch_normalization", "bias_add", "dropout", "elu", "embedding_lookup", "gelu", "in_top_k", "l2_loss",
+    "l2_normalize", "leaky_relu", "log_sigmoid", "log_softmax", "moments", "relu", "relu6", "selu",
+    "sigmoid", "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits",
+    "softplus", "softsign", "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
+    "zero_fraction",
+]  # fmt: skip

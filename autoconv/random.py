@@ -1,0 +1,38 @@
+"""Random numbers: from one global state, from generators, and without state from a seed."""
+
+from autoconv.api.random import (
+    Generator,
+    categorical,
+    fold_in,
+    get_global_generator,
+    normal,
+    set_global_generator,
+    set_seed,
+    shuffle,
+    split,
+    stateless_categorical,
+    stateless_normal,
+    stateless_shuffle,
+    stateless_truncated_normal,
+    stateless_uniform,
+    truncated_normal,
+    uniform,
+)
+
+
+class experimental:
+    """Older names, and functions on seeds."""
+
+    Generator = Generator
+    get_global_generator = staticmethod(get_global_generator)
+    set_global_generator = staticmethod(set_global_generator)
+    stateless_fold_in = staticmethod(fold_in)
+    stateless_shuffle = staticmethod(stateless_shuffle)
+    stateless_split = staticmethod(split)
+
+
+__all__ = [
+    "Generator", "categorical", "experimental", "fold_in", "get_global_generator", "normal", "set_global_generator",
+    "set_seed", "shuffle", "split", "stateless_categorical", "stateless_normal", "stateless_shuffle",
+    "stateless_truncated_normal", "stateless_uniform", "truncated_normal", "uniform",
+]  # fmt: skip

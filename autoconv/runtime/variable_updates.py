@@ -1,0 +1,162 @@
+"""Updates of parts of a variable, and the names that go with variables."""
+
+from __future__ import annotations
+
+import enum
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.graph.dtypes import int32
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.dispatch import apply
+
+
+class VariableSynchronization(enum.Enum):
+    """When copies of a variable are brought together; there is one copy, so that none differs."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How copies of a variable are brought together."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+@dataclass(frozen=True, eq=False)
+class IndexedSlices:
+    """Rows `values` at the positions `indices` of a tensor of shape `dense_shape`."""
+
+    values: Any
+    indices: Any
+    dense_shape: Any = None
+
+    @property
+    def dtype(self) -> Any:
+        return self.values.dtype
+
+    @property
+    def shape(self) -> Any:
+        return None if self.dense_shape is None else tuple(self.dense_shape)
+
+
+class VariableUpdates:
+    """Assigning to rows and elements; each method answers the whole new value.
+
+    `scatter_…(IndexedSlices)` is by row, `scatter_nd_…(indices, updates)` by coordinates.
+    """
+
+    def assign(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scatter_rows("update", sparse_delta)
+
+    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scatter_rows("add", sparse_delta)
+
+    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scatter_rows("sub", sparse_delta)
+
+    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scatter_rows("min", sparse_delta)
+
+    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scatter_rows("max", sparse_delta)
+
+    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scale_rows("multiply", sparse_delta)
+
+    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scale_rows("divide", sparse_delta)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return self._scatter("update", indices, updates)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return self._scatter("add", indices, updates)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return self._scatter("sub", indices, updates)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return self._scatter("min", indices, updates)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return self._scatter("max", indices, updates)
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """The rows at these positions."""
+        return apply("gather", self, convert_to_tensor(indices), axis=0, name=name)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """The elements, or parts, at these coordinates."""
+        return apply("gather_nd", self, convert_to_tensor(indices), name=name)
+
+    def _scatter_rows(self, how: str, delta: IndexedSlices) -> Any:
+        _check_slices(delta)
+        rows = apply("expand_dims", convert_to_tensor(delta.indices), axis=-1)
+        return self._scatter(how, rows, delta.values)
+
+    def _scatter(self, how: str, indices: Any, updates: Any) -> Any:
+        values = convert_to_tensor(updates, getattr(self, "dtype", None))
+        return self.assign(apply(f"tensor_scatter_nd_{how}", self, convert_to_tensor(indices), values))
+
+    def _scale_rows(self, op: str, delta: IndexedSlices) -> Any:
+        _check_slices(delta)
+        indices = convert_to_tensor(delta.indices, int32 if isinstance(delta.indices, (list, tuple, int)) else None)
+        rows = apply("gather", self, indices, axis=0)
+        values = convert_to_tensor(delta.values, getattr(self, "dtype", None))
+        return self._scatter("update", apply("expand_dims", indices, axis=-1), apply(op, rows, values))
+
+
+def _check_slices(delta: Any) -> None:
+    if not isinstance(delta, IndexedSlices):
+        raise TypeError(f"sparse_delta is not IndexedSlices: {delta!r}")
+
+
+class _Creators(threading.local):
+    creators: tuple[Callable[..., Any], ...] = ()
+
+
+_STATE = _Creators()
+
+
+@contextmanager
+def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
+    """Variables made inside come from `variable_creator(next_creator, **arguments)`; the innermost is asked first."""
+    before = _STATE.creators
+    _STATE.creators = (*before, variable_creator)
+    try:
+        yield
+    finally:
+        _STATE.creators = before
+
+
+def create(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """make(**arguments), through the creators in scope."""
+    creator = make
+    for outer in _STATE.creators:
+        creator = _following(outer, creator)
+    before, _STATE.creators = _STATE.creators, ()
+    try:
+        return creator(**arguments)
+    finally:
+        _STATE.creators = before
+
+
+def creators_in_scope() -> bool:
+    return bool(_STATE.creators)
+
+
+def _following(creator: Callable[..., Any], following: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda **arguments: creator(following, **arguments)

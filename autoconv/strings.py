@@ -1,0 +1,25 @@
+"""Tensors of strings."""
+
+from autoconv.api.strings import (
+    as_string,
+    bytes_split,
+    format,
+    join,
+    length,
+    lower,
+    reduce_join,
+    regex_full_match,
+    regex_replace,
+    split,
+    strip,
+    substr,
+    to_hash_bucket_fast,
+    to_number,
+    unicode_split,
+    upper,
+)
+
+__all__ = [
+    "as_string", "bytes_split", "format", "join", "length", "lower", "reduce_join", "regex_full_match",
+    "regex_replace", "split", "strip", "substr", "to_hash_bucket_fast", "to_number", "unicode_split", "upper",
+]  # fmt: skip
