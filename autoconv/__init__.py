@@ -1,209 +1,35 @@
-"""Turns ordinary Python into compiled, differentiable dataflow graphs.
-
-Public names only. Some are those of Python's builtins (`abs`, `bool`, `print`, `range` …), as in `autoconv.range`.
-"""
+"""Turns ordinary Python into compiled, differentiable dataflow graphs."""
 
 # ruff: noqa: E402
 from autoconv._start import leave_current_folder
 
 leave_current_folder()  # before anything third-party is imported
 
-from autoconv import (
-    autograph,
-    bitwise,
-    config,
-    debugging,
-    dtypes,
-    errors,
-    linalg,
-    math,
-    nest,
-    nn,
-    random,
-    signal,
-    strings,
-    types,
-)
-from autoconv.api.arithmetic import add, add_n, divide, floordiv, multiply, negative, pow, subtract, truediv
-from autoconv.api.callbacks import numpy_function, py_function
-from autoconv.api.casts import bitcast, cast, identity, saturate_cast, stop_gradient
-from autoconv.api.checks import Assert
-from autoconv.api.comparison import (
-    clip_by_global_norm,
-    clip_by_norm,
-    clip_by_value,
-    equal,
-    global_norm,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    not_equal,
-)
-from autoconv.api.constants import eye, fill, linspace, ones, ones_like, range, zeros, zeros_like
-from autoconv.api.control import case, cond, switch_case, while_loop
-from autoconv.api.functional import foldl, foldr, map_fn, scan, vectorized_map
-from autoconv.api.gather import (
-    dynamic_partition,
-    gather,
-    gather_nd,
-    one_hot,
-    scatter_nd,
-    tensor_scatter_nd_add,
-    tensor_scatter_nd_max,
-    tensor_scatter_nd_min,
-    tensor_scatter_nd_sub,
-    tensor_scatter_nd_update,
-    where,
-)
-from autoconv.api.indexing import boolean_mask, newaxis, slice, strided_slice
-from autoconv.api.linalg import einsum, matmul, tensordot
-from autoconv.api.maths import (
-    abs,
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    ceil,
-    complex,
-    cos,
-    cosh,
-    cumsum,
-    exp,
-    floor,
-    imag,
-    log,
-    norm,
-    real,
-    round,
-    sigmoid,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    tan,
-    tanh,
-)
-from autoconv.api.module import Module
-from autoconv.api.output import print_ as print
-from autoconv.api.reductions import (
-    argmax,
-    argmin,
-    reduce_all,
-    reduce_any,
-    reduce_logsumexp,
-    reduce_max,
-    reduce_mean,
-    reduce_min,
-    reduce_prod,
-    reduce_sum,
-)
-from autoconv.api.scopes import (
-    control_dependencies,
-    device,
-    executing_eagerly,
-    group,
-    init_scope,
-    inside_function,
-    is_tensor,
-    name_scope,
-    no_op,
-    timestamp,
-)
-from autoconv.api.shaping import (
-    broadcast_to,
-    concat,
-    ensure_shape,
-    expand_dims,
-    meshgrid,
-    pad,
-    rank,
-    repeat,
-    reshape,
-    reverse,
-    roll,
-    sequence_mask,
-    shape,
-    shape_n,
-    size,
-    split,
-    squeeze,
-    stack,
-    tile,
-    transpose,
-    unstack,
-)
-from autoconv.api.sorting import argsort, searchsorted, sort, unique, unique_with_counts
-from autoconv.api.strings import as_string
-from autoconv.graph.dtypes import (
-    DType,
-    as_dtype,
-    bfloat16,
-    bool_ as bool,
-    complex128,
-    complex64,
-    float16,
-    float32,
-    float64,
-    int16,
-    int32,
-    int64,
-    int8,
-    string,
-    uint16,
-    uint32,
-    uint64,
-    uint8,
-)
-from autoconv.runtime.convert import constant, convert_to_tensor
-from autoconv.runtime.shape import TensorShape, TensorSpec
-from autoconv.runtime.tensor import Tensor
-from autoconv.runtime.tensor_array import TensorArray
-from autoconv.runtime.variable import Variable
-from autoconv.runtime.variable_updates import (
-    IndexedSlices,
-    VariableAggregation,
-    VariableSynchronization,
-    variable_creator_scope,
-)
-from autoconv.tracing import compile, function
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autoconv._public import *  # noqa: F403
 
 __version__ = "0.1.0"
-double, half = float64, float16
 
-__all__ = [
-    "Assert", "DType", "IndexedSlices", "Module", "Tensor", "TensorArray", "TensorShape", "TensorSpec",
-    "Variable", "VariableAggregation", "VariableSynchronization", "__version__", "abs", "acos", "acosh",
-    "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "atan",
-    "atan2", "atanh", "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_to",
-    "case", "cast", "ceil", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compile", "complex",
-    "complex128", "complex64", "concat", "cond", "config", "constant", "control_dependencies",
-    "convert_to_tensor", "cos", "cosh", "cumsum", "debugging", "device", "divide", "double", "dtypes",
-    "dynamic_partition", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
-    "expand_dims", "eye", "fill", "float16", "float32", "float64", "floor", "floordiv", "foldl", "foldr",
-    "function", "gather", "gather_nd", "global_norm", "greater", "greater_equal", "group", "half",
-    "identity", "imag", "init_scope", "inside_function", "int16", "int32", "int64", "int8", "is_tensor",
-    "less", "less_equal", "linalg", "linspace", "log", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "map_fn", "math", "matmul", "maximum", "meshgrid", "minimum", "multiply", "name_scope",
-    "negative", "nest", "newaxis", "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones",
-    "ones_like", "pad", "pow", "print", "py_function", "random", "range", "rank", "real", "reduce_all",
-    "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
-    "reduce_sum", "repeat", "reshape", "reverse", "roll", "round", "saturate_cast", "scan", "scatter_nd",
-    "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "signal", "sin", "sinh", "size",
-    "slice", "sort", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice",
-    "string", "strings", "subtract", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
-    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
-    "tensordot", "tile", "timestamp", "transpose", "truediv", "types", "uint16", "uint32", "uint64",
-    "uint8", "unique", "unique_with_counts", "unstack", "variable_creator_scope", "vectorized_map", "where",
-    "while_loop", "zeros", "zeros_like",
-]  # fmt: skip
+
+def __getattr__(name: str) -> Any:
+    """The public names of `_public`, loaded with the first of them.
+
+    The command line and the import hook convert without NumPy and the ops, and do not wait for those.
+    """
+    if name.startswith("__") and name != "__all__":
+        raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
+    from autoconv import _public
+
+    public = {key: vars(_public)[key] for key in _public.__all__}
+    globals().update(public, __all__=_public.__all__)
+    if name not in globals():
+        raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    from autoconv import _public
+
+    return sorted({*globals(), *_public.__all__})

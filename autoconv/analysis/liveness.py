@@ -161,6 +161,10 @@ def simple(node: gast.AST) -> Activity:
             exposed |= expression(part).exposed
         bound = frozenset([node.name])
         return Activity(frozenset(exposed), bound, bound)
+    if isinstance(node, gast.Delete):
+        names = frozenset(target.id for target in node.targets if isinstance(target, gast.Name))
+        found = expression(node)
+        return Activity(found.exposed | names, found.killed - names, found.modified | names)
     return expression(node)
 
 

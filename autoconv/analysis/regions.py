@@ -12,7 +12,7 @@ from autoconv.analysis.escapes import LOOPS, TRIES
 from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression, has_loop_exit
 from autoconv.analysis.scopes import Scope
 from autoconv.syntax.build import OPERATORS
-from autoconv.syntax.tree import walk_scope
+from autoconv.syntax.tree import walk, walk_scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def plan_regions(
     thunks: Container[int] = (),
 ) -> Plan:
     """The plan of one function whose exits have been lowered; `thunks` holds the ids of the lambdas that passes made."""
-    planner = _Planner(scope, statement_forms, exit_names, is_exit_check, thunks)
+    planner = _Planner(scope, statement_forms, exit_names, is_exit_check, thunks, _deletes_names(function))
     start = frozenset(scope.parameters)
     planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
     plan = planner.plan
@@ -60,7 +60,7 @@ def plan_regions(
 
 def unsure_reads(function: Any, scope: Scope) -> set[int]:
     """The reads (ids of Name nodes) in a function, as it was written, at which a name might not be assigned."""
-    planner = _Planner(scope, _Everything(), set(), lambda _: False, ())
+    planner = _Planner(scope, _Everything(), set(), lambda _: False, (), _deletes_names(function))
     start = frozenset(scope.parameters)
     planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
     return {key for _, key in planner.unsure_reads}
@@ -84,6 +84,10 @@ class Defined:
         return Defined(self.anyway | names, self.going_on | names) if names else self
 
 
+    def minus(self, names: frozenset[str]) -> Defined:
+        return Defined(self.anyway - names, self.going_on - names) if names else self
+
+
 class _Planner:
     def __init__(
         self,
@@ -92,6 +96,7 @@ class _Planner:
         exit_names: set[str],
         is_exit_check: Callable[[Any], bool],
         thunks: Container[int],
+        deletes: bool,
     ) -> None:
         self.scope = scope
         self.forms = forms
@@ -101,6 +106,7 @@ class _Planner:
         self.liveness = Liveness()
         self.going_on = Liveness(self._leaves)
         self.plan = Plan()
+        self.deletes = deletes
         self.inside = 0  # how many functions that regions become are around
         self.kept = NOTHING  # what a break or continue that stays one may lead to
         self.needed: set[str] = set()
@@ -114,7 +120,7 @@ class _Planner:
         lives = self.liveness.live_before_each(statements, live_after)
         for statement, live in zip(statements, lives, strict=True):
             self.statement(statement, live | self.kept, protected, defined)
-            gone = _deleted(statement)
+            gone = self._deleted(statement)
             defined = Defined(
                 (defined.anyway | self.liveness.statement(statement).killed) - gone,
                 (defined.going_on | self.going_on.statement(statement).killed) - gone,
@@ -124,6 +130,8 @@ class _Planner:
         self, node: Any, live: frozenset[str], protected: frozenset[str], defined: Defined
     ) -> None:
         functional = id(node) not in self.forms
+        if isinstance(node, (*LOOPS, *TRIES)):
+            defined = defined.minus(self._deleted(node))
         if isinstance(node, gast.If):
             self._reads(node.test, defined)
             inner = live
@@ -246,8 +254,18 @@ class _Planner:
                         self.unsure_reads.append((child.id, id(child)))
                         if closed:
                             self.needed.add(child.id)
+                elif isinstance(child, gast.AugAssign) and isinstance(child.target, gast.Name):
+                    if child.target.id not in defined.anyway:
+                        self.unsure_reads.append((child.target.id, id(child)))
                 elif isinstance(child, gast.Lambda) and id(child) in self.thunks:
                     waiting.append((child.body, True))
+
+    def _deleted(self, node: Any) -> frozenset[str]:
+        """The names that a statement, or what is inside of it, may delete."""
+        if not self.deletes:
+            return NOTHING
+        found = [n.id for n in walk(node) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Del)]
+        return frozenset(found)
 
     def _is_guard(self, test: Any) -> bool:
         """Whether this is `ag__.goes_on(exit_)`."""
@@ -273,7 +291,5 @@ class _Planner:
         return isinstance(node, (gast.Break, gast.Continue))
 
 
-def _deleted(node: Any) -> frozenset[str]:
-    if isinstance(node, gast.Delete):
-        return frozenset(target.id for target in node.targets if isinstance(target, gast.Name))
-    return NOTHING
+def _deletes_names(function: Any) -> bool:
+    return any(isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del) for s in function.body for node in walk(s))

@@ -147,7 +147,8 @@ def join_dtypes(first: TensorType, second: TensorType) -> tuple[DType, bool]:
     if first.dtype is second.dtype:
         return first.dtype, first.weak and second.weak
     if first.weak and second.weak:
-        return max(first.dtype, second.dtype, key=weak_rank), True
+        # Of one kind the wider, so that the order of the two does not matter.
+        return max(first.dtype, second.dtype, key=lambda d: (weak_rank(d), d.size, d.name)), True
     for weak, typed in ((first, second), (second, first)):
         if weak.weak and not typed.weak and weak_fits(weak.dtype, typed.dtype):
             return typed.dtype, False

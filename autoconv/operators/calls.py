@@ -8,7 +8,6 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.emit.function import convert_function, is_converted
 from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.items import about_to_call
 from autoconv.runtime.recording import COMPILE, current_region
@@ -60,6 +59,8 @@ def converted(function: Any, region: Any = None) -> Any:
 
 
 def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
+    from autoconv.emit.function import convert_function, is_converted  # lazily: it brings gast and astunparse
+
     if is_converted(function):
         return function
     if getattr(function, _DO_NOT_CONVERT, False) or not is_user_code(function):

@@ -129,7 +129,7 @@ class _Regions:
             statements.append(self._region_function(name, region.inputs, body, region))
             names.append(build.name(name))
         otherwise: Any = build.constant(None)
-        if orelse or region.inputs != region.outputs:
+        if orelse or (region.outputs and region.inputs != region.outputs):
             name = free("else_body")
             statements.append(self._region_function(name, region.inputs, orelse, region))
             otherwise = build.name(name)
@@ -204,7 +204,7 @@ class _Regions:
     def _operate(self, operator: str, head: list[Any], region: Region, **keywords: Any) -> list[Any]:
         before: list[Any] = []
         arguments = list(head)
-        if region.outputs:
+        if region.inputs or region.outputs:
             arguments += [build.loads(region.inputs), build.strings(region.outputs)]
         elif operator in ("if_stmt", "switch_stmt") and _is_none(arguments[-1]):
             arguments.pop()

@@ -24,6 +24,7 @@ import gast
 from autoconv.analysis.regions import Plan, plan_regions
 from autoconv.analysis.scopes import Scope, bindings, scope_of
 from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.normalise import INPLACE
 from autoconv.syntax import build
 from autoconv.syntax.tree import Transformer, body_start, walk, walk_scope
 
@@ -37,7 +38,7 @@ class Lifting(FunctionPass):
         node.body = self.visit_list(node.body)
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
-        stateful = {name for region in plan.regions.values() for name in (*region.outputs, *region.cells)}
+        stateful = {name for region in plan.regions.values() for name in (*region.inputs, *region.outputs, *region.cells)}
         deleted = _deleted_names(node) & stateful & scope.locals
         undefined = sorted(plan.undefined)
         if not undefined and not deleted:
@@ -142,6 +143,16 @@ class _Reads(Transformer):
         yield
         self.inner -= 1
         self.names = names
+
+    def visit_AugAssign(self, node: Any) -> Any:
+        node.value = self.visit(node.value)
+        if not isinstance(node.target, gast.Name) or node.target.id not in self.names:
+            return node
+        name = node.target.id
+        if id(node) in self.plan.unsure or self.inner or name in self.deleted:
+            value = build.operate(INPLACE[type(node.op)], self._checked(name), node.value)
+            return build.placed(build.assign(name, value), node)
+        return node
 
     def visit_Delete(self, node: Any) -> Any:
         kept: list[Any] = []

@@ -1,0 +1,202 @@
+"""The public names, as `autoconv.NAME`. Some are those of Python's builtins (`abs`, `bool`, `print`, `range` …)."""
+
+from __future__ import annotations
+
+from autoconv import (
+    autograph,
+    bitwise,
+    config,
+    debugging,
+    dtypes,
+    errors,
+    linalg,
+    math,
+    nest,
+    nn,
+    random,
+    signal,
+    strings,
+    types,
+)
+from autoconv.api.arithmetic import add, add_n, divide, floordiv, multiply, negative, pow, subtract, truediv
+from autoconv.api.callbacks import numpy_function, py_function
+from autoconv.api.casts import bitcast, cast, identity, saturate_cast, stop_gradient
+from autoconv.api.checks import Assert
+from autoconv.api.comparison import (
+    clip_by_global_norm,
+    clip_by_norm,
+    clip_by_value,
+    equal,
+    global_norm,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    not_equal,
+)
+from autoconv.api.constants import eye, fill, linspace, ones, ones_like, range, zeros, zeros_like
+from autoconv.api.control import case, cond, switch_case, while_loop
+from autoconv.api.functional import foldl, foldr, map_fn, scan, vectorized_map
+from autoconv.api.gather import (
+    dynamic_partition,
+    gather,
+    gather_nd,
+    one_hot,
+    scatter_nd,
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+    tensor_scatter_nd_update,
+    where,
+)
+from autoconv.api.indexing import boolean_mask, newaxis, slice, strided_slice
+from autoconv.api.linalg import einsum, matmul, tensordot
+from autoconv.api.maths import (
+    abs,
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    ceil,
+    complex,
+    cos,
+    cosh,
+    cumsum,
+    exp,
+    floor,
+    imag,
+    log,
+    norm,
+    real,
+    round,
+    sigmoid,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    tan,
+    tanh,
+)
+from autoconv.api.module import Module
+from autoconv.api.output import print_ as print
+from autoconv.api.reductions import (
+    argmax,
+    argmin,
+    reduce_all,
+    reduce_any,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
+)
+from autoconv.api.scopes import (
+    control_dependencies,
+    device,
+    executing_eagerly,
+    group,
+    init_scope,
+    inside_function,
+    is_tensor,
+    name_scope,
+    no_op,
+    timestamp,
+)
+from autoconv.api.shaping import (
+    broadcast_to,
+    concat,
+    ensure_shape,
+    expand_dims,
+    meshgrid,
+    pad,
+    rank,
+    repeat,
+    reshape,
+    reverse,
+    roll,
+    sequence_mask,
+    shape,
+    shape_n,
+    size,
+    split,
+    squeeze,
+    stack,
+    tile,
+    transpose,
+    unstack,
+)
+from autoconv.api.sorting import argsort, searchsorted, sort, unique, unique_with_counts
+from autoconv.api.strings import as_string
+from autoconv.graph.dtypes import (
+    DType,
+    as_dtype,
+    bfloat16,
+    bool_ as bool,
+    complex128,
+    complex64,
+    float16,
+    float32,
+    float64,
+    int16,
+    int32,
+    int64,
+    int8,
+    string,
+    uint16,
+    uint32,
+    uint64,
+    uint8,
+)
+from autoconv.runtime.convert import constant, convert_to_tensor
+from autoconv.runtime.shape import TensorShape, TensorSpec
+from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensor_array import TensorArray
+from autoconv.runtime.variable import Variable
+from autoconv.runtime.variable_updates import (
+    IndexedSlices,
+    VariableAggregation,
+    VariableSynchronization,
+    variable_creator_scope,
+)
+from autoconv.tracing import compile, function
+
+double, half = float64, float16
+
+__all__ = [
+    "Assert", "DType", "IndexedSlices", "Module", "Tensor", "TensorArray", "TensorShape", "TensorSpec",
+    "Variable", "VariableAggregation", "VariableSynchronization", "abs", "acos", "acosh", "add", "add_n",
+    "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "atan", "atan2", "atanh",
+    "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_to", "case", "cast",
+    "ceil", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compile", "complex", "complex128",
+    "complex64", "concat", "cond", "config", "constant", "control_dependencies", "convert_to_tensor", "cos",
+    "cosh", "cumsum", "debugging", "device", "divide", "double", "dtypes", "dynamic_partition", "einsum",
+    "ensure_shape", "equal", "errors", "executing_eagerly", "exp", "expand_dims", "eye", "fill", "float16",
+    "float32", "float64", "floor", "floordiv", "foldl", "foldr", "function", "gather", "gather_nd",
+    "global_norm", "greater", "greater_equal", "group", "half", "identity", "imag", "init_scope",
+    "inside_function", "int16", "int32", "int64", "int8", "is_tensor", "less", "less_equal", "linalg",
+    "linspace", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "map_fn", "math",
+    "matmul", "maximum", "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis",
+    "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones", "ones_like", "pad", "pow",
+    "print", "py_function", "random", "range", "rank", "real", "reduce_all", "reduce_any",
+    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "repeat",
+    "reshape", "reverse", "roll", "round", "saturate_cast", "scan", "scatter_nd", "searchsorted",
+    "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice",
+    "sort", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string",
+    "strings", "subtract", "switch_case", "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile",
+    "timestamp", "transpose", "truediv", "types", "uint16", "uint32", "uint64", "uint8", "unique",
+    "unique_with_counts", "unstack", "variable_creator_scope", "vectorized_map", "where", "while_loop",
+    "zeros", "zeros_like",
+]  # fmt: skip
