@@ -5,6 +5,7 @@ from autoconv._start import leave_current_folder
 
 leave_current_folder()  # before anything third-party is imported
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,16 +21,13 @@ def __getattr__(name: str) -> Any:
     """
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
-    from autoconv import _public
-
-    public = {key: vars(_public)[key] for key in _public.__all__}
-    globals().update(public, __all__=_public.__all__)
+    public = vars(import_module("autoconv._public"))
+    if "__all__" in public:  # else it is being loaded right now, by this thread
+        globals().update({key: public[key] for key in ("__all__", *public["__all__"])})
     if name not in globals():
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
     return globals()[name]
 
 
 def __dir__() -> list[str]:
-    from autoconv import _public
-
-    return sorted({*globals(), *_public.__all__})
+    return sorted({*globals(), *__getattr__("__all__")})

@@ -1,4 +1,4 @@
-"""The public names, as `autoconv.NAME`. Some are those of Python's builtins (`abs`, `bool`, `print`, `range` …)."""
+"""The public names, as `autoconv.NAME`. Some are those of Python's builtins: `abs`, `bool`, `print` …"""
 
 from __future__ import annotations
 
@@ -143,23 +143,25 @@ from autoconv.graph.dtypes import (
     DType,
     as_dtype,
     bfloat16,
-    bool_ as bool,
-    complex128,
     complex64,
+    complex128,
     float16,
     float32,
     float64,
+    int8,
     int16,
     int32,
     int64,
-    int8,
     string,
+    uint8,
     uint16,
     uint32,
     uint64,
-    uint8,
 )
-from autoconv.runtime.convert import constant, convert_to_tensor
+from autoconv.graph.dtypes import (
+    bool_ as bool,
+)
+from autoconv.runtime.convert import constant, convert_to_tensor, python_number
 from autoconv.runtime.shape import TensorShape, TensorSpec
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tensor_array import TensorArray
@@ -180,7 +182,7 @@ __all__ = [
     "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "atan", "atan2", "atanh",
     "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_to", "case", "cast",
     "ceil", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compile", "complex", "complex128",
-    "complex64", "concat", "cond", "config", "constant", "control_dependencies", "convert_to_tensor", "cos",
+    "complex64", "concat", "cond", "config", "constant", "control_dependencies", "python_number", "convert_to_tensor", "cos",
     "cosh", "cumsum", "debugging", "device", "divide", "double", "dtypes", "dynamic_partition", "einsum",
     "ensure_shape", "equal", "errors", "executing_eagerly", "exp", "expand_dims", "eye", "fill", "float16",
     "float32", "float64", "floor", "floordiv", "foldl", "foldr", "function", "gather", "gather_nd",

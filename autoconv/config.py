@@ -11,10 +11,15 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Settings:
-    """`disabled`: decorators and import hooks do nothing. `run_eagerly`: functions run their Python on every call.
-    `verbosity`: 0 is silent, 3 prints converted code. `log_to_stdout`: verbose output goes there as well.
-    `soft_placement`: kept for programs that ask for it; there is one device. `check_numerics`: ops refuse to give a nan
-    or an infinity."""
+    """What the environment and programs can set.
+
+    disabled        decorators and import hooks do nothing
+    run_eagerly     functions run their Python on every call
+    verbosity       0 is silent, 3 prints converted code
+    log_to_stdout   verbose output goes there as well
+    soft_placement  kept for programs that ask for it; there is one device
+    check_numerics  ops refuse to give a nan or an infinity
+    """
 
     disabled: bool = False
     run_eagerly: bool = False

@@ -25,14 +25,16 @@ from autoconv.api.checks import (
 )
 from autoconv.config import SETTINGS as _SETTINGS
 
+
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
-    """From now on ops raise InvalidArgumentError for a nan or an infinity in a result; also in functions traced later."""
+    """From now on ops, also of functions traced later, raise InvalidArgumentError for a nan or infinity."""
     _SETTINGS.check_numerics = True
 
 
 def disable_check_numerics() -> None:
     """Ends what `enable_check_numerics` began."""
     _SETTINGS.check_numerics = False
+
 
 __all__ = [
     "Assert", "assert_all_finite", "assert_equal", "assert_greater", "assert_greater_equal",

@@ -25,12 +25,15 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     Raises TypeError when `flat_sequence` is no sequence, ValueError when it has another number of leaves.
     """
     if not isinstance(flat_sequence, Sequence) or isinstance(flat_sequence, (str, bytes)):
-        raise TypeError(f"Attempted to pack value:\n  {flat_sequence!r}\ninto a structure, but found type {type(flat_sequence)}")
+        raise TypeError(
+            f"Attempted to pack value:\n  {flat_sequence!r}\ninto a structure, but found type "
+            f"{type(flat_sequence)}"
+        )
     leaves, template = _flatten(structure)
     if len(leaves) != len(flat_sequence):
         raise ValueError(
-            f"Could not pack sequence. Structure had {len(leaves)} atoms, but flat_sequence had {len(flat_sequence)} "
-            f"items. Structure: {structure!r}, flat_sequence: {flat_sequence!r}."
+            f"Could not pack sequence. Structure had {len(leaves)} atoms, but flat_sequence had "
+            f"{len(flat_sequence)} items. Structure: {structure!r}, flat_sequence: {flat_sequence!r}."
         )
     return _in_order(structure, pack(template, flat_sequence))
 
@@ -47,7 +50,10 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     check_types = kwargs.pop("check_types", True)
     kwargs.pop("expand_composites", None)
     if kwargs:
-        raise ValueError(f"Only valid keyword arguments are `check_types` and `expand_composites`, not: {', '.join(kwargs)}")
+        raise ValueError(
+            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
+            f"{', '.join(kwargs)}"
+        )
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types)
     flat = [_flatten(one)[0] for one in structure]
@@ -57,7 +63,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """Raises ValueError for structures of other nesting, lengths or keys, TypeError for containers of other types."""
+    """Raises ValueError for another nesting, length or keys, TypeError for containers of other types."""
     error = _difference(nest1, nest2, check_types)
     if error is not None:
         kind, why = error
@@ -71,15 +77,21 @@ def assert_same_structure(
 def _difference(first: Any, second: Any, check_types: bool) -> tuple[type[Exception], str] | None:
     if is_structure(first) != is_structure(second):
         inner, outer = (first, second) if is_structure(first) else (second, first)
-        return ValueError, f'Substructure "type={type(inner).__name__} str={inner}" is a sequence, while substructure ' \
-            f'"type={type(outer).__name__} str={outer}" is not'
+        return (
+            ValueError,
+            f'Substructure "type={type(inner).__name__} str={inner}" is a sequence, while substructure '
+            f'"type={type(outer).__name__} str={outer}" is not',
+        )
     if not is_structure(first):
         return None
     if check_types and type(first) is not type(second) and not _both_mappings(first, second):
         return TypeError, f"the types differ: {type(first).__name__} and {type(second).__name__}"
     if _both_mappings(first, second):
         if set(first) != set(second):
-            return ValueError, f"The two dictionaries don't have the same set of keys: {list(first)} and {list(second)}"
+            return (
+                ValueError,
+                f"The two dictionaries don't have the same set of keys: {list(first)} and {list(second)}",
+            )
         pairs = [(first[key], second[key]) for key in first]
     else:
         one, other = _parts(first), _parts(second)

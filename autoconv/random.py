@@ -32,7 +32,7 @@ class experimental:
 
 
 __all__ = [
-    "Generator", "categorical", "experimental", "fold_in", "get_global_generator", "normal", "set_global_generator",
-    "set_seed", "shuffle", "split", "stateless_categorical", "stateless_normal", "stateless_shuffle",
-    "stateless_truncated_normal", "stateless_uniform", "truncated_normal", "uniform",
+    "Generator", "categorical", "experimental", "fold_in", "get_global_generator", "normal",
+    "set_global_generator", "set_seed", "shuffle", "split", "stateless_categorical", "stateless_normal",
+    "stateless_shuffle", "stateless_truncated_normal", "stateless_uniform", "truncated_normal", "uniform",
 ]  # fmt: skip

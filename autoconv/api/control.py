@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import AssertionFailedError
 from autoconv.graph.dtypes import int64
 from autoconv.operators.calls import call
 from autoconv.operators.conditionals import and_, is_staged, switch_stmt, truth
@@ -24,7 +24,9 @@ from autoconv.runtime.tensor_array import TensorArray
 Thunk = Callable[[], Any]
 
 
-def cond(pred: Any, true_fn: Thunk | None = None, false_fn: Thunk | None = None, name: str | None = None) -> Any:
+def cond(
+    pred: Any, true_fn: Thunk | None = None, false_fn: Thunk | None = None, name: str | None = None
+) -> Any:
     """true_fn() where the bool scalar `pred` holds, else false_fn(); only one of them runs.
 
     Raises TypeError when one of them is not callable.
@@ -37,12 +39,17 @@ def cond(pred: Any, true_fn: Thunk | None = None, false_fn: Thunk | None = None,
 
 
 def case(
-    pred_fn_pairs: Any, default: Thunk | None = None, exclusive: bool = False, strict: bool = False, name: str = "case"
+    pred_fn_pairs: Any,
+    default: Thunk | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
 ) -> Any:
     """The result of the first function whose predicate holds, else of `default`.
 
-    `pred_fn_pairs` is a sequence of (bool scalar, function). Raises InvalidArgumentError when none holds and there is
-    no default, or with `exclusive` when more than one holds.
+    `pred_fn_pairs` is a sequence of (bool scalar, function). Raises AssertionFailedError, an
+    InvalidArgumentError, when none holds and there is no default, or with `exclusive` when more than one
+    does.
     """
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, Mapping) else list(pred_fn_pairs)
     for pair in pairs:
@@ -55,9 +62,9 @@ def case(
     if exclusive:
         _check_exclusive(predicates)
     found = switch_stmt(
-        tuple(lambda pred=pred: pred for pred in predicates),
-        tuple(lambda function=function: (call(function)(),) for _, function in pairs),
-        _none_holds if default is None else lambda: (call(default)(),),
+        tuple(map(_always, predicates)),
+        tuple(_as_tuple(function) for _, function in pairs),
+        _none_holds if default is None else _as_tuple(default),
         (),
         ("the result of case",),
     )
@@ -99,9 +106,9 @@ def while_loop(
 ) -> Any:
     """Repeats `loop_vars = body(*loop_vars)` while cond(*loop_vars), at most `maximum_iterations` times.
 
-    Answers the loop variables in a container like `loop_vars`, numbers as tensors. Shapes that change widen by
-    themselves; `shape_invariants` is checked. Raises ValueError when `body` gives another number of values, or a
-    variable does not start with a shape that its invariant allows.
+    Answers the loop variables in a container like `loop_vars`, numbers as tensors. Shapes that change widen
+    by themselves; `shape_invariants` is checked. Raises ValueError when `body` gives another number of
+    values, or a variable does not start with a shape that its invariant allows.
     """
     _check_callable("cond", cond)
     _check_callable("body", body)
@@ -138,8 +145,16 @@ def while_loop(
 
 
 def _one_of(index: Any, functions: Sequence[Any], title: str) -> Any:
-    arms = [lambda function=function: (call(function)(),) for function in functions]
-    return stage_arms(index, arms, [], (title,))[0]
+    return stage_arms(index, [_as_tuple(function) for function in functions], [], (title,))[0]
+
+
+def _as_tuple(function: Any) -> Callable[[], tuple[Any]]:
+    """The function as an arm, whose results come as a tuple."""
+    return lambda: (call(function)(),)
+
+
+def _always(value: Any) -> Thunk:
+    return lambda: value
 
 
 def _check_callable(what: str, function: Any) -> None:
@@ -148,11 +163,16 @@ def _check_callable(what: str, function: Any) -> None:
 
 
 def _none_holds() -> Any:
-    raise InvalidArgumentError("None of the conditions evaluated as True, and case has no default")
+    raise AssertionFailedError("None of the conditions evaluated as True, and case has no default")
 
 
 def _check_exclusive(predicates: Sequence[Any]) -> None:
-    many = apply("reduce_sum", apply("stack", *[_as_int(p) for p in predicates], axis=0), axis=None, keepdims=False) < 2
+    many = (
+        apply(
+            "reduce_sum", apply("stack", *[_as_int(p) for p in predicates], axis=0), axis=None, keepdims=False
+        )
+        < 2
+    )
     message = "More than one condition evaluated as True but exclusive=True."
     apply("assert_true", many, message=(message,), kind="assert", summarize=3)
 
@@ -162,9 +182,7 @@ def _as_int(predicate: Any) -> Any:
 
 
 def _branches(branch_fns: Any) -> dict[int, Thunk]:
-    if isinstance(branch_fns, Mapping):
-        table = dict(branch_fns)
-    elif all(isinstance(entry, (tuple, list)) for entry in branch_fns):
+    if isinstance(branch_fns, Mapping) or all(isinstance(entry, (tuple, list)) for entry in branch_fns):
         table = dict(branch_fns)
     else:
         table = dict(enumerate(branch_fns))
@@ -192,14 +210,18 @@ def _as_many(results: Any, count: int) -> tuple[Any, ...]:
     if count == 1 and len(found) != 1:
         found = (results,)
     if len(found) != count:
-        raise ValueError(f"the body of while_loop has to give {count} values, one a loop variable; found {len(found)}")
+        raise ValueError(
+            f"the body of while_loop has to give {count} values, one a loop variable; found {len(found)}"
+        )
     return found
 
 
 def _names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
     """The loop variables by the names of the body's parameters."""
     try:
-        names = [p.name for p in inspect.signature(body).parameters.values() if p.kind is not p.VAR_POSITIONAL]
+        names = [
+            p.name for p in inspect.signature(body).parameters.values() if p.kind is not p.VAR_POSITIONAL
+        ]
     except (TypeError, ValueError):
         names = []
     return tuple(names) if len(names) == count else tuple(f"loop_vars[{i}]" for i in range(count))
@@ -210,16 +232,24 @@ def _like(given: Any, results: tuple[Any, ...]) -> Any:
 
 
 def _check_invariants(invariants: Any, given: Any, state: tuple[Any, ...]) -> None:
-    declared = invariants if isinstance(invariants, (list, tuple)) and isinstance(given, (list, tuple)) else [invariants]
+    declared = (
+        invariants
+        if isinstance(invariants, (list, tuple)) and isinstance(given, (list, tuple))
+        else [invariants]
+    )
     for value, invariant in zip(state, declared, strict=False):
-        leaves, _ = flatten(value)
-        shapes = [invariant] if len(leaves) == 1 else flatten(invariant)[0]
+        leaves, template = flatten(value)
+        shapes = [invariant] if template is None else flatten(invariant)[0]
         for leaf, shape in zip(leaves, shapes, strict=False):
             wanted = shape.shape if isinstance(shape, TensorSpec) else shape
             tensor = as_tensor(leaf)
-            if tensor is not None and wanted is not None and not tensor.shape.is_compatible_with(as_shape(wanted)):
+            if (
+                tensor is not None
+                and wanted is not None
+                and not tensor.shape.is_compatible_with(as_shape(wanted))
+            ):
                 raise ValueError(
-                    f"The shape invariant specified for {tensor!r} is not compatible with the initial shape of the loop "
-                    f"variable. It enters the loop with shape {tensor.shape}, but the specified shape invariant is "
+                    f"The shape invariant for {tensor!r} is not compatible with the first shape of "
+                    f"the loop variable. It enters the loop with shape {tensor.shape}, but the invariant is "
                     f"{wanted}."
                 )

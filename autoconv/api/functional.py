@@ -11,7 +11,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape, TensorType
 from autoconv.operators.calls import call
 from autoconv.operators.iterables import leading_dimension
-from autoconv.runtime.convert import as_tensor, convert_to_tensor
+from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.dispatch import get_item
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.structure import Template, flatten, map_structure, pack
@@ -24,11 +24,11 @@ def map_fn(
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:  # fmt: skip
-    """fn(row) for each row of `elems` (a tensor, or a structure of tensors of one length), the results stacked.
+    """fn(row) for each row of `elems`, a tensor or a structure of tensors of one length; the results stacked.
 
     `fn` may answer a structure. `fn_output_signature` (or `dtype`), dtypes or TensorSpecs in the structure of
-    the result, is needed only for results of no rows whose dtype differs from that of `elems`. Raises ValueError
-    for an empty structure.
+    the result, is needed only for results of no rows whose dtype differs from that of `elems`. Raises
+    ValueError for an empty structure.
     """
     rows, template = _rows(elems)
     function = call(fn)
@@ -55,8 +55,8 @@ def scan(
 ) -> Any:  # fmt: skip
     """The values that `state = fn(state, row)` goes through over the rows of `elems`, stacked.
 
-    It starts from `initializer`, or else from the first row, which then is the first result. `reverse` goes from the
-    last row to the first; results stand where their rows do.
+    It starts from `initializer`, or else from the first row, which then is the first result. `reverse` goes
+    from the last row to the first; results stand where their rows do.
     """
     rows, template = _rows(elems)
     function = call(fn)
@@ -64,7 +64,9 @@ def scan(
         return _scan_from_first(function, rows, template, reverse)
 
     def step(index: Any, state: Any) -> tuple[Any, Any]:
-        new = map_structure(convert_to_tensor, function(state, pack(template, [get_item(row, index) for row in rows])))
+        new = map_structure(
+            convert_to_tensor, function(state, pack(template, [get_item(row, index) for row in rows]))
+        )
         return new, new
 
     start = map_structure(convert_to_tensor, initializer)
@@ -76,7 +78,10 @@ def foldl(
     fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The last value of `state = fn(state, row)` over the rows of `elems`, from `initializer` or the first row."""
+    """The last value of `state = fn(state, row)` over the rows of `elems`.
+
+    It starts from `initializer`, or else from the first row.
+    """
     return _fold(fn, elems, initializer, reverse=False)
 
 
@@ -99,7 +104,9 @@ def _fold(fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool) -
     first = 0 if initializer is not None else 1
     start = map_structure(convert_to_tensor, initializer if initializer is not None else row(0))
     _, result = while_loop(
-        lambda i, state: i < length, lambda i, state: (i + 1, function(state, row(i))), (_counter(first), start)
+        lambda i, state: i < length,
+        lambda i, state: (i + 1, function(state, row(i))),
+        (_counter(first), start),
     )
     return result
 
@@ -126,7 +133,12 @@ def _collect(step: Any, rows: list[Tensor], state: Any, declared: Any, reverse: 
 
 
 def _loop(
-    step: Any, rows: list[Tensor], state: Any, template: Template | None, types: list[TensorType], reverse: bool
+    step: Any,
+    rows: list[Tensor],
+    state: Any,
+    template: Template | None,
+    types: list[TensorType],
+    reverse: bool,
 ) -> tuple[Any, Any]:
     length = leading_dimension(rows[0])
     arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
@@ -147,7 +159,8 @@ def _loop(
 
 def _fits(found: list[TensorType], assumed: list[TensorType]) -> bool:
     return len(found) == len(assumed) and all(
-        f.dtype is a.dtype and (a.shape is None or f.shape == a.shape) for f, a in zip(found, assumed, strict=True)
+        f.dtype is a.dtype and (a.shape is None or f.shape == a.shape)
+        for f, a in zip(found, assumed, strict=True)
     )
 
 
@@ -192,7 +205,9 @@ def _scan_from_first(function: Any, rows: list[Tensor], template: Template | Non
     rest = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
 
     def step(index: Any, state: Any) -> tuple[Any, Any]:
-        new = map_structure(convert_to_tensor, function(state, pack(template, [get_item(row, index) for row in rest])))
+        new = map_structure(
+            convert_to_tensor, function(state, pack(template, [get_item(row, index) for row in rest]))
+        )
         return new, new
 
     start = pack(template, first)
@@ -201,4 +216,3 @@ def _scan_from_first(function: Any, rows: list[Tensor], template: Template | Non
     heads = [get_item(f, None) for f in flatten(start)[0]]
     joined = [concat([t, h] if reverse else [h, t], 0) for h, t in zip(heads, leaves, strict=True)]
     return pack(shape, joined)
-

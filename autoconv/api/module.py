@@ -26,7 +26,9 @@ class Module:
         if name is None:
             name = _snake_case(type(self).__name__)
         if not name.isidentifier():
-            raise ValueError(f"{name!r} is not a valid module name. Module names must be valid Python identifiers.")
+            raise ValueError(
+                f"{name!r} is not a valid module name. Module names must be valid Python identifiers."
+            )
         self._name = name
         with name_scope(name) as scope:
             self._name_scope = name_scope(scope)
@@ -70,7 +72,9 @@ class Module:
 
         return scoped  # type: ignore[return-value]
 
-    def _flatten(self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None) -> Iterator[Any]:
+    def _flatten(
+        self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None
+    ) -> Iterator[Any]:
         """What the attributes hold, own values before those of submodules."""
         return _walk(self, recursive, predicate or (lambda value: True), set())
 

@@ -73,6 +73,6 @@ def timestamp(name: str | None = None) -> Tensor:
 
 
 __all__ = [
-    "control_dependencies", "device", "executing_eagerly", "group", "init_scope", "inside_function", "is_tensor",
-    "name_scope", "no_op", "timestamp",
+    "control_dependencies", "device", "executing_eagerly", "group", "init_scope", "inside_function",
+    "is_tensor", "name_scope", "no_op", "timestamp",
 ]  # fmt: skip

@@ -83,7 +83,7 @@ def converted_text(function: types.FunctionType) -> str:
 def _convert_code(function: types.FunctionType) -> types.CodeType:
     definition, class_name, filename, generated = _rewritten(function)
     definition.name = _INNER  # its own name means in the body what it means outside
-    inner: ast.stmt = definition
+    inner: Any = definition
     result: ast.expr = ast.Name(definition.name, ast.Load())
     if class_name:
         inner = ast.ClassDef(class_name, [], [], [definition], [])
@@ -93,7 +93,7 @@ def _convert_code(function: types.FunctionType) -> types.CodeType:
         result = ast.Subscript(namespace, ast.Constant(definition.name), ast.Load())
     outer_names = [build.OPERATORS, *function.__code__.co_freevars]
     arguments = ast.arguments([], [ast.arg(n) for n in outer_names if n != "__class__"], None, [], [], None, [])
-    factory = ast.FunctionDef("factory", arguments, [inner, ast.Return(result)], [])
+    factory: Any = ast.FunctionDef("factory", arguments, [inner, ast.Return(result)], [])
     if "type_params" in ast.FunctionDef._fields:
         factory.type_params = []
     module = ast.Module([factory], [])
@@ -131,6 +131,7 @@ def _future_flags(function: types.FunctionType) -> int:
 def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str, list[str]]:
     """(converted definition without decorators, name of the class around it, file, names of region functions)."""
     node, class_name, filename, lines = locate_source(function)
+    definition: Any
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)
         definition = ast.FunctionDef("<lambda>", node.args, [body], [])

@@ -69,7 +69,7 @@ def _range(*bounds: Any) -> Any:
     bounds = tuple(map(_value, bounds))
     if any(isinstance(b, SymbolicTensor) for b in bounds):
         return StagedRange(*bounds)
-    return builtins.range(*(int(b) if isinstance(b, Tensor) else b for b in bounds))
+    return builtins.range(*(b.__index__() if isinstance(b, Tensor) else b for b in bounds))
 
 
 @_overrides(builtins.len)

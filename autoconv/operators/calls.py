@@ -67,20 +67,18 @@ def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
         if guard is not None:
             guard(function)
         return function
-    wrapped = getattr(function, "__wrapped__", None)
-    del wrapped
     return convert_function(function, operators_module())
 
 
 def _class(cls: type, guard: Any) -> Any:
     """The constructor, with a converted __init__ where that is the user's own."""
-    init = getattr(cls, "__init__", None)
+    init: Any = getattr(cls, "__init__", None)
     plain = type(cls) is type and cls.__new__ is object.__new__ and not issubclass(cls, BaseException)
     own = isinstance(init, types.FunctionType) and is_user_code(init)
     if plain and (own or (init is object.__init__ and is_user_code(cls))):
 
         def construct(*args: Any, **kwargs: Any) -> Any:
-            made = object.__new__(cls)
+            made: Any = object.__new__(cls)
             _register(made)
             if own:
                 _function(init, guard)(made, *args, **kwargs)

@@ -67,4 +67,4 @@ def _format(self: SymbolicTensor, spec: str) -> str:
     return deferred_format(self, spec)
 
 
-SymbolicTensor.__format__ = _format  # type: ignore[method-assign]
+SymbolicTensor.__format__ = _format  # type: ignore[method-assign,assignment]

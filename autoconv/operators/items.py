@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -85,7 +86,11 @@ def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: Any) -> None:
     raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
     wrapped = index % size
     for position, old in enumerate(list(x)):
-        x[position] = if_exp(wrapped == position, lambda: value, lambda old=old: old)
+        x[position] = if_exp(wrapped == position, lambda: value, functools.partial(_kept, old))
+
+
+def _kept(value: Any) -> Any:
+    return value
 
 
 def _refuse_arrays(x: Any) -> None:

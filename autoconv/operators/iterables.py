@@ -174,7 +174,8 @@ def as_staged(iterable: Any) -> Staged | None:
         kinds = {type(item) for item in iterable}
         if len(kinds) == 1 and kinds <= {int, float, bool}:
             return StagedNumbers(list(iterable))
-        if kinds <= {SymbolicTensor, EagerTensor} and len({item.type for item in iterable}) == 1:
+        tensors: list[Any] = list(iterable)
+        if kinds <= {SymbolicTensor, EagerTensor} and len({tensor.type for tensor in tensors}) == 1:
             return StagedSequence(list(iterable))
     return None
 

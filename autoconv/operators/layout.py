@@ -20,7 +20,7 @@ from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
 from autoconv.runtime.recording import COMPILE, Region
 from autoconv.runtime.structure import Template, flatten, is_structure, pack
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 
 
 @dataclass(frozen=True, slots=True)

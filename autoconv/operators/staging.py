@@ -139,7 +139,7 @@ def stage_arms(
     count = len(names)
     kinds = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
     recorded = [
-        record_body(parent, f"cond_{kind}", lambda _, arm=arm: _as_tuple(arm(*inputs)), count)
+        record_body(parent, f"cond_{kind}", _applied(arm, inputs), count)
         for kind, arm in zip(kinds, arms, strict=True)
     ]
     spots: dict[tuple[Any, ...], Spot] = {}
@@ -171,6 +171,10 @@ def stage_arms(
     for spot, value in zip(spots.values(), rebuilt[count:], strict=True):
         write_spot(spot, value)
     return tuple(rebuilt[:count])
+
+
+def _applied(arm: Body, inputs: Sequence[Any]) -> Callable[[Region], tuple[Any, ...]]:
+    return lambda _: _as_tuple(arm(*inputs))
 
 
 def _joined(column: list[Any], recorded: list[Recorded], title: str) -> Layout:

@@ -164,7 +164,7 @@ def _list_get(list_: ListValue, index: Any, *, wrap: bool = False, shape: Shape 
 
 
 def _shaped(op: str, list_: Type, shape: Shape) -> TensorType:
-    """The type of an element, of which the reader may know the shape better (`shape` is not None) than the list."""
+    """The type of an element; `shape`, where it is given, is what the reader knows of it beyond the list."""
     element = _tensor_element(op, list_)
     return element if shape is None else element.with_shape(shape)
 
@@ -207,9 +207,10 @@ list_pop = define(
 )  # fmt: skip
 list_get = define(
     name="list_get", graphdef="TensorListGetItem", result=_list_get_type,
-    kernel=lambda list_, index, *, wrap=False: list_.get(_position(list_, index, wrap)),
-    gradient=_list_get_gradient, effects=Effects.RAISE,
-    samples=(sample(_ROWS, _INDEX), sample(_ROWS, np.array(-1), wrap=True)),
+    kernel=_list_get, gradient=_list_get_gradient, effects=Effects.RAISE,
+    samples=(
+        sample(_ROWS, _INDEX), sample(_ROWS, np.array(-1), wrap=True), sample(_ROWS, _INDEX, shape=(2,)),
+    ),
 )  # fmt: skip
 list_set = define(
     name="list_set", graphdef="TensorListSetItem", result=_list_set_type, kernel=_list_set,
@@ -387,7 +388,7 @@ list_gather = define(
 )  # fmt: skip
 list_scatter = define(
     name="list_scatter", graphdef="TensorListScatterIntoExistingList", result=_list_scatter_type,
-    kernel=_list_scatter, gradient=_list_scatter_gradient,
+    kernel=_list_scatter, gradient=_list_scatter_gradient, effects=Effects.RAISE,
     samples=(
         sample(_ROWS, np.array([2, 0]), np.arange(4.0).reshape(2, 2)),
         sample(_ROWS, np.array([4]), np.arange(2.0).reshape(1, 2), resize=True),

@@ -91,6 +91,10 @@ def _gradient_of(op: str) -> Callable[..., Any]:
     return rule
 
 
+_name: str
+_graphdef: str
+_function: Any
+
 for _name, _graphdef, _function, _typed, _facts in (
     ("add", "AddV2", operator.add, "add", {"commutative": True}),
     ("subtract", "Sub", operator.sub, "subtract", {}),

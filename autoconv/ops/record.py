@@ -88,7 +88,7 @@ class Op:
         self, inputs: Sequence[Type], attributes: Mapping[str, Any], regions: Sequence[Graph] = ()
     ) -> tuple[Type, ...]:
         """The result types of one application; raises what the rule raises."""
-        found = (
+        found: Any = (
             self.result(*inputs, regions=regions, **attributes)
             if regions
             else self.result(*inputs, **attributes)

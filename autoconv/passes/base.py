@@ -42,6 +42,14 @@ class Context:
     exit_names: set[str] = field(default_factory=set)
     statement_forms: dict[int, tuple[gast.AST, str]] = field(default_factory=dict)
 
+    _namers: dict[int, tuple[gast.AST, Namer]] = field(default_factory=dict)
+
+    def namer_of(self, function: gast.AST) -> Namer:
+        """The namer of one function: what one pass named is not named again by the next."""
+        if id(function) not in self._namers:
+            self._namers[id(function)] = function, self.namer.for_function()
+        return self._namers[id(function)][1]
+
     def mark(self, node: Any) -> Any:
         """Remembers that a pass made this node."""
         self.generated[id(node)] = node
@@ -108,7 +116,7 @@ class FunctionPass(Transformer):
             self._outer_parts(node)
             before = self.in_function, self.function, self.function_node, self.namer
             self.in_function, self.function, self.function_node = True, name, node
-            self.namer = self.context.namer.for_function()
+            self.namer = self.context.namer_of(node)
             node = self.rewrite_function(node)
             self.in_function, self.function, self.function_node, self.namer = before
         self.path.pop()

@@ -143,8 +143,10 @@ class _Regions:
         return [*statements, *self._operate(operator, head, region)]
 
     def _chain(self, node: Any, region: Region) -> list[tuple[Any, list[Any], list[Any]]]:
-        """The arms of an if/elif chain as (if node, body, else of the last)."""
+        """The arms of an if/elif chain as (if node, body, else of the last). A walrus keeps a test out of a lambda."""
         arms = [(node, node.body, node.orelse)]
+        if contains(node.test, gast.NamedExpr):
+            return arms
         while len(arms[-1][2]) == 1 and isinstance(arms[-1][2][0], gast.If):
             following = arms[-1][2][0]
             if self.plan.regions.get(id(following)) is None or contains(following.test, gast.NamedExpr):

@@ -32,6 +32,7 @@ import gast
 
 from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, Escapes
 from autoconv.analysis.forms import statement_forms
+from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 from autoconv.syntax.tree import Transformer, body_start
@@ -49,7 +50,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Exits(FunctionPass):
     def rewrite_function(self, node: Any) -> Any:
         node.body = self.visit_list(node.body)  # inner functions first
-        return FunctionExits(self.context).lower(node)
+        return FunctionExits(self.context, node).lower(node)
 
 
 @dataclass(eq=False)
@@ -79,9 +80,9 @@ class Place:
 class FunctionExits:
     """Lowers the exits of one function."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, function: Any) -> None:
         self.context = context
-        self.namer = context.namer.for_function()
+        self.namer = context.namer_of(function)
         self.escapes = Escapes()
         self.codes: list[ExitCode] = []
         self.returned = ""
@@ -103,6 +104,7 @@ class FunctionExits:
         if valued and falls and not native_return:
             body = [*body, build.placed(gast.Return(build.constant(None)), body[-1])]
         code = self._new_code()
+        bound = scope_of(function).bound
         lowered, pending = self.block(body, Place(True, code))
         if pending and self.returned:
             lowered.append(build.placed(gast.Return(self._result()), body[-1]))
@@ -111,7 +113,16 @@ class FunctionExits:
             lowered.insert(start, build.placed(self._set(code, "NORMAL"), body[0]))
         unread = {id(w) for c in self.codes if not c.read for w in c.writes}
         function.body = _Remover(unread).visit_list(lowered) or [build.placed(gast.Pass(), function)]
+        self._declare(bound - scope_of(function).bound, function)
         return function
+
+    def _declare(self, names: set[str], function: Any) -> None:
+        """Names that only statements assigned which can never run: an annotation keeps them local."""
+        start = body_start(function.body)
+        function.body[start:start] = [
+            build.placed(gast.AnnAssign(build.store(name), build.constant(None), None, 1), function.body[0])
+            for name in sorted(names)
+        ]
 
     def _has_exits(self, body: list[Any]) -> bool:
         """Whether anything but a last return leaves early."""
@@ -139,7 +150,7 @@ class FunctionExits:
             if left:
                 pending |= left
                 guard = None
-            if consumed or ends:
+            if consumed or (ends and not _is_plain_exit(target[-1:])):
                 break
             index += 1
         return result, pending
@@ -349,6 +360,11 @@ def _returns(body: list[Any]) -> list[Any]:
             if isinstance(block, list):
                 stack.extend(block)
     return found
+
+
+def _is_plain_exit(statements: list[Any]) -> bool:
+    """Whether Python itself does not go on behind the statements; what follows stays, as a yield in it counts."""
+    return bool(statements) and isinstance(statements[0], (gast.Return, gast.Raise, gast.Break, gast.Continue))
 
 
 def _is_none(value: Any) -> bool:

@@ -40,8 +40,8 @@ class Lifting(FunctionPass):
         plan = make_plan(node, scope, self.context)
         stateful = {name for region in plan.regions.values() for name in (*region.inputs, *region.outputs, *region.cells)}
         deleted = _deleted_names(node) & stateful & scope.locals
-        undefined = sorted(plan.undefined)
-        if not undefined and not deleted:
+        undefined = sorted(plan.undefined - set(scope.parameters))
+        if not plan.undefined and not deleted:
             return node
         checked = (plan.undefined | deleted) - self.context.exit_names
         node.body = _Reads(plan, checked, deleted, self.context.generated).visit_list(node.body)

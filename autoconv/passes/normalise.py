@@ -16,6 +16,7 @@ from typing import Any
 
 import gast
 
+from autoconv.analysis.liveness import has_loop_exit
 from autoconv.passes.base import Context, FunctionPass, mangled
 from autoconv.passes.effects import as_index
 from autoconv.passes.linearise import Lineariser
@@ -139,15 +140,21 @@ class Normalise(FunctionPass):
 
     def visit_While(self, node: Any) -> Any:
         node = self.generic(node)
-        if not contains(node.test, gast.NamedExpr) or _exits_at_this_level(node.orelse):
+        if not contains(node.test, gast.NamedExpr):
             return node
         leave: list[Any] = [*node.orelse, build.placed(gast.Break(), node)]
+        around: list[Any] = []
+        if has_loop_exit(node.orelse):  # which leave the loop around this one
+            ended = self.namer.fresh("ended_")
+            around = [build.assign(ended, build.constant(False)), gast.If(build.name(ended), node.orelse, [])]
+            around = [self.context.mark(build.placed(statement, node)) for statement in around]
+            leave = [build.assign(ended, build.constant(True)), leave[-1]]
         negated = build.placed(gast.UnaryOp(gast.Not(), node.test), node)
         guard = self.context.mark(build.placed(gast.If(negated, leave, []), node))
         node.test = build.placed(build.constant(True), node)
         node.body = [*self._as_list(self._hoisted(guard, "test")), *node.body]
         node.orelse = []
-        return node
+        return [around[0], node, around[1]] if around else node
 
     def visit_If(self, node: Any) -> Any:
         return self._hoisted(self.generic(node), "test")
@@ -193,12 +200,6 @@ def _only_names(target: Any) -> bool:
     if isinstance(target, gast.Starred):
         return _only_names(target.value)
     return isinstance(target, gast.Name)
-
-
-def _exits_at_this_level(statements: list[Any]) -> bool:
-    return any(
-        isinstance(node, (gast.Break, gast.Continue)) for s in statements for node in walk_scope(s)
-    )
 
 
 def _declarations_first(body: list[Any]) -> list[Any]:

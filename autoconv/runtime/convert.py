@@ -21,7 +21,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     """
     array = to_array(value, as_dtype(dtype) if dtype is not None else None)
     if shape is not None:
-        wanted = as_shape(shape)
+        wanted: Any = as_shape(shape)
         array = np.full(wanted, array) if array.size == 1 else array.reshape(wanted)
     region = current_region()
     return EagerTensor(array) if region is None else record_constant(region, array, name=name)

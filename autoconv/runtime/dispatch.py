@@ -150,7 +150,7 @@ def _operand(x: Any) -> Any:
     if hasattr(x, "__autoconv_resource__") or type(x).__name__ == "ListValue":
         return x
     if isinstance(x, (list, tuple)):
-        from autoconv.runtime.convert import convert_to_tensor  # noqa: PLC0415
+        from autoconv.runtime.convert import convert_to_tensor
 
         return convert_to_tensor(x)
     if isinstance(x, (np.ndarray, np.generic)):
@@ -194,16 +194,14 @@ def _cast_integer(value: Any, dtype: DType) -> Any:
 
 def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
     """Brings the operands that have to agree to one dtype; Python numbers yield to typed values."""
-    positions = range(len(values)) if op.unify == "all" else op.unify
-    chosen = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]  # type: ignore[operator]
+    positions: Any = range(len(values)) if op.unify == "all" else op.unify
+    chosen = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]
     target, weak = _common_dtype(op, [values[i] for i in chosen], region) if chosen else (None, False)
     result = list(values)
     for i, value in enumerate(values):
         if i in chosen and target is not None:
             result[i] = _to_dtype(value, target, weak, region, op)
-        elif isinstance(value, _NUMBERS) and region is None:
-            result[i] = to_array(value)
-        elif isinstance(value, _NUMBERS) and not op.name.startswith("python"):
+        elif (isinstance(value, _NUMBERS) and region is None) or (isinstance(value, _NUMBERS) and not op.name.startswith("python")):
             result[i] = to_array(value)
     return result
 
@@ -264,7 +262,7 @@ def _to_dtype(value: Any, target: DType, weak: bool, region: Region | None, op: 
         if value.weak:
             if not weak and not weak_fits(value.type.dtype, target):
                 raise TypeError(
-                    f"{op.graphdef}: the Python {_kind(value.type.dtype)} {value.name} does not fit the "
+                    f"{op.graphdef}: the Python {_kind(value.type.dtype)} does not fit the "
                     f"{target.name} tensor it meets; cast the tensor first."
                 )
             return apply("python_cast", value, dtype=target, weak=weak)

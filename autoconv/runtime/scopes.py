@@ -18,8 +18,8 @@ _STATE = _Scopes()
 class name_scope:
     """`with name_scope("layer"):` puts `layer/` before the names of what is made inside; scopes nest.
 
-    Inside a trace a second scope of one name becomes `layer_1`. A name that ends with a slash is taken as it is,
-    whatever the scopes around it. The block gets the whole prefix.
+    Inside a trace a second scope of one name becomes `layer_1`. A name that ends with a slash is taken as it
+    is, whatever the scopes around it. The block gets the whole prefix.
     """
 
     def __init__(self, name: str | None) -> None:

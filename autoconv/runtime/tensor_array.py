@@ -59,7 +59,9 @@ class Kind:
         if not self.infer_shape and self.shape is None:
             return self
         if not shapes_compatible(self.shape, shape):
-            raise ValueError(f"Incompatible shape for value ({TensorShape(shape)}), expected ({TensorShape(self.shape)})")
+            raise ValueError(
+                f"Incompatible shape for value ({TensorShape(shape)}), expected ({TensorShape(self.shape)})"
+            )
         if not self.infer_shape:
             return self
         known = shape if not self.written else join_shapes(self.shape, shape)
@@ -78,9 +80,9 @@ class _Knowledge:
 class TensorArray:
     """Tensors by position. Use what `write` and `unstack` return; while tracing nothing is changed in place.
 
-    `size` is the number of elements, which grows by writing when `dynamic_size` is set; all of them have `dtype` and,
-    unless `infer_shape` is False, one shape. Elements never written read as zeros. Eagerly an element can be read
-    once unless `clear_after_read` is False.
+    `size` is the number of elements, which grows by writing when `dynamic_size` is set; all of them have
+    `dtype` and, unless `infer_shape` is False, one shape. Elements never written read as zeros. Eagerly an
+    element can be read once unless `clear_after_read` is False.
     """
 
     def __init__(
@@ -98,7 +100,9 @@ class TensorArray:
         name: str | None = None,
     ) -> None:
         declared = as_shape(element_shape)
-        kind = Kind(as_dtype(dtype), bool(dynamic_size), clear_after_read is not False, bool(infer_shape), declared)
+        kind = Kind(
+            as_dtype(dtype), bool(dynamic_size), clear_after_read is not False, bool(infer_shape), declared
+        )
         count = 0 if size is None else size
         if current_region() is None:
             length = int(count)
@@ -108,7 +112,9 @@ class TensorArray:
         else:
             self._begin(kind, apply("list_reserve", count, dtype=kind.dtype, shape=declared))
 
-    def _begin(self, kind: Kind, elements: list[EagerTensor | None] | Value, known: _Knowledge | None = None) -> None:
+    def _begin(
+        self, kind: Kind, elements: list[EagerTensor | None] | Value, known: _Knowledge | None = None
+    ) -> None:
         self._known = known or _Knowledge(kind)
         self._elements = elements
         self._cleared: set[int] = set()
@@ -118,7 +124,9 @@ class TensorArray:
         if isinstance(self._elements, Value):
             return self._elements
         kind = self._kind
-        found = apply("list_reserve", len(self._elements), dtype=kind.dtype, shape=None if kind.written else kind.shape)
+        found = apply(
+            "list_reserve", len(self._elements), dtype=kind.dtype, shape=None if kind.written else kind.shape
+        )
         for index, element in enumerate(self._elements):
             if element is not None:
                 found = apply("list_set", found, index, element)
@@ -163,7 +171,10 @@ class TensorArray:
         return apply("list_length", self._list, name=name)
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
-        """The element; raises OutOfRangeError where there is none, and eagerly for one that was read before."""
+        """The element; raises OutOfRangeError where there is none.
+
+        Eagerly, raises InvalidArgumentError for one that was read before.
+        """
         if not self._eager:
             return apply("list_get", self._list, _index(index), shape=self._shape, name=name)
         position = int(index)
@@ -195,10 +206,12 @@ class TensorArray:
         if position >= len(items):
             if not self._kind.dynamic_size:
                 raise ListReadError(
-                    f"Tried to write to index {position} but array is not resizeable and size is: {len(items)} "
+                    f"Tried to write to index {position} but array is not resizeable and size is: "
+                    f"{len(items)} "
                 )
             items.extend([None] * (position + 1 - len(items)))
-        items[position] = element  # type: ignore[assignment]
+        assert isinstance(element, EagerTensor)
+        items[position] = element
         return self
 
     def stack(self, name: str | None = None) -> Tensor:
@@ -223,7 +236,7 @@ class TensorArray:
         tensor = self._fitting_rows(value)
         if not self._eager:
             return self._with(apply("list_from_tensor", tensor, name=name))
-        rows = [EagerTensor(row) for row in np.asarray(tensor)]
+        rows: list[EagerTensor | None] = [EagerTensor(row) for row in np.asarray(tensor)]
         if len(rows) > len(self._items) and not self._kind.dynamic_size:
             raise ValueError(
                 f"Cannot unstack {len(rows)} tensors into a TensorArray of static size {len(self._items)} "
@@ -246,7 +259,9 @@ class TensorArray:
         """The array whose elements are consecutive parts of `value` that have these lengths."""
         tensor, sizes = self._checked_dtype(value), convert_to_tensor(lengths)
         if sizes.shape.rank not in (1, None):
-            raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}")
+            raise InvalidArgumentError(
+                f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}"
+            )
         shape = tensor.type.shape
         known = static_value(sizes)
         equal = known is not None and len(set(np.ravel(known).tolist())) == 1
@@ -257,8 +272,8 @@ class TensorArray:
             return self._with(found)
         if found.length > len(self._items) and not self._kind.dynamic_size:
             raise InvalidArgumentError(
-                f"TensorArray's size is not equal to the size of lengths ({len(self._items)} vs. {found.length}), "
-                "and the TensorArray is not marked as dynamically resizeable."
+                f"TensorArray's size is not equal to the size of lengths ({len(self._items)} vs. "
+                f"{found.length}), and the TensorArray is not marked as dynamically resizeable."
             )
         self._elements = [EagerTensor(part) for part in found]
         self._cleared.clear()
@@ -316,7 +331,9 @@ class TensorArray:
         tensor = self._checked_dtype(value)
         shape = tensor.type.shape
         if shape == ():
-            raise ValueError("a TensorArray takes the rows of a tensor of one or more dimensions, found a scalar")
+            raise ValueError(
+                "a TensorArray takes the rows of a tensor of one or more dimensions, found a scalar"
+            )
         self._known.kind = self._kind.after_writing(None if shape is None else shape[1:])
         return tensor
 
@@ -334,5 +351,3 @@ def _index(index: Any) -> Any:
     if isinstance(index, SymbolicTensor) and index.weak:
         return convert_to_tensor(index)
     return index
-
-

@@ -59,8 +59,8 @@ class VariableType(type):
 class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     """A tensor that can be assigned.
 
-    `initial_value` is anything that converts to a tensor, or a function that makes one; `shape` may leave dimensions
-    unknown that later values fill. Raises ValueError for a value of another shape, TypeError for another dtype.
+    `initial_value` is anything that converts to a tensor, or a function that makes one; `shape` may leave
+    dimensions unknown that later values fill. Raises ValueError for a value of another shape or dtype.
     """
 
     __array_priority__ = 100.0
@@ -162,14 +162,23 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
             raise NotImplementedError("numpy() is only available when running eagerly.")
         return EagerTensor(self._storage.value).numpy()
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        """Sets the value and answers the new one (None without `read_value`); raises ValueError for another shape."""
+    def assign(
+        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Sets the value and answers the new one, or None without `read_value`.
+
+        Raises ValueError for another shape or dtype.
+        """
         return self._update("assign_variable", value, read_value)
 
-    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         return self._update("assign_add_variable", delta, read_value)
 
-    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         return self._update("assign_sub_variable", delta, read_value)
 
     def _update(self, op: str, value: Any, read_value: bool) -> Any:
@@ -182,8 +191,8 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
             )
         if not self.shape.is_compatible_with(tensor.shape):
             raise ValueError(
-                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape {self.shape}, and "
-                f"the assigned value shape {tensor.shape} are incompatible."
+                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
+                f"{self.shape}, and the assigned value shape {tensor.shape} are incompatible."
             )
         found = apply(op, self._storage, tensor)
         return found if read_value else None
@@ -198,10 +207,10 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return bool(self.value())
 
     def __int__(self) -> int:
-        return int(self.value())
+        return int(self.value())  # type: ignore[call-overload]
 
     def __float__(self) -> float:
-        return float(self.value())
+        return float(self.value())  # type: ignore[arg-type]
 
     def __index__(self) -> int:
         return self.value().__index__()  # type: ignore[attr-defined]
@@ -225,8 +234,8 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
 def _wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
     raise ValueError(
-        f"Tensor conversion requested dtype {variable.dtype.name} for Tensor with dtype {tensor.dtype.name}: {tensor!r}. "
-        f"Cast it first: autoconv.cast(value, autoconv.{variable.dtype.name})."
+        f"Tensor conversion requested dtype {variable.dtype.name} for Tensor with dtype "
+        f"{tensor.dtype.name}: {tensor!r}. Cast it: autoconv.cast(value, autoconv.{variable.dtype.name})."
     )
 
 
@@ -238,8 +247,8 @@ def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
             region_value = static_value(tensor)
             if region_value is None:
                 raise ValueError(
-                    f"the initial value of a variable created in a traced function has to be known then; found {tensor!r}. "
-                    "Pass a function: autoconv.Variable(lambda: ...)."
+                    "the initial value of a variable created in a traced function has to be known; found "
+                    f"{tensor!r}. Pass a function: autoconv.Variable(lambda: ...)."
                 )
             tensor = region_value
         found = as_tensor(tensor)
@@ -247,4 +256,4 @@ def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
             found = constant(tensor, dtype)
         elif dtype is not None and found.dtype is not dtype:
             found = apply("cast", found, dtype=dtype)
-        return np.array(found.numpy())  # type: ignore[attr-defined]
+        return np.array(found.numpy())  # type: ignore[union-attr]

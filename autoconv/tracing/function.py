@@ -50,7 +50,7 @@ class Function:
         self._autograph = autograph
         self._reduce_retracing = reduce_retracing
         self._signature = Signature(
-            python_function, contract, input_signature, name or getattr(python_function, "__name__", "function")
+            python_function, contract, input_signature, name or str(getattr(python_function, "__name__", "function"))
         )
         self._cache: OrderedDict[Key, list[ConcreteFunction]] = OrderedDict()
         self._literal: frozenset[int] = frozenset()
@@ -111,11 +111,13 @@ class Function:
                 call.key = self._rekey(call)
                 return self._find(call) or self._obtain(call)
             except RunPlain as plain:
-                return self._give_up(call, plain.reason, plain.place)
+                self._give_up(call, plain.reason, plain.place)
+                return None
             except Exception as error:
                 if self.contract == COMPILE:
                     message = getattr(error, "message", str(error))
-                    return self._give_up(call, f"{type(error).__name__}: {message}", getattr(error, "place", None))
+                    self._give_up(call, f"{type(error).__name__}: {message}", getattr(error, "place", None))
+                    return None
                 raise located(error) from None
             self._explanation.rows.append(Row(reason, concrete))
             return self._remember(concrete)

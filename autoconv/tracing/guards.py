@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -46,7 +47,7 @@ class Guards:
             self._add(name, function.__globals__.get, function.__globals__, name, names)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             if name not in ("ag__", "__class__"):
-                self._watch(name, lambda cell=cell: _cell(cell), (id(cell),))
+                self._watch(name, functools.partial(_cell, cell), (id(cell),))
 
     def add_value(self, name: str, value: Any) -> None:
         """Guards what an object (an argument, say) holds."""
@@ -57,9 +58,8 @@ class Guards:
         self._watch(name, lambda: namespace.get(key), (id(namespace), key))
         if isinstance(value, types.ModuleType) and _is_user_module(value):
             for attribute in sorted(names & vars(value).keys()):
-                self._watch(
-                    f"{name}.{attribute}", lambda m=value, a=attribute: getattr(m, a, None), (id(value), attribute)
-                )
+                read = functools.partial(getattr, value, attribute, None)
+                self._watch(f"{name}.{attribute}", read, (id(value), attribute))
 
     def _watch(self, name: str, read: Callable[[], Any], key: tuple[Any, ...]) -> None:
         if key in self._seen:

@@ -9,6 +9,7 @@ order of evaluation. A failure is printed after it was made as small as possible
 from __future__ import annotations
 
 import ast
+import re
 import signal
 import sys
 import warnings
@@ -28,6 +29,10 @@ from autoconv.emit.module import convert_source
 from autoconv.errors import ConversionError
 
 CALLS: tuple[tuple[Any, Any, list[Any]], ...] = ((0, 1, [1, 2, 3]), (3, 2, [0, 1]), (1, 0, [4, 4, 1, 0]), (2, 5, [3]))
+
+
+# What a region adds to the qualified name of a function inside it, which some messages show.
+_REGION = re.compile(r"(?:if|else|loop)_(?:body|test)[_0-9]*\.<locals>\.")
 
 
 class Stop(Exception):
@@ -144,7 +149,7 @@ def describe(error: BaseException | None, depth: int = 0) -> str:
     """An exception with its arguments, cause and context. Where a name is missing, which name is in the text."""
     if error is None or depth > 4:
         return ""
-    text = f"{type(error).__name__}{show(error.args)}"
+    text = _REGION.sub("", f"{type(error).__name__}{show(error.args)}")
     if error.__cause__ is not None:
         text += f" from {describe(error.__cause__, depth + 1)}"
     if error.__context__ is not None and not error.__suppress_context__:
@@ -152,15 +157,17 @@ def describe(error: BaseException | None, depth: int = 0) -> str:
     return text
 
 
-def show(value: Any) -> str:
-    """A repr without addresses."""
+def show(value: Any, depth: int = 0) -> str:
+    """A repr without addresses, and without end."""
+    if depth > 6:
+        return "..."
     if isinstance(value, Box):
         return "Box"
     if isinstance(value, list | tuple):
-        inner = ", ".join(map(show, value))
+        inner = ", ".join(show(item, depth + 1) for item in value)
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{show(k)}: {show(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{show(k)}: {show(v, depth + 1)}" for k, v in value.items()) + "}"
     text = repr(value)
     return type(value).__name__ if " at 0x" in text else text
 

@@ -15,12 +15,13 @@ def smallest(source: str, fails: Callable[[str], bool], rounds: int = 2_000) -> 
     progress = True
     while progress and rounds > 0:
         progress = False
+        size = len(ast.unparse(current))
         for candidate in _smaller(current):
             try:
                 text = ast.unparse(ast.fix_missing_locations(candidate))
             except Exception:
                 continue
-            if text in tried or len(text) >= len(ast.unparse(current)):
+            if text in tried or len(text) >= size:
                 continue
             tried.add(text)
             rounds -= 1

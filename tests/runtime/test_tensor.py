@@ -1,0 +1,133 @@
+"""What users see of tensors: values, reprs, Python's protocols, and what a symbolic tensor refuses."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import autoconv as tf
+
+
+def test_reprs() -> None:
+    scalar, matrix = tf.constant(2), tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    assert repr(scalar) == "<autoconv.Tensor: shape=(), dtype=int32, numpy=2>"
+    assert str(scalar) == "autoconv.Tensor(2, shape=(), dtype=int32)"
+    assert str(matrix) == "autoconv.Tensor(\n[[1. 2.]\n [3. 4.]], shape=(2, 2), dtype=float32)"
+    assert repr(tf.constant("a")) == "<autoconv.Tensor: shape=(), dtype=string, numpy=b'a'>"
+
+
+def test_python_protocols() -> None:
+    vector = tf.constant([1, 2, 3])
+    assert len(vector) == 3 and [int(x) for x in vector] == [1, 2, 3]
+    assert 2 in vector and 7 not in vector
+    assert bool(tf.constant(True)) and float(tf.constant(1.5)) == 1.5 and [10, 20][tf.constant(1)] == 20
+    assert vector.ndim == 1 and vector.shape == (3,) and vector.dtype == "int32"
+    assert f"{tf.constant(1.25):.1f}" == "1.2"
+
+
+def test_scalars_have_no_length_and_no_items() -> None:
+    with pytest.raises(TypeError, match=r"Scalar tensor has no `len\(\)`"):
+        len(tf.constant(1))
+    with pytest.raises(TypeError, match="Cannot iterate over a scalar tensor"):
+        iter(tf.constant(1))
+
+
+def test_arrays_of_tensors_cannot_be_changed() -> None:
+    tensor = tf.constant([1, 2])
+    with pytest.raises(ValueError):
+        tensor.numpy()[0] = 5
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        tensor[0] = 5  # type: ignore[index]
+
+
+def test_tensors_are_keys_by_reference_only() -> None:
+    tensor = tf.constant(1)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(tensor)
+    assert {tensor.ref(): 1}[tensor.ref()] == 1 and tensor.ref().deref() is tensor
+
+
+def test_comparison_with_none() -> None:
+    assert (tf.constant(1) == None) is False  # noqa: E711
+    assert (tf.constant(1) != None) is True  # noqa: E711
+
+
+def test_tensors_are_copied_and_pickled() -> None:
+    tensor = tf.constant([1.5, 2.5])
+    assert copy.copy(tensor) is tensor
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(tensor)), tensor.numpy())
+
+
+def test_dtypes_of_different_tensors_do_not_mix() -> None:
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"cannot compute AddV2 as input #1\(zero-based\)"
+    ):
+        tf.constant(1) + tf.constant(1.0)
+
+
+def in_graph(body: object) -> None:
+    tf.function(body, autograph=False).get_concrete_function(tf.TensorSpec([None], tf.float32))  # type: ignore[attr-defined]
+
+
+def test_a_symbolic_tensor_is_no_bool() -> None:
+    def body(x: tf.Tensor) -> tf.Tensor:
+        return x if tf.reduce_sum(x) > 0 else -x
+
+    with pytest.raises(
+        TypeError, match=r"Using a symbolic `autoconv\.Tensor` as a Python `bool` is not allowed"
+    ):
+        in_graph(body)
+
+
+def test_a_symbolic_tensor_is_not_iterated_over() -> None:
+    with pytest.raises(TypeError, match=r"Iterating over a symbolic `autoconv\.Tensor` is not allowed"):
+        in_graph(lambda x: list(x))
+
+
+def test_a_symbolic_tensor_of_unknown_length_has_no_len() -> None:
+    with pytest.raises(TypeError, match=r"len is not well defined for a symbolic Tensor \(x:0\)"):
+        in_graph(lambda x: len(x))
+
+
+def test_a_symbolic_tensor_is_no_array() -> None:
+    with pytest.raises(
+        NotImplementedError, match=r"Cannot convert a symbolic autoconv.Tensor \(x:0\) to a numpy array"
+    ):
+        in_graph(lambda x: np.array(x))
+    with pytest.raises(AttributeError, match="'SymbolicTensor' object has no attribute 'numpy'"):
+        in_graph(lambda x: x.numpy())
+
+
+def test_a_symbolic_tensor_is_no_key() -> None:
+    with pytest.raises(TypeError, match="unhashable"):
+        in_graph(lambda x: {x: 1})
+    in_graph(lambda x: tf.constant({x.ref(): 1}[x.ref()]))
+
+
+def test_symbolic_tensors_print_by_name() -> None:
+    texts = []
+
+    def body(x: tf.Tensor) -> tf.Tensor:
+        texts.extend([str(x), repr(x), str(x + x)])
+        return x
+
+    in_graph(body)
+    assert texts == [
+        'Tensor("x:0", shape=(None,), dtype=float32)',
+        "<autoconv.Tensor 'x:0' shape=(None,) dtype=float32>",
+        'Tensor("add:0", shape=(None,), dtype=float32)',
+    ]
+
+
+def test_set_shape_adds_what_is_known() -> None:
+    def body(x: tf.Tensor) -> tf.Tensor:
+        x.set_shape([3])
+        assert x.shape.as_list() == [3]
+        with pytest.raises(ValueError, match="not compatible"):
+            x.set_shape([4])
+        return x
+
+    in_graph(body)

@@ -1,0 +1,191 @@
+"""TensorArray eagerly, in graphs, and across the borders of loops and branches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autoconv as tf
+
+
+def test_writes_and_reads_eagerly() -> None:
+    array = tf.TensorArray(tf.float32, size=3)
+    array = array.write(0, 10.0).write(1, 20.0).write(2, 30.0)
+    assert array.read(1).numpy() == 20.0
+    assert array.size().numpy() == 3
+    assert array.dtype is tf.float32 and array.element_shape == () and not array.dynamic_size
+
+
+def test_stack_gather_concat_split_unstack_scatter() -> None:
+    rows = tf.TensorArray(tf.float32, size=0, dynamic_size=True).unstack([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    np.testing.assert_array_equal(rows.stack(), [[1, 2], [3, 4], [5, 6]])
+    np.testing.assert_array_equal(rows.gather([2, 0]), [[5, 6], [1, 2]])
+    np.testing.assert_array_equal(rows.concat(), [1, 2, 3, 4, 5, 6])
+    np.testing.assert_array_equal(
+        rows.scatter([3, 1], [[7.0, 8.0], [9.0, 9.0]]).stack()[1:], [[9, 9], [5, 6], [7, 8]]
+    )
+    parts = tf.TensorArray(tf.int32, size=0, dynamic_size=True, infer_shape=False).split([1, 2, 3], [1, 2])
+    np.testing.assert_array_equal(parts.read(1), [2, 3])
+    np.testing.assert_array_equal(parts.read(0), [1])
+
+
+def test_unwritten_elements_are_zeros() -> None:
+    np.testing.assert_array_equal(tf.TensorArray(tf.int32, size=3).write(1, 5).stack(), [0, 5, 0])
+
+
+def test_a_second_read_says_what_to_do() -> None:
+    array = tf.TensorArray(tf.float32, size=1).write(0, 1.0)
+    array.read(0)
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="Could not read index 0 twice because it was cleared"
+    ):
+        array.read(0)
+    kept = tf.TensorArray(tf.float32, size=1, clear_after_read=False).write(0, 1.0)
+    assert kept.read(0).numpy() == kept.read(0).numpy() == 1.0
+
+
+def test_indices_out_of_range() -> None:
+    array = tf.TensorArray(tf.float32, size=3)
+    with pytest.raises(tf.errors.OutOfRangeError, match="Tried to read from index 7 but array size is: 3 "):
+        array.read(7)
+    with pytest.raises(
+        tf.errors.OutOfRangeError,
+        match="Tried to write to index 9 but array is not resizeable and size is: 3 ",
+    ):
+        array.write(9, 1.0)
+    with pytest.raises(IndexError):
+        array.read(-1)
+
+
+def test_elements_have_to_fit() -> None:
+    array = tf.TensorArray(tf.float32, size=2).write(0, [1.0, 2.0])
+    with pytest.raises(ValueError, match="Incompatible shape"):
+        array.write(1, [1.0, 2.0, 3.0])
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="dtype is float32 but Op is trying to write dtype int32"
+    ):
+        array.write(1, tf.constant(1))
+    with pytest.raises(ValueError, match="static size 2"):
+        array.unstack([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+
+
+@tf.function
+def cumulated(x: tf.Tensor) -> tf.Tensor:
+    states = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+    state = tf.zeros(x.shape[1:])
+    for i in tf.range(tf.shape(x)[0]):
+        state = state + x[i]
+        states = states.write(i, state)
+    stacked = states.stack()
+    assert stacked.shape.as_list() == [None, 2]  # the element's shape is found by the first write
+    return stacked
+
+
+def test_an_array_grows_in_a_staged_loop() -> None:
+    x = np.arange(8, dtype=np.float32).reshape(4, 2)
+    np.testing.assert_array_equal(cumulated(tf.constant(x)), np.cumsum(x, 0))
+
+
+@tf.function
+def written_in_a_branch(flag: tf.Tensor) -> tf.Tensor:
+    array = tf.TensorArray(tf.int32, size=2)
+    if flag:
+        array = array.write(0, 7)
+    else:
+        array = array.write(1, 9)
+    return array.stack()
+
+
+def test_an_array_goes_through_branches() -> None:
+    assert written_in_a_branch(tf.constant(True)).numpy().tolist() == [7, 0]
+    assert written_in_a_branch(tf.constant(False)).numpy().tolist() == [0, 9]
+
+
+@tf.function
+def ignored(n: tf.Tensor) -> tf.Tensor:
+    array = tf.TensorArray(tf.int32, size=3)
+    for i in tf.range(n):
+        array.write(i, i + 1)
+    return array.stack()
+
+
+def test_what_write_returns_has_to_be_used_in_a_graph() -> None:
+    assert ignored(tf.constant(3)).numpy().tolist() == [0, 0, 0]
+
+
+@tf.function
+def past_the_end(n: tf.Tensor) -> tf.Tensor:
+    array = tf.TensorArray(tf.int32, size=2)
+    for i in tf.range(n):
+        array = array.write(i, i)
+    return array.stack()
+
+
+def test_writing_past_the_end_in_a_graph() -> None:
+    assert past_the_end(tf.constant(2)).numpy().tolist() == [0, 1]
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="Trying to modify element 2 in a list with 2 elements"
+    ):
+        past_the_end(tf.constant(5))
+
+
+@tf.function
+def several_shapes(n: tf.Tensor) -> tf.Tensor:
+    array = tf.TensorArray(tf.int32, size=0, dynamic_size=True, infer_shape=False)
+    for i in tf.range(n):
+        array = array.write(i, tf.range(i + 1))
+    return array.concat()
+
+
+def test_elements_of_several_shapes_are_joined() -> None:
+    assert several_shapes(tf.constant(3)).numpy().tolist() == [0, 0, 1, 0, 1, 2]
+
+
+@tf.function
+def all_methods(x: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    array = tf.TensorArray(tf.float32, size=0, dynamic_size=True).unstack(x)
+    more = array.scatter([3], [[9.0, 9.0]])
+    parts = tf.TensorArray(tf.float32, size=2, infer_shape=False).split(x, [1, 2])
+    return (
+        array.size(),
+        array.gather([2, 0]),
+        array.concat(),
+        more.stack(),
+        parts.read(1),
+        array.identity().read(0),
+    )
+
+
+def test_every_method_in_a_graph() -> None:
+    x = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+    size, gathered, joined, more, part, first = all_methods(tf.constant(x))
+    assert size.numpy() == 3
+    np.testing.assert_array_equal(gathered, x[[2, 0]])
+    np.testing.assert_array_equal(joined, x.ravel())
+    np.testing.assert_array_equal(more, [*x.tolist(), [9, 9]])
+    np.testing.assert_array_equal(part, x[1:])
+    np.testing.assert_array_equal(first, x[0])
+
+
+def test_an_array_made_outside_is_read_inside() -> None:
+    array = tf.TensorArray(tf.float32, size=2, clear_after_read=False).write(0, 3.0)
+
+    @tf.function
+    def doubled() -> tf.Tensor:
+        return array.stack() * 2
+
+    assert doubled().numpy().tolist() == [6.0, 0.0]
+
+
+@tf.function
+def returned(n: tf.Tensor) -> tf.TensorArray:
+    array = tf.TensorArray(tf.int32, size=n)
+    for i in tf.range(n):
+        array = array.write(i, i * i)
+    return array
+
+
+def test_an_array_can_be_returned() -> None:
+    array = returned(tf.constant(4))
+    assert isinstance(array, tf.TensorArray)
+    assert array.stack().numpy().tolist() == [0, 1, 4, 9]

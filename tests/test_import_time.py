@@ -1,0 +1,41 @@
+"""Importing is quick, and brings in only what it needs. Loose guards, not benchmarks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CODE = """
+import json, sys, time
+before = time.perf_counter()
+import autoconv
+imported = time.perf_counter()
+after_import = sorted({name.partition(".")[0] for name in sys.modules})
+autoconv.constant
+used = time.perf_counter()
+after_use = sorted({name.partition(".")[0] for name in sys.modules})
+print(json.dumps([imported - before, after_import, used - before, after_use]))
+"""
+
+
+def measure(bytecode: Path) -> tuple[float, set[str], float, set[str]]:
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(bytecode)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    run = subprocess.run(
+        [sys.executable, "-c", CODE], capture_output=True, text=True, check=True, env=environment
+    )
+    imported, after_import, used, after_use = json.loads(run.stdout)
+    return imported, set(after_import), used, set(after_use)
+
+
+def test_import_and_first_use_are_quick_and_bring_in_little(tmp_path: Path) -> None:
+    measure(tmp_path)  # writes the bytecode
+    runs = [measure(tmp_path) for _ in range(3)]
+    assert min(run[0] for run in runs) < 0.2
+    assert min(run[2] for run in runs) < 0.5
+    _, after_import, _, after_use = runs[0]
+    assert "numpy" not in after_import  # converting needs none of it
+    assert not {"gast", "astunparse", "click", "rich", "pygments", "llvmlite"} & after_use
