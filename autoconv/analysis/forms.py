@@ -24,7 +24,7 @@ def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str
     suspends = next(
         (found for s in function.body if (found := pinned_by(s)) and not found.endswith("()")), ""
     )
-    native_return = whole or suspends
+    native_return = whole or suspends or _return_in_finally(function, escapes)
     finder.block(function.body, None, native_return)
     return finder.reasons, native_return
 
@@ -34,6 +34,15 @@ def _frame_call(function: gast.AST) -> str:
         for node in walk_scope(statement):
             if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_NAMES:
                 return f"{node.func.id}()"
+    return ""
+
+
+def _return_in_finally(function: gast.AST, escapes: Escapes) -> str:
+    """Such a return swallows what was raised, which setting an exit code does not."""
+    for statement in function.body:
+        for node in walk_scope(statement):
+            if isinstance(node, TRIES) and node.finalbody and RETURN in escapes.block(node.finalbody).escapes:
+                return "a finally that is left early"
     return ""
 
 

@@ -29,7 +29,7 @@ from autoconv.graph.types import (
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?(?:inf\b|nan\b|\d+(\.\d*)?([eE][+-]?\d+)?)")
 _HEX = re.compile(r"0x[0-9a-f]+")
-_DIMENSION = re.compile(r"[^\s,\]]+")
+_DIMENSION = re.compile(r"[^\s,()<>{}\[\]]+")
 _TAG = re.compile(r"[^:<>,\n]+")
 
 

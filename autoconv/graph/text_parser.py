@@ -122,8 +122,9 @@ def _types(scanner: Scanner) -> list[Type]:
 
 
 def _new_name(scanner: Scanner, graph: Graph) -> str:
-    scanner.expect("%")
+    scanner.skip()
     start = scanner.position
+    scanner.expect("%")
     name = scanner.name_here("a name")
     if name in graph._names:
         scanner.fail(f"the name %{name} is taken already", start)
@@ -131,8 +132,9 @@ def _new_name(scanner: Scanner, graph: Graph) -> str:
 
 
 def _reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> Value:
-    scanner.expect("%")
+    scanner.skip()
     start = scanner.position
+    scanner.expect("%")
     name = scanner.name_here("a name")
     index = scanner.match(_INDEX, skip=False)
     found = values.get((name, int(index[1:]) if index else 0))

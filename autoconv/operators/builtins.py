@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.operators.conditionals import is_staged, truth
+from autoconv.operators.conditionals import and_, is_staged, or_, truth
 from autoconv.operators.iterables import (
     Staged,
     StagedEnumerate,
@@ -26,7 +27,7 @@ from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 OVERRIDES: dict[Any, Callable[..., Any]] = {}
 
@@ -69,7 +70,7 @@ def _range(*bounds: Any) -> Any:
     bounds = tuple(map(_value, bounds))
     if any(isinstance(b, SymbolicTensor) for b in bounds):
         return StagedRange(*bounds)
-    return builtins.range(*(b.__index__() if isinstance(b, Tensor) else b for b in bounds))
+    return builtins.range(*(operator.index(b) for b in bounds))
 
 
 @_overrides(builtins.len)
@@ -194,27 +195,29 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
     return builtins.sum(iterable, start)
 
 
-def _quantifier(name: str, op: str, reduce: str) -> Callable[..., Any]:
-    plain = getattr(builtins, name)
+def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Callable[..., Any]:
+    """any() or all(): goes on until an element is `decisive`, which it evaluates one by one."""
 
     def quantify(iterable: Any) -> Any:
         tensor = _tensor(iterable)
         if tensor is not None:
             flags = tensor if tensor.dtype.is_bool else tensor != 0
             return dispatch.apply(reduce, flags, axis=None, keepdims=False)
-        items = list(iterable) if not isinstance(iterable, (list, tuple)) else iterable
-        if not any(is_staged(item) for item in items):
-            return plain(items)
-        result: Any = name == "all"
+        return rest(iter(iterable))
+
+    def rest(items: Any) -> Any:
         for item in items:
-            result = truth(item) if isinstance(result, builtins.bool) else dispatch.apply(op, result, truth(item))
-        return result
+            if is_staged(item):
+                return combine(truth(item), lambda: rest(items))
+            if builtins.bool(item) is decisive:
+                return decisive
+        return not decisive
 
     return quantify
 
 
-OVERRIDES[builtins.any] = _quantifier("any", "logical_or", "reduce_any")
-OVERRIDES[builtins.all] = _quantifier("all", "logical_and", "reduce_all")
+OVERRIDES[builtins.any] = _quantifier(True, or_, "reduce_any")
+OVERRIDES[builtins.all] = _quantifier(False, and_, "reduce_all")
 
 
 def _symbolic(x: Any) -> bool:
@@ -271,12 +274,24 @@ def _tuple(*iterable: Any) -> Any:
     return builtins.tuple(*map(iterate, iterable))
 
 
+def stands_for_array(x: SymbolicTensor) -> bool:
+    """Whether plain Python would have a NumPy array here; leaves the trace where it might be a NumPy scalar."""
+    region = current_region()
+    if region is None or not region.trace.arrays:
+        return False
+    if x.type.shape == () and region.trace.outside_effect is not None:
+        region.trace.outside_effect(x, "whether a value is a NumPy scalar or an array is asked")
+    return True
+
+
 @_overrides(builtins.isinstance)
 def _isinstance(x: Any, kinds: Any) -> Any:
     """Answers for a Python number that became state as for the number."""
     if isinstance(x, SymbolicTensor) and x.weak:
         sample = np.zeros((), x.type.dtype.numpy).item()
         return builtins.isinstance(x, kinds) or builtins.isinstance(sample, kinds)
+    if isinstance(x, SymbolicTensor) and stands_for_array(x):
+        return issubclass(np.ndarray, kinds)
     return builtins.isinstance(x, kinds)
 
 
@@ -285,9 +300,7 @@ def _type(*args: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):
         if args[0].weak:
             return builtins.type(np.zeros((), args[0].type.dtype.numpy).item())
-        from autoconv.runtime.tensor import EagerTensor  # noqa: PLC0415
-
-        return EagerTensor
+        return np.ndarray if stands_for_array(args[0]) else EagerTensor
     return builtins.type(*args)
 
 

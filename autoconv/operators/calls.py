@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import sys
 import types
@@ -75,13 +76,14 @@ def _class(cls: type, guard: Any) -> Any:
     init: Any = getattr(cls, "__init__", None)
     plain = type(cls) is type and cls.__new__ is object.__new__ and not issubclass(cls, BaseException)
     own = isinstance(init, types.FunctionType) and is_user_code(init)
+    written = own and not (dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>")
     if plain and (own or (init is object.__init__ and is_user_code(cls))):
 
         def construct(*args: Any, **kwargs: Any) -> Any:
             made: Any = object.__new__(cls)
             _register(made)
             if own:
-                _function(init, guard)(made, *args, **kwargs)
+                (_function(init, guard) if written else init)(made, *args, **kwargs)
             return made
 
         return construct

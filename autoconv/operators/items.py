@@ -67,7 +67,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
 
         x = payload(x, "item assignment")
     if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and current_region() is not None):
-        _refuse_arrays(x)
+        _in_place(x, "an item of an array or tensor is assigned")
         return dispatch.set_item(x, index, value)
     _about_to_write(x)
     if type(index) is SymbolicTensor and isinstance(x, list):
@@ -93,12 +93,11 @@ def _kept(value: Any) -> Any:
     return value
 
 
-def _refuse_arrays(x: Any) -> None:
+def _in_place(x: Any, what: str) -> None:
+    """Under `compile` an array is changed where it is, for all who hold it, and a tensor cannot be: plain Python."""
     region = current_region()
-    if region is not None and region.contract == COMPILE and isinstance(x, np.ndarray):
-        raise StagingError(
-            "a write into a NumPy array that came from outside cannot be staged yet", current_place()
-        )
+    if region is not None and region.contract == COMPILE:
+        _outside_effect(region, x, what)
 
 
 def set_item_of(owner: Any, attribute: str, path: tuple[Any, ...], value: Any) -> None:
@@ -231,6 +230,10 @@ def is_(a: Any, b: Any) -> Any:
         from autoconv.operators.variants import is_arm  # noqa: PLC0415
 
         return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
+    if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
+        region = current_region()
+        if region is not None and a is not b and a is not None and b is not None:
+            _outside_effect(region, a, "a number is compared by identity")
     return a is b
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,9 +76,9 @@ class StagedTensor(Staged):
 class StagedNumbers(Staged):
     """A Python sequence of numbers: its items stay Python numbers."""
 
-    def __init__(self, items: list[Any]) -> None:
+    def __init__(self, items: Sequence[Any]) -> None:
         self.items = items
-        self.table = np.array(items)
+        self.table = None if isinstance(items, range) else np.array(items)
 
     def length(self) -> Any:
         return len(self.items)
@@ -85,6 +86,8 @@ class StagedNumbers(Staged):
     def item(self, position: Any) -> Any:
         if not isinstance(position, Tensor):
             return self.items[position]
+        if isinstance(self.items, range):
+            return StagedRange(self.items.start, self.items.stop, self.items.step).item(position)
         found = dispatch.apply("gather", self.table, position, axis=0)
         return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
 
@@ -170,7 +173,9 @@ def as_staged(iterable: Any) -> Staged | None:
     tensor = as_tensor(iterable)
     if tensor is not None:
         return StagedTensor(tensor)
-    if isinstance(iterable, (range, list, tuple)) and iterable:
+    if isinstance(iterable, range):
+        return StagedNumbers(iterable)
+    if isinstance(iterable, (list, tuple)) and iterable:
         kinds = {type(item) for item in iterable}
         if len(kinds) == 1 and kinds <= {int, float, bool}:
             return StagedNumbers(list(iterable))

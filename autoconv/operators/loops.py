@@ -13,11 +13,13 @@ from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, not
 from autoconv.operators.iterables import Staged, as_staged, is_staged_iterable
 from autoconv.operators.names import BREAK, NORMAL, goes_on
 from autoconv.operators.staging import stage_loop
-from autoconv.runtime.recording import current_region
+from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 
 # Python iterables longer than this become one staged loop when a tensor decides where they end.
 _UNROLL = 4
+# Under `compile`, loops that record ops become part of the graph after this many iterations in Python.
+_PEEL = 32
 
 
 def while_stmt(
@@ -33,13 +35,14 @@ def while_stmt(
     Iterations run in Python until a tensor decides; from there on the loop is part of the graph.
     """
     code = names.index(exit) if exit else -1
+    patience = _Patience()
     while True:
         if code >= 0 and not is_staged(state[code]) and state[code] >= BREAK:
             return state
         if code >= 0 and is_staged(state[code]):
             return _stage_while(test, body, state, names, code, cells)
         decision = test(*state)
-        if is_staged(decision):
+        if is_staged(decision) or (decision and patience.is_over()):
             return _stage_while(test, body, state, names, code, cells)
         if not decision:
             return state
@@ -49,8 +52,6 @@ def while_stmt(
 def _stage_while(
     test: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
 ) -> tuple[Any, ...]:
-    _forget_last_test()
-
     def stays(*values: Any) -> Any:
         if code < 0:
             return test(*values)
@@ -59,8 +60,20 @@ def _stage_while(
     return stage_loop(stays, _noting(body, cells), state, names)
 
 
-def _forget_last_test() -> None:
-    """The probing evaluation of the test is dead code where it is pure, and stays where it is not."""
+class _Patience:
+    """Counts the iterations of a loop that runs in Python while ops are recorded."""
+
+    def __init__(self) -> None:
+        region = current_region()
+        self.region = region if region is not None and region.contract == COMPILE else None
+        self.nodes = len(region.graph.nodes) if region is not None else 0
+        self.iterations = 0
+
+    def is_over(self) -> bool:
+        if self.region is None:
+            return False
+        self.iterations += 1
+        return self.iterations > _PEEL and len(self.region.graph.nodes) > self.nodes
 
 
 def for_stmt(
@@ -75,7 +88,7 @@ def for_stmt(
     code = names.index(exit) if exit else -1
     if current_region() is not None:
         staged = as_staged(iterable)
-        if staged is not None and is_staged_iterable(staged):
+        if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
             return _stage_for(staged, body, state, names, code, cells)
         return _unrolled(iterable, body, state, names, code, cells)
     for item in iterable:
@@ -83,6 +96,12 @@ def for_stmt(
         if code >= 0 and state[code] >= BREAK:
             break
     return state
+
+
+def _is_long(iterable: Any) -> bool:
+    """Whether a range is better part of the graph than unrolled: only where the results are the same."""
+    region = current_region()
+    return isinstance(iterable, range) and len(iterable) > _PEEL and region is not None and region.contract == COMPILE
 
 
 def _unrolled(

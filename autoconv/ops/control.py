@@ -7,6 +7,7 @@ state and captures; `call(*arguments)` with one region.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,9 +62,19 @@ define(
 def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None) -> tuple[()]:
     """Raises `exception` (a class, or an instance when `template` is None) with the message the template gives."""
     if template is None:
-        raise exception
+        raise _again(exception)
     message = "".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in template)
     raise exception(message)
+
+
+def _again(exception: BaseException) -> BaseException:
+    """The exception anew for every time it is raised, with its cause."""
+    try:
+        new = copy.copy(exception)
+    except Exception:  # a class that cannot be copied
+        return exception
+    new.__cause__, new.__suppress_context__ = exception.__cause__, exception.__suppress_context__
+    return new
 
 
 def format_data(value: Any) -> str:

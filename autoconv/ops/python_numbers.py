@@ -24,14 +24,22 @@ _X, _Y = np.array(2.5), np.array(-1.5)
 _I, _J = np.array(-7), np.array(3)
 
 
+class IntegerLimitError(OverflowError):
+    """A Python int that the 64 bits of a graph do not hold."""
+
+
+class OtherKindError(ValueError):
+    """A Python number of another kind than the graph was recorded for."""
+
+
 def to_python_array(value: Any) -> np.ndarray:
-    """A Python number as the scalar array that carries it; raises OverflowError for an int beyond 64 bits."""
+    """A Python number as the scalar array that carries it; raises IntegerLimitError for an int beyond 64 bits."""
     if isinstance(value, int) and not isinstance(value, bool) and not -_INT_LIMIT <= value < _INT_LIMIT:
-        raise OverflowError(
+        raise IntegerLimitError(
             f"the Python int {value} does not fit into the 64 bits that a graph carries it in"
         )
     if isinstance(value, complex):
-        raise ValueError("a negative number to a fractional power is complex, which a graph does not carry")
+        raise OtherKindError("a negative number to a fractional power is complex, which a graph does not carry")
     return np.array(value, np.int64 if type(value) is int else None)
 
 
@@ -70,7 +78,7 @@ def python_kernel(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
 def _power(x: Any, y: Any) -> Any:
     result = x**y
     if isinstance(x, int) and isinstance(y, int) and y < 0:
-        raise ValueError("a negative integer power of a Python int is a float, which this graph did not expect")
+        raise OtherKindError("a negative integer power of a Python int is a float, which this graph did not expect")
     return result
 
 

@@ -8,19 +8,19 @@
         return x
     # becomes
     def f(x, n):
-
         def loop_test(n, x):
             return n > 0
 
         def loop_body(n, x):
-
             def if_body(x):
                 x = x / 2
                 return (x,)
+
             (x,) = ag__.if_stmt(x > 1, if_body, None, (x,), ('x',))
             n = n - 1
-            return (n, x)
-        (n, x) = ag__.while_stmt(loop_test, loop_body, (n, x), ('n', 'x'))
+            return n, x
+
+        n, x = ag__.while_stmt(loop_test, loop_body, (n, x), ('n', 'x'))
         return x
 """
 

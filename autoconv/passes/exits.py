@@ -20,6 +20,7 @@ follows it is guarded by that code. Where one arm of an if leaves, the tail move
         exit_ = ag__.after_loop(exit_1)
         if ag__.goes_on(exit_):
             retval_ = -1
+            exit_ = ag__.RETURN
         return ag__.returned(retval_)
 """
 
@@ -256,7 +257,7 @@ class FunctionExits:
             before.append(build.placed(self._set(code, "NORMAL"), node))
         if code.read:
             node.body.insert(0, build.placed(self._set(code, "NORMAL"), node))
-        pending: frozenset[str] = _NONE
+        pending = _NONE
         if node.orelse:
             after, pending = self._loop_else(node, code, leaving, place)
             node.orelse = []

@@ -71,7 +71,7 @@ def _with_checked_numerics(op: Op, found: Any) -> Any:
 
 def binary(op_name: str, x: Any, y: Any) -> Any:
     """An operator between two values, at least one of them a tensor; NotImplemented for what is not an operand."""
-    if not (_is_operand(x) and _is_operand(y)):
+    if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
     if op_name == "divide":
         x, y = _true_division_operands(x, y)
@@ -163,6 +163,14 @@ def _is_operand(x: Any) -> bool:
         isinstance(x, (Tensor, bool, int, float, complex, np.ndarray, np.generic, str, bytes, list, tuple))
         or as_tensor(x) is not None
     )
+
+
+def _is_number_and_sequence(x: Any, y: Any) -> bool:
+    """A Python number does not compute with text and lists: `3 * [0]` repeats, `3 == "3"` is False."""
+    for number, other in ((x, y), (y, x)):
+        if isinstance(number, Tensor) and number.weak and isinstance(other, (str, bytes, list, tuple)):
+            return True
+    return False
 
 
 def _all_python(values: Sequence[Any]) -> bool:

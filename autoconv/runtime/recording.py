@@ -32,7 +32,7 @@ class Trace:
     `captures` maps what was captured by identity to (the object kept alive, its parameter of the root graph).
     `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may be
     recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print` and `concretise`;
-    `owned` are the objects that the traced code made, `leaf_positions` the arguments that are numbers.
+    `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that the traced code made, `leaf_positions` the arguments that are numbers.
     """
 
     root: Region
@@ -44,6 +44,7 @@ class Trace:
     outside_effect: Any = None
     python_print: Any = None
     concretise: Any = None
+    arrays: bool = False
     owned: dict[int, Any] | None = None
     leaf_positions: dict[Value, int] | None = None
     scope: str = ""

@@ -71,7 +71,7 @@ _PLAIN = frozenset({list, tuple, dict})
 
 
 def _rebuildable(kind: type) -> bool:
-    return kind.__init__ in (list.__init__, dict.__init__)
+    return vars(kind).get("__init__") is None
 
 
 def _is_pytree_dataclass(kind: Any) -> bool:

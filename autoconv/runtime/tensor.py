@@ -195,6 +195,22 @@ class SymbolicTensor(Tensor):
             merged = tuple(b if a is None else a for a, b in zip(known, wanted, strict=True))
         self._value.type = self.type.with_shape(merged)
 
+    def _changed_in_place(self, other: Any) -> Any:
+        """`x += y`: for an array under `compile` that changes it for all who hold it; else the name is rebound."""
+        region = current_region()
+        if region is not None and region.trace.arrays and not self.weak and region.trace.outside_effect is not None:
+            region.trace.outside_effect(self, "an array is changed in place")
+        return NotImplemented
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _changed_in_place
+    __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __imatmul__ = _changed_in_place
+
+    def _shown(self) -> None:
+        """Text of a tensor under `compile` would be text of a number or array, which is not known yet."""
+        region = current_region()
+        if region is not None and region.trace.outside_effect is not None:
+            region.trace.outside_effect(self, "text is made of a value")
+
     def _refuse(self, what: str) -> NoReturn:
         raise OperatorNotAllowedInGraphError(
             f"{what} is not allowed. You can attempt the following resolutions to the problem: run eagerly, decorate "
@@ -260,10 +276,12 @@ class SymbolicTensor(Tensor):
         return "" if self.type.shape is None else f" shape={self.shape}"
 
     def __str__(self) -> str:
+        self._shown()
         shape = self._shape_text().strip()
         return f'Tensor("{self.name}", {shape + ", " if shape else ""}dtype={self.dtype.name})'
 
     def __repr__(self) -> str:
+        self._shown()
         shape = self._shape_text() or " shape=<unknown>"
         return f"<autoconv.Tensor '{self.name}'{shape} dtype={self.dtype.name}>"
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends import BACKENDS
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import TensorType
 from autoconv.operators.layout import Arms, Layout, Leaf, Parts, Static, leaf_types, rebuild
@@ -53,6 +54,13 @@ class ConcreteFunction:
         self._arrays_out = contract == "compile" and not any(
             isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves
         ) and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
+
+    @property
+    def can_run_again(self) -> bool:
+        """Whether a run that failed left nothing behind: no output, no write, no draw."""
+        lasting = Effects.WRITE | Effects.RANDOM
+        printing = {"print", "python_print", "py_call"}
+        return not any(node.effects & lasting or node.op.name in printing for node in self.optimised.walk())
 
     @property
     def name(self) -> bytes:
@@ -102,7 +110,7 @@ class ConcreteFunction:
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()
             if self._arrays_out and isinstance(value, (np.ndarray, np.generic)):
-                return value
+                return value if np.ndim(value) else np.asarray(value)[()]
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
     def record(self, region: Region, call: Call) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError
+from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
 from autoconv.runtime.spans import is_own_file
 from autoconv.tracing.concrete import ConcreteFunction
@@ -80,13 +81,14 @@ class Function:
     def _run(self, concrete: ConcreteFunction, call: Call, args: Any, kwargs: Any) -> Any:
         try:
             return concrete.call_leaves(call.leaves)
-        except OverflowError as error:
-            if self.contract != COMPILE or concrete.graph.effects.must_run:
+        except (IntegerLimitError, OtherKindError) as error:
+            if self.contract != COMPILE or not concrete.can_run_again:
                 raise located(error) from None
+            reason = str(error)
         except Exception as error:
             raise located(error) from None
-        # Python's ints have no limit: the call is made again as plain Python.
-        self._explanation.plain.append(f"{self._signature.name}: an int left the 64 bits a graph carries; this call ran as plain Python")
+        # Python's own numbers know no such limit: the call is made again as plain Python.
+        self._explanation.plain.append(f"one call: {reason}")
         return self.python_function(*args, **kwargs)
 
     def _find(self, call: Call) -> ConcreteFunction | None:

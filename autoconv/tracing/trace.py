@@ -76,6 +76,7 @@ def trace_function(
 
 
 def _python_rules(trace: Trace, call: Call) -> None:
+    trace.arrays = any(isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves)
     trace.allows_call = python_contract.allows_call
     trace.owned = {}
     trace.outside_effect = functools.partial(python_contract.outside_effect, trace.owned)

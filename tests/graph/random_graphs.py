@@ -52,13 +52,16 @@ def type_of(array: Any) -> TensorType:
 
 def _extend(graph: Graph, known: dict[Value, Any], random: Random, length: int) -> None:
     for _ in range(length):
-        before = len(graph.nodes)
+        nodes, values = len(graph.nodes), len(known)
+        step = random.choices((_apply, _repeat, _cond, _loop), (8, 3, 1, 1))[0]
         try:
-            node = random.choice((_apply, _apply, _apply, _apply, _repeat, _cond, _loop))(graph, known, random)
+            node = step(graph, known, random)
             if node is not None:
                 _run(node, known)
         except Exception:  # a rule or a kernel refuses: then this node is not part of the graph
-            graph.truncate(before)
+            graph.truncate(nodes)
+            for value in list(known)[values:]:
+                del known[value]
 
 
 def _apply(graph: Graph, known: dict[Value, Any], random: Random) -> Node:

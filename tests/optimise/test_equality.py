@@ -1,0 +1,150 @@
+"""Any subset of the optimisations gives the same results, bit by bit; and what `optimise` promises beside that."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from runpy import run_path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autoconv.backends.reference import compile_graph
+from autoconv.graph.dtypes import float32
+from autoconv.graph.graph import Graph
+from autoconv.graph.text import from_text, to_text
+from autoconv.graph.types import TensorType
+from autoconv.graph.verify import VerificationError
+from autoconv.ops import OPS
+from autoconv.optimise import OPTIMISATIONS, optimise
+
+HELPERS = Path(__file__).parents[1] / "graph" / "random_graphs.py"
+random_graph = run_path(str(HELPERS))["random_graph"]
+NAMES = [row.name for row in OPTIMISATIONS]
+SUBSETS = [frozenset(skip) for size in range(len(NAMES) + 1) for skip in combinations(NAMES, size)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def verified() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUTOCONV_VERIFY", "1")
+        yield
+
+
+def results(graph: Graph, arguments: list[Any]) -> list[tuple[Any, ...]]:
+    with np.errstate(all="ignore"):
+        return [described(value) for value in compile_graph(graph)(arguments)]
+
+
+def described(value: Any) -> tuple[Any, ...]:
+    """Bits, but for those of a nan: which of two nans a sum answers is not promised."""
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return type(value), [described(item) for item in value]
+    array = np.array(value)
+    if array.dtype == object:
+        return array.shape, array.tolist()
+    if array.dtype.kind == "f":
+        array[np.isnan(array)] = np.nan
+    if array.dtype.kind == "c":
+        return array.dtype, described(array.real.copy()), described(array.imag.copy())
+    return array.dtype, array.shape, array.tobytes()
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32), st.sampled_from(["function", "compile"]))
+def test_every_subset_gives_the_same_bits(seed: int, contract: str) -> None:
+    graph, arguments = random_graph(Random(seed), 16)
+    text = to_text(graph)
+    wanted = results(graph, arguments)
+    for skip in SUBSETS:
+        optimised = optimise(graph, skip, contract)
+        assert results(optimised, arguments) == wanted, f"without {sorted(skip)}:\n{text}\n{to_text(optimised)}"
+        assert [v.type for v in optimised.parameters] == [v.type for v in graph.parameters]
+    assert to_text(graph) == text
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 2**32))
+def test_nothing_is_left_to_do_twice(seed: int) -> None:
+    graph, _ = random_graph(Random(seed), 16)
+    once = optimise(graph)
+    assert len(list(optimise(once).walk())) <= len(list(once.walk())) <= len(list(graph.walk()))
+
+
+def line() -> Graph:
+    return from_text(
+        """
+        graph f(%x: float32[]) {
+          %a = constant(value=array(float32[], 1.5)): float32[]
+          %b = constant(value=array(float32[], 1.5)): float32[]
+          %sum = add(%a, %b): float32[]
+          %result = multiply(%x, %sum): float32[]
+          return %result
+        }
+        """,
+        OPS,
+    )
+
+
+def names(graph: Graph) -> list[str]:
+    return [node.name for node in graph.nodes]
+
+
+def test_all_of_them_together() -> None:
+    assert names(optimise(line())) == ["sum", "result"]
+
+
+@pytest.mark.parametrize(
+    ("skip", "left"),
+    [
+        (["fold"], ["a", "sum", "result"]),
+        (["dead"], ["a", "sum", "result"]),
+        (["fold", "common"], ["a", "b", "sum", "result"]),
+        (NAMES, ["a", "b", "sum", "result"]),
+    ],
+)
+def test_each_can_be_left_out(skip: list[str], left: list[str]) -> None:
+    assert names(optimise(line(), skip=skip)) == left
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(ValueError, match="no optimisation 'foldd'; there are fold, common, dead"):
+        optimise(line(), skip={"foldd"})
+
+
+def test_dump_sees_every_stage() -> None:
+    stages: list[tuple[str, int]] = []
+    optimise(line(), skip={"common"}, dump=lambda name, graph: stages.append((name, len(graph.nodes))))
+    assert stages == [("before", 4), ("fold", 4), ("dead", 2)]
+
+
+def test_verifier_runs_between() -> None:
+    graph = Graph("f")
+    x = graph.add_parameter(TensorType(float32), "x")
+    graph.add(OPS["sin"], [x])
+    graph.nodes[0].name = "x"
+    with pytest.raises(VerificationError, match="has a name that another") as caught:
+        optimise(graph)
+    assert caught.value.__notes__ == ["found before the optimisations"]
+
+
+def test_verifier_is_off_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AUTOCONV_VERIFY")
+    graph = line()
+    graph.nodes[0].results[0].type = TensorType(float32, (3,))
+    optimise(graph)
+
+
+def test_deep_nesting() -> None:
+    graph = Graph("innermost")
+    graph.outputs = [graph.add_parameter(TensorType(float32), "x")]
+    for depth in range(60):
+        outer = Graph(f"level_{depth}")
+        x = outer.add_parameter(TensorType(float32), "x")
+        outer.outputs = list(outer.add(OPS["call"], [x], regions=[graph]).results)
+        graph = outer
+    assert len(list(optimise(graph).walk())) == 60
