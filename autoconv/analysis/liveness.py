@@ -79,7 +79,7 @@ class Liveness:
 
     def _compute(self, node: gast.AST) -> Activity:
         if isinstance(node, gast.If):
-            return expression(node.test).then(self._either([node.body, node.orelse]))
+            return expression(node.test).then(self.either(node.body, node.orelse))
         if isinstance(node, gast.While):
             return self._loop(expression(node.test), node.body, node.orelse)
         if isinstance(node, (gast.For, gast.AsyncFor)):
@@ -108,7 +108,8 @@ class Liveness:
             found = replace(found, falls=False)
         return found
 
-    def _either(self, blocks: Iterable[Sequence[gast.AST]]) -> Activity:
+    def either(self, *blocks: Sequence[gast.AST]) -> Activity:
+        """One of the blocks runs."""
         return _join([self.block(block) for block in blocks])
 
     def _loop(self, test: Activity, body: Sequence[gast.AST], orelse: Sequence[gast.AST]) -> Activity:

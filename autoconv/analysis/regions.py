@@ -11,7 +11,7 @@ import gast
 from autoconv.analysis.escapes import LOOPS, TRIES
 from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression, has_loop_exit
 from autoconv.analysis.scopes import Scope
-from autoconv.syntax.build import OPERATORS
+from autoconv.syntax import build
 from autoconv.syntax.tree import walk, walk_scope
 
 
@@ -164,12 +164,11 @@ class _Planner:
             self._reads(node, defined)
 
     def _if_region(self, node: Any, live: frozenset[str], protected: frozenset[str]) -> Region:
-        body, orelse = self.liveness.block(node.body), self.liveness.block(node.orelse)
-        modified = body.modified | orelse.modified
-        cells = self._cells(modified, protected)
-        outputs = (modified & live) - cells
-        inputs = outputs - (body.killed & orelse.killed)
-        inputs |= (modified & (body.exposed | orelse.exposed)) - cells
+        arms = self.liveness.either(node.body, node.orelse)
+        cells = self._cells(arms.modified, protected)
+        outputs = (arms.modified & live) - cells
+        inputs = outputs - arms.killed
+        inputs |= (arms.modified & arms.exposed) - cells
         return Region(tuple(sorted(inputs)), tuple(sorted(outputs)), tuple(sorted(cells)))
 
     def _loop(
@@ -269,25 +268,12 @@ class _Planner:
 
     def _is_guard(self, test: Any) -> bool:
         """Whether this is `ag__.goes_on(exit_)`."""
-        return (
-            isinstance(test, gast.Call)
-            and isinstance(test.func, gast.Attribute)
-            and test.func.attr == "goes_on"
-            and isinstance(test.args[0], gast.Name)
-            and test.args[0].id in self.exit_names
-        )
+        return build.is_operation(test, "goes_on")
 
     def _leaves(self, node: Any) -> bool:
         """Whether a statement sets an exit code, or is a break or continue that stays one."""
         if isinstance(node, gast.Assign) and isinstance(node.targets[0], gast.Name):
-            code = node.value
-            return (
-                node.targets[0].id in self.exit_names
-                and isinstance(code, gast.Attribute)
-                and isinstance(code.value, gast.Name)
-                and code.value.id == OPERATORS
-                and code.attr != "NORMAL"
-            )
+            return build.is_operator(node.value, "CONTINUE", "BREAK", "RETURN")
         return isinstance(node, (gast.Break, gast.Continue))
 
 

@@ -40,18 +40,19 @@ def deferred_format(tensor: SymbolicTensor, spec: str) -> str:
 
 
 def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]]:
-    """(pieces of the message, tensors): strings and numbers of tensors; (None, []) for a message that is complete."""
-    tensors = getattr(error, "_autoconv_tensors", None)
-    if not tensors and error.args and any(isinstance(a, SymbolicTensor) for a in error.args):
-        if len(error.args) == 1:
-            return (0,), [error.args[0]]
-        return None, []
-    if not tensors or len(error.args) != 1 or not isinstance(error.args[0], str):
-        return None, []
-    pieces: list[Any] = []
-    for number, piece in enumerate(_MARK.split(error.args[0])):
-        pieces.append(int(piece) if number % 2 else piece)
-    return tuple(p for p in pieces if p != ""), list(tensors)
+    """(what the arguments are made of, tensors): see the op `raise`; (None, []) when no tensor is in them."""
+    tensors = list(getattr(error, "_autoconv_tensors", None) or ())
+    template: list[Any] = []
+    for argument in error.args:
+        if isinstance(argument, SymbolicTensor):
+            template.append(len(tensors))
+            tensors.append(argument)
+        elif isinstance(argument, str) and _MARK.search(argument):
+            pieces = enumerate(_MARK.split(argument))
+            template.append(tuple(int(piece) if number % 2 else piece for number, piece in pieces))
+        else:
+            template.append((argument,) if isinstance(argument, str) else (None, argument))
+    return (tuple(template), tensors) if tensors else (None, [])
 
 
 @contextmanager

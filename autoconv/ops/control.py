@@ -60,11 +60,21 @@ define(
 
 
 def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None) -> tuple[()]:
-    """Raises `exception` (a class, or an instance when `template` is None) with the message the template gives."""
+    """Raises `exception`: an instance when `template` is None, else a class with an argument for each entry.
+
+    An int is that input as a Python number; a tuple is text, of strings and inputs by number; (None, value) is a value.
+    """
     if template is None:
         raise _again(exception)
-    message = "".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in template)
-    raise exception(message)
+    raise exception(*(_argument(entry, data) for entry in template))
+
+
+def _argument(entry: Any, data: Sequence[Any]) -> Any:
+    if isinstance(entry, int):
+        return data[entry].item() if getattr(data[entry], "ndim", 1) == 0 else data[entry]
+    if entry and entry[0] is None:
+        return entry[1]
+    return "".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in entry)
 
 
 def _again(exception: BaseException) -> BaseException:

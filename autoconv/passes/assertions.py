@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import gast
@@ -27,16 +28,21 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Assertions(FunctionPass):
     def visit_Assert(self, node: Any) -> Any:
         self.generic(node)
+        if build.is_operation(node.test, "holds"):
+            return node
         if node.msg is None:
             node.test = build.placed(build.operate("holds", node.test), node.test)
         elif not cannot_be_deferred(node.msg):
-            message = self.context.mark(build.thunk(node.msg))
+            message = self.context.mark(build.thunk(copy.deepcopy(node.msg)))
             node.test = build.placed(build.operate("holds", node.test, message), node.test)
         return node
 
     def visit_Raise(self, node: Any) -> Any:
         self.generic(node)
-        if isinstance(node.exc, gast.Call) and node.exc.args and not cannot_be_deferred(node.exc):
+        error = node.exc
+        if not isinstance(error, gast.Call) or not error.args or build.is_operation(error, "raising"):
+            return node
+        if not cannot_be_deferred(error):
             deferred = self.context.mark(build.thunk(node.exc))
             node.exc = build.placed(build.operate("raising", deferred), node.exc)
         return node

@@ -38,7 +38,7 @@ class Calls(FunctionPass):
             and (function.value.id == build.OPERATORS or (function.value.id, function.attr) == ("pdb", "set_trace"))
         ):
             return node
-        node.func = build.placed(build.operate("call", node.func), function)
+        node.func = build.wrapped("call", node.func)
         return node
 
     def visit_FunctionDef(self, node: Any) -> Any:

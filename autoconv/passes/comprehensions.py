@@ -34,8 +34,8 @@ class Comprehensions(FunctionPass):
             self.context.note(kind, node, self.function, "plain", False, "asynchronous")
             return node
         for generator in node.generators:
-            generator.iter = build.placed(build.operate("iterate", generator.iter), generator.iter)
-            generator.ifs = [build.placed(build.operate("test", test), test) for test in generator.ifs]
+            generator.iter = build.wrapped("iterate", generator.iter)
+            generator.ifs = [build.wrapped("test", test) for test in generator.ifs]
         conditional = any(generator.ifs for generator in node.generators)
         reason = "the number of elements would depend on a tensor" if conditional else ""
         self.context.note(kind, node, self.function, "statement", not conditional, reason)

@@ -92,19 +92,22 @@ class _Regions:
 
     def _watch(self, node: Any) -> None:
         """A body with handlers reports what it records that may raise: the handlers run only while tracing."""
+        first = node.body[0]
+        if isinstance(first, gast.Assign) and build.is_operation(first.value, "try_begin"):
+            return
         mark = self.context.namer.free("try_")
         begin = build.assign(mark, build.operate("try_begin"))
         end = gast.Expr(build.operate("try_end", build.name(mark)))
         ending = [] if isinstance(node.body[-1], gast.Raise) else [build.placed(end, node.body[-1])]
-        node.body = [build.placed(begin, node.body[0]), *node.body, *ending]
+        node.body = [build.placed(begin, first), *node.body, *ending]
 
     def _statement_form(self, node: Any) -> list[Any]:
-        reason = self.context.statement_forms[id(node)][1]
+        reason = self.context.statement_forms.get(id(node), (node, ""))[1]
         explained = f"it holds {reason}" if reason else ""
         self._note(node, "statement", False, explained)
         if isinstance(node, gast.For):
-            node.iter = build.placed(build.operate("iterate", node.iter), node.iter)
-        elif not isinstance(node, gast.AsyncFor):
+            node.iter = build.wrapped("iterate", node.iter)
+        elif not isinstance(node, gast.AsyncFor) and not build.is_operation(node.test, "test"):
             test = build.operate("test", node.test, build.constant(explained))
             node.test = build.placed(test, node.test)
         self._inside(node)

@@ -41,14 +41,26 @@ class Effects(FunctionPass):
         before = self.scope, self.order
         self.scope = scope_of(node)
         self.order = _Order(node, self.scope)
+        reported = self._accessors(node)
         node.body = self.visit_list(node.body)
         shared = sorted((self.scope.globals | self.scope.nonlocals) & self.scope.bound)
-        if shared:
+        if shared and not reported:
             position = sum(isinstance(s, (gast.Global, gast.Nonlocal)) for s in node.body)
             start = 1 if position and not isinstance(node.body[0], (gast.Global, gast.Nonlocal)) else 0
             node.body[start + position : start + position] = self._shared(node, shared)
         self.scope, self.order = before
         return node
+
+    def _accessors(self, function: Any) -> bool:
+        """Whether the function reports its outer names already; what it reports them with is none of the user's."""
+        for statement in function.body:
+            if isinstance(statement, gast.Expr) and build.is_operation(statement.value, "shared"):
+                names = {argument.id for argument in statement.value.args[:2]}
+                for inner in function.body:
+                    if isinstance(inner, gast.FunctionDef) and inner.name in names:
+                        self.context.mark(inner)
+                return True
+        return False
 
     def _shared(self, node: Any, names: list[str]) -> list[Any]:
         """Tells the journal of the outer names that the function may write."""
@@ -218,4 +230,5 @@ def _has_place(target: Any) -> bool:
 
 
 def _again(value: Any) -> Any:
-    return build.name(value.id) if isinstance(value, gast.Name) else value
+    """A simple value once more."""
+    return build.name(value.id) if isinstance(value, gast.Name) else build.constant(value.value)

@@ -36,7 +36,7 @@ from autoconv.analysis.forms import statement_forms
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
-from autoconv.syntax.tree import Transformer, body_start
+from autoconv.syntax.tree import Transformer, body_start, walk_scope
 
 # How deep tails are moved into arms before they are guarded instead: Python limits indentation.
 _DEEPEST = 8
@@ -94,7 +94,7 @@ class FunctionExits:
         self.forms = reasons
         for key, reason in reasons.items():
             self.context.statement_forms[key] = function, reason
-        if not self._has_exits(function.body):
+        if _is_lowered(function) or not self._has_exits(function.body):
             return function
         returns = _returns(function.body)
         valued = any(r.value is not None and not _is_none(r.value) for r in returns)
@@ -105,7 +105,7 @@ class FunctionExits:
         if valued and falls and not native_return:
             body = [*body, build.placed(gast.Return(build.constant(None)), body[-1])]
         code = self._new_code()
-        bound = scope_of(function).bound
+        bound = scope_of(function).locals
         lowered, pending = self.block(body, Place(True, code))
         if pending and self.returned:
             lowered.append(build.placed(gast.Return(self._result()), body[-1]))
@@ -114,7 +114,7 @@ class FunctionExits:
             lowered.insert(start, build.placed(self._set(code, "NORMAL"), body[0]))
         unread = {id(w) for c in self.codes if not c.read for w in c.writes}
         function.body = _Remover(unread).visit_list(lowered) or [build.placed(gast.Pass(), function)]
-        self._declare(bound - scope_of(function).bound, function)
+        self._declare(bound - scope_of(function).locals, function)
         return function
 
     def _declare(self, names: set[str], function: Any) -> None:
@@ -361,6 +361,11 @@ def _returns(body: list[Any]) -> list[Any]:
             if isinstance(block, list):
                 stack.extend(block)
     return found
+
+
+def _is_lowered(function: Any) -> bool:
+    """Whether exit codes are there, because the pass has been through."""
+    return any(build.is_operator(n, "NORMAL", "RETURN") for s in function.body for n in walk_scope(s))
 
 
 def _is_plain_exit(statements: list[Any]) -> bool:

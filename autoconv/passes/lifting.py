@@ -60,17 +60,16 @@ def make_plan(function: Any, scope: Scope, context: Context) -> Plan:
         scope,
         context.statement_forms,
         context.exit_names,
-        lambda statement: is_exit_check(statement, context),
+        is_exit_check,
         context.generated,
     )
 
 
-def is_exit_check(statement: Any, context: Context) -> bool:
+def is_exit_check(statement: Any) -> bool:
     """Whether this is the `if ag__.leaves(exit_): break` that ends a loop body."""
     return (
         isinstance(statement, gast.If)
-        and context.is_generated(statement)
-        and len(statement.body) == 1
+        and build.is_operation(statement.test, "leaves")
         and isinstance(statement.body[0], gast.Break)
     )
 

@@ -40,7 +40,7 @@ class Logic(FunctionPass):
         reason = cannot_be_deferred(node.body) or cannot_be_deferred(node.orelse)
         self.generic(node)
         if reason:
-            node.test = build.placed(build.operate("test", node.test), node.test)
+            node.test = build.wrapped("test", node.test)
             self.context.note(
                 "if expression", node, self.function, "statement", False, f"an operand holds {reason}"
             )
@@ -68,7 +68,6 @@ class Logic(FunctionPass):
     def _kept(self, kind: str, node: Any, reason: str) -> Any:
         """The operands that decide go through `test`-like operators one by one; the operator itself stays."""
         self.context.note(kind, node, self.function, "statement", False, f"an operand holds {reason}")
-        node.values = [
-            build.placed(build.operate("operand", value), value) for value in node.values[:-1]
-        ] + node.values[-1:]
+        *deciding, last = node.values
+        node.values = [*(build.wrapped("operand", value) for value in deciding), last]
         return node

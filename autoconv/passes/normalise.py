@@ -54,7 +54,8 @@ class Normalise(FunctionPass):
         if not rest:
             return build.placed(gast.Compare(left, operators, comparators), node)
         if isinstance(first, gast.Constant) or (isinstance(first, gast.Name) and not self.in_comprehension):
-            again: Any = first if isinstance(first, gast.Constant) else build.name(first.id)
+            constant = isinstance(first, gast.Constant)
+            again: Any = build.constant(first.value) if constant else build.name(first.id)
         else:
             temporary = self.context.namer.free("middle_")
             first = gast.NamedExpr(build.store(temporary), first)

@@ -42,6 +42,26 @@ def operate(attribute: str, *arguments: gast.expr, **keywords: gast.expr) -> gas
     return call(operator(attribute), *arguments, **keywords)
 
 
+def wrapped(attribute: str, node: gast.expr) -> gast.expr:
+    """`ag__.attribute(node)` at the place of the node, unless it is that already."""
+    return node if is_operation(node, attribute) else placed(operate(attribute, node), node)
+
+
+def is_operation(node: gast.AST, *attributes: str) -> bool:
+    """Whether a node is a call of one of those operators."""
+    return isinstance(node, gast.Call) and is_operator(node.func, *attributes)
+
+
+def is_operator(node: gast.AST, *attributes: str) -> bool:
+    """Whether a node is `ag__.attribute` for one of those."""
+    return (
+        isinstance(node, gast.Attribute)
+        and node.attr in attributes
+        and isinstance(node.value, gast.Name)
+        and node.value.id == OPERATORS
+    )
+
+
 def thunk(body: gast.expr) -> gast.Lambda:
     """`lambda: body`"""
     return gast.Lambda(no_arguments(), body)

@@ -18,7 +18,7 @@ from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.errors import located
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.python_contract import RunPlain, Specialise
-from autoconv.tracing.signature import Call, Key, Signature
+from autoconv.tracing.signature import Call, Key, Signature, accepts
 from autoconv.tracing.trace import LOCK, trace_function
 
 _CACHE_LIMIT = 256
@@ -95,6 +95,11 @@ class Function:
         for concrete in self._cache.get(call.key, ()):
             if not concrete.guards.changed():
                 return concrete
+        for key, entries in self._cache.items():
+            if key != call.key and accepts(key, call.key):
+                for concrete in entries:
+                    if not concrete.guards.changed():
+                        return concrete
         return None
 
     def _obtain(self, call: Call) -> ConcreteFunction | None:
@@ -177,7 +182,7 @@ class Function:
     def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
         """A call of one of this function's traces; raises TypeError for arguments of another type."""
         call = self._signature.bind(args, kwargs, self._literal)
-        if call.key != concrete.key:
+        if not accepts(concrete.key, call.key):
             raise TypeError(
                 f"Binding inputs to tf.function failed: {self._signature.name} was traced for "
                 f"{concrete.pretty_printed_signature(verbose=False)} and is called with ({', '.join(map(str, call.key.leaves))})."

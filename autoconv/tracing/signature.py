@@ -46,6 +46,22 @@ class VariableKey:
         )
 
 
+def accepts(general: Key, key: Key) -> bool:
+    """Whether a trace made for `general` serves a call of `key`: wider shapes, and all else equal."""
+    if general.templates != key.templates or len(general.leaves) != len(key.leaves):
+        return False
+    for wide, narrow in zip(general.leaves, key.leaves, strict=True):
+        if wide == narrow:
+            continue
+        if not (isinstance(wide, TensorKey) and isinstance(narrow, TensorKey)):
+            return False
+        if (wide.origin, wide.type.weak, wide.type.dtype) != (narrow.origin, narrow.type.weak, narrow.type.dtype):
+            return False
+        if not is_subtype(narrow.type, wide.type):
+            return False
+    return True
+
+
 class Literal:
     """A plain value: part of the key by type and value, floats by their bits."""
 
@@ -142,11 +158,13 @@ class Signature:
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
+        fixed: dict[int, TensorType] = {}
         for position, (name, value) in enumerate(self._items(bound)):
             spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
             found, template = flatten(value)
             if spec is not None:
                 found = self._fit(found, value, spec, name, args, kwargs)
+                fixed.update(enumerate((s.type for s in flatten(spec)[0]), len(leaves)))
                 if not (isinstance(value, Tensor) or is_structure(spec)):
                     template = None
             templates.append((name, template))
@@ -154,7 +172,8 @@ class Signature:
             names += [name] * len(found)
         aliases: dict[int, int] = {}
         keys = tuple(
-            self._leaf_key(leaf, aliases, index in literal) for index, leaf in enumerate(leaves)
+            TensorKey(fixed[index], "tensor") if index in fixed else self._leaf_key(leaf, aliases, index in literal)
+            for index, leaf in enumerate(leaves)
         )
         return Call(Key(tuple(templates), keys), names, leaves, dict(bound.arguments))
 

@@ -127,8 +127,11 @@ def test_floats_keep_their_bits(bits: int) -> None:
     assert struct.pack("<d", back(value)) == struct.pack("<d", value)
 
 
+numbers = st.sampled_from([name for name in DTYPES if name not in ("bfloat16", "string", "bool")])
+
+
 @settings(deadline=None)
-@given(st.sampled_from([n for n in DTYPES if n not in ("bfloat16", "string", "bool")]), st.binary(min_size=16, max_size=16))
+@given(numbers, st.binary(min_size=16, max_size=16))
 def test_arrays_keep_their_bits(name: str, data: bytes) -> None:
     array = np.frombuffer(data, name)
     for value in (array, array.reshape(-1, 1), array[0], array[:0], array[:1].reshape(())):
@@ -177,7 +180,11 @@ def test_exceptions_are_data() -> None:
         assert type(found) is type(error) and found.args == error.args
 
 
-@pytest.mark.parametrize("value", [len, lambda: 0, object(), np.array([None]), {1, 2}, type("Mine", (KeyError,), {})])
+class Mine(KeyError):
+    """An exception that is not Python's own."""
+
+
+@pytest.mark.parametrize("value", [len, lambda: 0, object(), np.array([None]), {1, 2}, Mine, Mine("x")])
 def test_opaque_values_print_and_do_not_parse(value: Any) -> None:
     text = to_text(around(value))
     assert "value=<opaque " in text
@@ -223,7 +230,7 @@ def test_span_is_readable() -> None:
         ("graph f() {\n  %a = any(a=exit()): ()", "line 2, column 14: expected a type, found 'exit"),
         ("graph f() {\n  %a = any(a=(1)): ()", "a tuple of one item has a comma behind it"),
         ("graph f() {\n  %a = any(a=error(open)): ()", "line 2, column 20: open is no exception"),
-        ("graph f() {\n  %a = any(a=error(KeyError, 3)): ()", "KeyError cannot be made from 3"),
+        ("graph f() {\n  %a = any(a=error(KeyError, 3)): ()", "cannot be made from 3"),
         ("graph f() {\n  %a = any(a=array(int8[1], [300])): ()", "expected an element of int8, found 300"),
         ("graph f() {\n  %a = any(a=array(int8[2], [1])): ()", "line 2, column 31: expected ',', found '])"),
         ("graph f() {\n  %a = any(a=array(int8[?], [1])): ()", "an array has a shape of numbers"),

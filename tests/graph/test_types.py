@@ -39,7 +39,9 @@ types: st.SearchStrategy[Any] = st.recursive(
         st.builds(MapType, inner, inner),
         st.builds(ResourceType, inner),
         st.builds(IteratorType, inner),
-        st.dictionaries(st.sampled_from("abc"), inner, max_size=2).map(lambda d: VariantType(tuple(d.items()))),
+        st.dictionaries(st.sampled_from("abc"), inner, max_size=2).map(
+            lambda arms: VariantType(tuple(arms.items()))
+        ),
     ),
     max_leaves=3,
 )

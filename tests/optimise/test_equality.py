@@ -1,4 +1,4 @@
-"""Any subset of the optimisations gives the same results, bit by bit; and what `optimise` promises beside that."""
+"""Any subset of the optimisations gives the same results, bit by bit; and what else `optimise` promises."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def test_every_subset_gives_the_same_bits(seed: int, contract: str) -> None:
     wanted = results(graph, arguments)
     for skip in SUBSETS:
         optimised = optimise(graph, skip, contract)
-        assert results(optimised, arguments) == wanted, f"without {sorted(skip)}:\n{text}\n{to_text(optimised)}"
+        shown = f"without {sorted(skip)}:\n{text}\n{to_text(optimised)}"
+        assert results(optimised, arguments) == wanted, shown
         assert [v.type for v in optimised.parameters] == [v.type for v in graph.parameters]
     assert to_text(graph) == text
 

@@ -1,7 +1,7 @@
-"""fixtures/graphs/<optimisation>/<case>.txt: a graph, a line `=>`, the graph after. `pytest --update` rewrites.
+"""fixtures/graphs/<optimisation>/<case>.txt: a graph, `=>`, the graph after. `pytest --update` rewrites.
 
-A case may say `# contract: compile`, and `# call: …` with the arguments of a run that has to come out the same
-before and after: results bit by bit, what is printed, and the exception if there is one.
+A case may say `# contract: compile`, and `# call: …` with the arguments of a run that has to come out the
+same before and after: results bit by bit, what is printed, and the exception if there is one.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def outcome(graph: Graph, values: Any) -> Any:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         try:
-            found: Any = [(np.asarray(x).dtype, np.shape(x), np.asarray(x).tolist(), bits(x)) for x in
-                          compile_graph(graph)(arguments)]
+            results = compile_graph(graph)(arguments)
+            found: Any = [(np.asarray(x).dtype, np.shape(x), bits(x)) for x in results]
         except (ArithmeticError, AssertionError) as error:
             found = type(error), str(error)
     held = [bits(a.value) for a in arguments if isinstance(a, Cell)]
