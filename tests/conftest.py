@@ -6,7 +6,7 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update", action="store_true", help="rewrite texts under fixtures/ to what comes out now")
+    parser.addoption("--update", action="store_true", help="rewrite the goldens under fixtures/")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Who may import whom: the layers of autoconv, read from the source."""
+"""Who may import whom, read from the source: the source tower, the graph tower, and the storeys where they meet."""
 
 import ast
 import subprocess
@@ -9,22 +9,159 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "autoconv"
 
-# What each part of the package may import from the package, itself aside.
-LAYERS = {
+SOURCE = {"syntax", "analysis", "passes", "emit"}
+GRAPH = {"graph", "ops", "autodiff", "optimise", "backends"}
+BASE = {"errors", "config"}
+
+# What each part may import from autoconv, itself aside; what is imported for annotations only does not count.
+MAY_IMPORT = {
     "errors": set(),
-    "_start": set(),
     "config": {"errors"},
     # Python in, Python out
     "syntax": {"errors"},
     "analysis": {"errors", "syntax"},
     "passes": {"errors", "syntax", "analysis"},
     "emit": {"errors", "syntax", "analysis", "passes"},
+    "conversion_cache": BASE | {"emit"},
+    "importing": BASE | {"emit", "conversion_cache"},
     # graphs in, results out
-    "graph": {"errors", "ops"},
+    "graph": {"errors"},
     "ops": {"errors", "graph"},
     "autodiff": {"errors", "graph", "ops"},
     "optimise": {"errors", "graph", "ops"},
-    "backends": {"errors", "graph", "ops", "config"},
+    "backends": BASE | {"graph", "ops"},
+    # where they meet
+    "runtime": BASE | {"graph", "ops", "autodiff"},
+    "operators": BASE | {"runtime", "graph", "ops", "emit"},
+    "tracing": BASE | SOURCE | GRAPH | {"runtime", "operators"},
+    "api": BASE | {"graph", "ops", "autodiff", "runtime", "operators", "tracing"},
 }
+INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
+CORE = INNER - {"api"}
+
+THIRD_PARTY = {
+    "syntax": {"gast"}, "analysis": {"gast"}, "passes": {"gast"}, "emit": {"gast", "astunparse"},
+    "graph": {"numpy", "ml_dtypes"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
+    "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"}, "tracing": {"numpy"}, "api": {"numpy"},
+    "config": {"platformdirs"},
+}  # fmt: skip
+
+# Libraries that are imported inside functions because they are heavy and only some need them.
+LAZY_LIBRARIES = {"ml_dtypes", "platformdirs", "rich", "pygments", "llvmlite"}
+
+# Imports inside functions that break a cycle, with the reason. This table only gets shorter: an entry that is not
+# needed any more fails the test.
+TOLERATED = {
+    ("autoconv/runtime/dispatch.py", "autoconv.runtime.convert"): "conversion of operands applies ops",
+    ("autoconv/runtime/convert.py", "autoconv.runtime.dispatch"): "conversion of operands applies ops",
+    ("autoconv/runtime/tensor_methods.py", "autoconv.runtime.dispatch"): "operators of a class and what they call",
+    ("autoconv/operators/staging.py", "autoconv.operators.conditionals"): "conditionals are built on staging",
+    ("autoconv/operators/builtins.py", "autoconv.operators.calls"): "calls look up the replacements of builtins",
+    ("autoconv/graph/graph.py", "autoconv.graph.graphdef"): "the form as data is built on graphs",
+}
+
+
+def part_of(path: Path) -> str:
+    """The part a file belongs to: its folder under autoconv, or its own name."""
+    return path.relative_to(ROOT / "autoconv").parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """(module, whether it is imported inside a function) for what is imported when the program runs."""
+    waiting: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text(encoding="utf-8")), False)]
+    while waiting:
+        node, inside = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, inside) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path} imports relatively"
+            module = node.module or ""
+            known = (ROOT / module.replace(".", "/")).is_dir()
+            yield from ((f"{module}.{alias.name}" if known else module, inside) for alias in node.names)
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        waiting.extend((child, inside) for child in ast.iter_child_nodes(node))
+
+
+FILES = sorted((ROOT / "autoconv").rglob("*.py"))
+by_name = {"ids": lambda path: str(path.relative_to(ROOT / "autoconv"))}
+
+
+@pytest.mark.parametrize("path", FILES, **by_name)
+def test_layer(path):
+    part = part_of(path)
+    if part not in MAY_IMPORT:
+        return  # a public name of its own: see test_nothing_inside_imports_the_public_names
+    for module, _ in imports(path):
+        names = module.split(".")
+        if names[0] == "autoconv":
+            wanted = names[1] if len(names) > 1 else "the package itself"
+            assert wanted == part or wanted in MAY_IMPORT[part], f"{part} may not import {module}"
+        elif names[0] not in sys.stdlib_module_names:
+            assert names[0] in THIRD_PARTY.get(part, set()), f"{part} may not import {module}"
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if part_of(path) in CORE], **by_name)
+def test_nothing_inside_imports_the_public_names(path):
+    """The core knows neither the public names nor the features that are built on them."""
+    for module, _ in imports(path):
+        names = module.split(".")
+        assert names[0] != "autoconv" or (len(names) > 1 and names[1] in CORE), f"{path} imports {module}"
+
+
+def test_the_source_tower_never_imports_numpy_and_the_graph_tower_never_gast():
+    for path in FILES:
+        found = {module.partition(".")[0] for module, _ in imports(path)}
+        if part_of(path) in SOURCE:
+            assert "numpy" not in found, path
+        elif part_of(path) != "importing":
+            assert "gast" not in found, path
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "cli").rglob("*.py")), ids=lambda path: path.name)
+def test_the_command_line_uses_what_stands_above(path):
+    """The command line converts without numpy: it takes the public names, conversion and the errors."""
+    allowed = {"errors", "config", "cli", "emit", "passes", "importing", "conversion_cache", "backends", "_start", "tracing"}
+    for module, _ in imports(path):
+        names = module.split(".")
+        if names[0] == "autoconv" and len(names) > 1:
+            assert names[1] in allowed, f"{path.name} imports {module}"
+
+
+def test_imports_inside_functions():
+    found = {
+        (path.relative_to(ROOT).as_posix(), module)
+        for path in FILES
+        for module, inside in imports(path)
+        if inside and part_of(path) in CORE
+    }
+    dodging = {entry for entry in found if entry[1].partition(".")[0] not in LAZY_LIBRARIES}
+    assert dodging - set(TOLERATED) == set(), "imports inside functions"
+    assert set(TOLERATED) - dodging == set(), "no longer needed in the table"
+
+
+def test_only_syntax_parses_with_gast():
+    for path in FILES:
+        if part_of(path) == "syntax":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "gast":
+                assert node.attr not in ("parse", "ast_to_gast", "gast_to_ast"), f"{path}: gast.{node.attr}"
+
+
+def test_conversion_runs_without_numpy():
+    """The package itself brings numpy; its source tower does not, and neither does what it is built on."""
+    program = """
+import sys, types
+sys.modules["numpy"] = None
+package = types.ModuleType("autoconv")
+package.__path__ = [sys.argv[1]]
+sys.modules["autoconv"] = package
+from autoconv.emit.module import convert_source
+assert "ag__.and_" in convert_source("def f(a, b): return a and b", "example.py").text
+"""
+    command = [sys.executable, "-c", program, str(ROOT / "autoconv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import OpError
+from autoconv.errors import OpError, Place
 from autoconv.graph.graph import Graph, Node
 
 Run = Callable[[Sequence[Any]], list[Any]]
@@ -119,7 +119,5 @@ def locate(error: Exception, node: Node) -> Exception:
         return error
     error._autoconv_span = node.span  # type: ignore[attr-defined]
     if isinstance(error, OpError) and error.place is None:
-        from autoconv.errors import Place  # noqa: PLC0415
-
         error.place = Place(node.span.file, node.span.line)
     return error

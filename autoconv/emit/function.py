@@ -1,6 +1,7 @@
 """Converts one function while the program runs: finds its source, rewrites it, and binds it to the same cells."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import inspect
@@ -120,8 +121,6 @@ def _find_code(code: types.CodeType, name: str) -> types.CodeType:
 
 
 def _future_flags(function: types.FunctionType) -> int:
-    import __future__  # noqa: PLC0415
-
     every = 0
     for feature in __future__.all_feature_names:
         every |= getattr(__future__, feature).compiler_flag

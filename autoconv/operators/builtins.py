@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.operators.conditionals import and_, is_staged, or_, truth
+from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
+from autoconv.operators.attempts import emit_output
+from autoconv.operators.conditionals import and_, if_exp, is_staged, or_, truth
 from autoconv.operators.iterables import (
     Staged,
     StagedEnumerate,
@@ -23,8 +24,10 @@ from autoconv.operators.iterables import (
     leading_dimension,
 )
 from autoconv.operators.layout import Variant
+from autoconv.operators.loops import iterate
+from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
-from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -55,8 +58,6 @@ def _overrides(function: Any) -> Callable[[Any], Any]:
 def _value(x: Any) -> Any:
     """A variant as the one arm that is a value."""
     if type(x) is Variant:
-        from autoconv.operators.variants import payload  # noqa: PLC0415
-
         return payload(x, "call")
     return x
 
@@ -93,8 +94,6 @@ def _int(x: Any = 0, *base: Any) -> Any:
     region = current_region()
     if region is not None and region.contract == COMPILE:
         return dispatch.apply("python_int", x)
-    from autoconv.graph.dtypes import int32  # noqa: PLC0415
-
     return x if x.dtype.is_integer else dispatch.apply("cast", x, dtype=int32)
 
 
@@ -106,8 +105,6 @@ def _float(x: Any = 0.0) -> Any:
     region = current_region()
     if x.weak or (region is not None and region.contract == COMPILE):
         return dispatch.apply("python_float", x)
-    from autoconv.graph.dtypes import float32  # noqa: PLC0415
-
     return x if x.dtype.is_floating else dispatch.apply("cast", x, dtype=float32)
 
 
@@ -146,8 +143,6 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
         better = b > a if name == "max" else b < a
         if not isinstance(better, Tensor):
             return b if better else a
-        from autoconv.operators.conditionals import if_exp  # noqa: PLC0415
-
         if _weak(a) and _weak(b) and _same_dtype(a, b):
             return dispatch.apply("select", better, b, a)
         return if_exp(better, lambda: b, lambda: a) if _weak(a) and _weak(b) else dispatch.apply(op, a, b)
@@ -176,8 +171,6 @@ def _weak(x: Any) -> bool:
 
 
 def _same_dtype(a: Any, b: Any) -> bool:
-    from autoconv.runtime.convert import weak_dtype  # noqa: PLC0415
-
     kinds = [x.type.dtype if isinstance(x, Tensor) else weak_dtype(x) for x in (a, b)]
     return kinds[0] is kinds[1]
 
@@ -245,7 +238,7 @@ def _reversed(iterable: Any) -> Any:
 
 @_overrides(builtins.map)
 def _map(function: Any, *iterables: Any) -> Any:
-    from autoconv.operators.calls import call  # noqa: PLC0415 - calls know the overrides
+    from autoconv.operators.calls import call
 
     if any(map(_symbolic, iterables)):
         return StagedMap(call(function), *iterables)
@@ -262,15 +255,11 @@ def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
 
 @_overrides(builtins.list)
 def _list(*iterable: Any) -> Any:
-    from autoconv.operators.loops import iterate  # noqa: PLC0415
-
     return builtins.list(*map(iterate, iterable))
 
 
 @_overrides(builtins.tuple)
 def _tuple(*iterable: Any) -> Any:
-    from autoconv.operators.loops import iterate  # noqa: PLC0415
-
     return builtins.tuple(*map(iterate, iterable))
 
 
@@ -312,7 +301,8 @@ def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flu
     if hook is not None:
         hook(values, sep, end, file, flush)
     else:
-        builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
+        shown = [str(value) if isinstance(value, Tensor) else value for value in values]
+        emit_output(region, lambda: builtins.print(*shown, sep=sep, end=end, file=file, flush=flush))
 
 
 _MATH = frozenset(
@@ -347,8 +337,6 @@ def _as_python_number(x: Any) -> Any:
 
 
 def _wide(dtype: Any) -> Any:
-    from autoconv.graph.dtypes import bool_, float64, int64  # noqa: PLC0415
-
     return bool_ if dtype.is_bool else int64 if dtype.is_integer else float64
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.errors import AssertionFailedError, StagingError
+from autoconv.operators.deferred import raising
+from autoconv.operators.attempts import Attempt
 from autoconv.operators.layout import Static, Variant
 from autoconv.operators.staging import record_body, stage_arms, write_spot
 from autoconv.runtime import dispatch
@@ -83,11 +85,11 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     """The index after one more test: False and True where it is known; evaluated only when nothing held before."""
     region = current_region()
     assert region is not None
-    length = len(region.graph.nodes)
+    trial = Attempt()
     probe = record_body(region, "probe", lambda _: [test()], 1)
+    trial.undo()
     value = probe.results[0]
-    region.graph.truncate(length)
-    if not is_staged(value) and not probe.diverges:
+    if not is_staged(value) and not probe.diverges and not probe.region.graph.nodes:
         return bool(value)
     if not probe.region.graph.effects and not probe.spots:
         return dispatch.apply("select", (index < 0) & truth(test()), position, index)
@@ -167,8 +169,6 @@ def holds(condition: Any, message: Thunk | None = None) -> Any:
         return condition
 
     def fails() -> tuple[()]:
-        from autoconv.operators.deferred import raising  # noqa: PLC0415
-
         text = raising(lambda: AssertionFailedError(f"assertion failed: [{message()}]")) if message else None
         raise text or AssertionFailedError("assertion failed: []")
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.operators.conditionals import note_cells
+from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.layout import Variant
+from autoconv.operators.variants import is_arm, payload, raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.journal import attribute_spot, container_spot
@@ -20,7 +21,7 @@ from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
-slice = builtins.slice  # noqa: A001 - `ag__.slice(a, b, c)` in emitted code
+slice = builtins.slice  # `ag__.slice(a, b, c)` in emitted code
 iadd, isub, imul, imatmul = operator.iadd, operator.isub, operator.imul, operator.imatmul
 itruediv, ifloordiv, imod, ipow = operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow
 ilshift, irshift, iand, ior, ixor = (
@@ -63,8 +64,6 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         new = set_item(inner, tuple(rest), value)
         return x if new is inner else set_item(x, (index,), new)
     if isinstance(x, Variant):
-        from autoconv.operators.variants import payload  # noqa: PLC0415
-
         x = payload(x, "item assignment")
     if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and current_region() is not None):
         _in_place(x, "an item of an array or tensor is assigned")
@@ -80,9 +79,6 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
 def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: Any) -> None:
     """Every element becomes the value where the index is its position, and stays as it is elsewhere."""
     size = len(x)
-    from autoconv.operators.conditionals import if_exp  # noqa: PLC0415
-    from autoconv.operators.variants import raise_if  # noqa: PLC0415
-
     raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
     wrapped = index % size
     for position, old in enumerate(list(x)):
@@ -227,8 +223,6 @@ def _symbolic_inside(container: Any) -> bool:
 
 def is_(a: Any, b: Any) -> Any:
     if type(a) is Variant or type(b) is Variant:
-        from autoconv.operators.variants import is_arm  # noqa: PLC0415
-
         return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
     if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
         region = current_region()

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
+from autoconv.graph.dtypes import int64
 from autoconv.operators.layout import Variant
+from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -167,8 +169,6 @@ def as_staged(iterable: Any) -> Staged | None:
     if isinstance(iterable, Staged):
         return iterable
     if isinstance(iterable, Variant):
-        from autoconv.operators.variants import payload  # noqa: PLC0415
-
         return as_staged(payload(iterable, "iteration"))
     tensor = as_tensor(iterable)
     if tensor is not None:
@@ -210,6 +210,4 @@ def leading_dimension(tensor: Any) -> Any:
 
 
 def _int64() -> Any:
-    from autoconv.graph.dtypes import int64  # noqa: PLC0415
-
     return int64

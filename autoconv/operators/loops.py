@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
+from autoconv.operators.attempts import attempt
 from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells
 from autoconv.operators.iterables import Staged, as_staged, is_staged_iterable
 from autoconv.operators.names import BREAK, NORMAL, goes_on
@@ -27,7 +28,7 @@ def while_stmt(
     body: Callable[..., Any],
     state: tuple[Any, ...] = (),
     names: tuple[str, ...] = (),
-    exit: str = "",  # noqa: A002 - the name in emitted code
+    exit: str = "",
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
     """`while test(*state): state = body(*state)`, left early when the state variable named `exit` says so.
@@ -41,8 +42,9 @@ def while_stmt(
             return state
         if code >= 0 and is_staged(state[code]):
             return _stage_while(test, body, state, names, code, cells)
-        decision = test(*state)
-        if is_staged(decision) or (decision and patience.is_over()):
+        over = patience.is_over()
+        decision = attempt(lambda: test(*state), lambda found: is_staged(found) or (over and bool(found)))  # noqa: B023
+        if is_staged(decision) or (decision and over):
             return _stage_while(test, body, state, names, code, cells)
         if not decision:
             return state
@@ -81,7 +83,7 @@ def for_stmt(
     body: Callable[..., Any],
     state: tuple[Any, ...] = (),
     names: tuple[str, ...] = (),
-    exit: str = "",  # noqa: A002
+    exit: str = "",
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
     """`for item in iterable: state = body(item, *state)`."""

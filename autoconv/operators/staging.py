@@ -15,6 +15,7 @@ from autoconv.errors import (
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.graph import Span, Value
 from autoconv.graph.types import TensorType
+from autoconv.operators.attempts import emit_output
 from autoconv.operators.deferred import template_of
 from autoconv.operators.layout import (
     NEVER,
@@ -202,12 +203,16 @@ def stage_loop(
         initial = [*state, *(spot.read() for spot in spots.values())]
         layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
         titles = [*names, *(spot.name for spot in spots.values())]
-        checked = record_body(
-            parent, "while_cond", lambda region: [_test(region, test, layouts, spots, count)], 1
-        )
-        stepped = record_body(
-            parent, "while_body", lambda region: _step(region, body, layouts, spots, count), count
-        )
+        outer_output, parent.trace.pending_output = parent.trace.pending_output, []
+        try:
+            checked = record_body(
+                parent, "while_cond", lambda region: [_test(region, test, layouts, spots, count)], 1
+            )
+            stepped = record_body(
+                parent, "while_body", lambda region: _step(region, body, layouts, spots, count), count
+            )
+        finally:
+            shown, parent.trace.pending_output = parent.trace.pending_output, outer_output
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
         widened = [
@@ -217,6 +222,8 @@ def stage_loop(
             for layout, value, title in zip(layouts, after, titles, strict=True)
         ]
         if not new and widened == layouts:
+            for show in shown:
+                emit_output(parent, show)
             return _finish_loop(parent, checked, stepped, layouts, initial, after, spots, count)
         layouts = widened
         if new:
@@ -238,7 +245,7 @@ def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], cou
 
 
 def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int) -> Any:
-    from autoconv.operators.conditionals import truth  # noqa: PLC0415 - conditionals build on staging
+    from autoconv.operators.conditionals import truth
 
     return truth(test(*_bind(region, layouts, spots, count)))
 

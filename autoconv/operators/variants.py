@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autoconv.errors import StagingError
 from autoconv.operators.layout import Static, Variant
 from autoconv.operators.names import Undefined, unbound
+from autoconv.operators.staging import stage_arms
 from autoconv.runtime import dispatch
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.tensor_methods import TensorMethods
@@ -16,8 +19,6 @@ def raise_if(condition: Any, error: BaseException) -> None:
     """Records that `error` is raised where the symbolic bool `condition` holds."""
     region = current_region()
     assert region is not None
-    from autoconv.operators.conditionals import stage_arms  # noqa: PLC0415 - conditionals build on variants
-
     def fails() -> tuple[()]:
         raise error
 
@@ -48,8 +49,6 @@ def without(variant: Variant, drop: Any, error: Any) -> Any:
 
 
 def _table(numbers: list[int]) -> Any:
-    import numpy as np  # noqa: PLC0415
-
     return np.array(numbers, np.int64)
 
 

@@ -64,9 +64,7 @@ class Lineariser:
         last = max(i for i, part in enumerate(parts) if _has_conditional_walrus(part))
         replaced: dict[int, Any] = {}
         for i, part in enumerate(parts[: last + 1]):
-            if isinstance(part, gast.keyword):
-                part.value = self._saved(part.value, i < last)
-            elif isinstance(part, gast.Starred):
+            if isinstance(part, gast.keyword) or isinstance(part, gast.Starred):
                 part.value = self._saved(part.value, i < last)
             else:
                 replaced[id(part)] = self._saved(part, i < last)

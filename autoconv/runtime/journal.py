@@ -44,6 +44,13 @@ class Journal:
             self.spots[spot.key] = spot
             self.before[spot.key] = spot.read()
 
+    def hand_on(self, outer: Journal | None) -> None:
+        """What was noted here happened as part of what `outer` is the journal of."""
+        if outer is not None:
+            for key, spot in self.spots.items():
+                if key not in outer.spots:
+                    outer.spots[key], outer.before[key] = spot, self.before[key]
+
     def roll_back(self) -> dict[tuple[Any, ...], Any]:
         """Puts the old values back; returns the new ones by key."""
         after = {key: spot.read() for key, spot in self.spots.items()}

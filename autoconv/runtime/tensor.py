@@ -12,7 +12,7 @@ from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int6
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.runtime.recording import COMPILE, current_region
-from autoconv.runtime.shape import TensorShape
+from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.tensor_methods import TensorMethods
 
 
@@ -183,8 +183,6 @@ class SymbolicTensor(Tensor):
 
     def set_shape(self, shape: Any) -> None:
         """Declares what is known about the shape; raises ValueError when it contradicts what is known already."""
-        from autoconv.runtime.shape import as_shape  # noqa: PLC0415
-
         wanted = as_shape(shape)
         if not self.shape.is_compatible_with(wanted):
             raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(wanted)}")

@@ -7,7 +7,9 @@ from typing import Any
 
 
 def _dispatch() -> Any:
-    from autoconv.runtime import dispatch  # the operators of a class, and the function they call, need each other
+    from autoconv.runtime import (
+        dispatch,  # the operators of a class, and the function they call, need each other
+    )
 
     return dispatch
 

@@ -20,6 +20,7 @@ from autoconv.graph.text import from_text, to_text
 from autoconv.graph.types import TensorType
 from autoconv.graph.verify import VerificationError
 from autoconv.ops import OPS
+from autoconv.ops.resources import Cell
 from autoconv.optimise import OPTIMISATIONS, optimise
 
 HELPERS = Path(__file__).parents[1] / "graph" / "random_graphs.py"
@@ -138,6 +139,23 @@ def test_verifier_is_off_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = line()
     graph.nodes[0].results[0].type = TensorType(float32, (3,))
     optimise(graph)
+
+
+def test_two_parameters_may_be_one_variable() -> None:
+    """A read after a write to the other name sees what was written."""
+    graph = from_text(
+        """
+        graph f(%v: resource<float32[]>, %w: resource<float32[]>, %x: float32[]) {
+          %before = read_variable(%v): float32[]
+          %assign = assign_variable(%w, %x): float32[]
+          %after = read_variable(%v): float32[]
+          return %before, %after
+        }
+        """,
+        OPS,
+    )
+    cell = Cell(np.float32(1.0))
+    assert compile_graph(optimise(graph))([cell, cell, np.float32(5.0)]) == [1.0, 5.0]
 
 
 def test_deep_nesting() -> None:

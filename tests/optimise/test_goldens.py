@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib
 import io
 import re
 import textwrap
@@ -88,7 +89,8 @@ def bits(value: Any) -> bytes:
 def test_docstring_is_true(row: Optimisation) -> None:
     """The graphs that the file's docstring shows before and after."""
     module = getattr(autoconv.optimise, row.name).__module__
-    shown = __import__(module, fromlist=["__doc__"]).__doc__
+    shown = importlib.import_module(module).__doc__
+    assert shown is not None
     before, after = (textwrap.dedent(" " * 13 + part) for part in re.split("before   |after    ", shown)[1:])
     assert to_text(row.transform(from_text(before, OPS), "function")) == to_text(from_text(after, OPS))
 

@@ -1,0 +1,64 @@
+"""Evaluations that may have to be taken back: a condition that turns out to be a tensor is recorded again elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.runtime.journal import Journal
+from autoconv.runtime.recording import Region, current_region
+
+
+class Attempt:
+    """What happens between `Attempt()` and `keep()` or `undo()`: nodes recorded, Python writes, prints."""
+
+    def __init__(self) -> None:
+        region = current_region()
+        assert region is not None
+        self.region: Region = region
+        self.length = len(region.graph.nodes)
+        self.outer_journal, region.journal = region.journal, Journal()
+        self.outer_output, region.trace.pending_output = region.trace.pending_output, []
+
+    def keep(self) -> None:
+        journal, output = self._close()
+        journal.hand_on(self.outer_journal)
+        for show in output:
+            emit_output(self.region, show)
+
+    def undo(self) -> None:
+        journal, _ = self._close()
+        journal.roll_back()
+        self.region.graph.truncate(self.length)
+
+    def _close(self) -> tuple[Journal, list[Callable[[], None]]]:
+        journal, output = self.region.journal, self.region.trace.pending_output
+        assert journal is not None and output is not None
+        self.region.journal, self.region.trace.pending_output = self.outer_journal, self.outer_output
+        return journal, output
+
+
+def attempt(evaluate: Callable[[], Any], take_back: Callable[[Any], bool]) -> Any:
+    """The value of `evaluate()`, all of whose effects are taken back when `take_back(value)`."""
+    if current_region() is None:
+        return evaluate()
+    trial = Attempt()
+    try:
+        value = evaluate()
+    except BaseException:
+        trial.keep()
+        raise
+    if take_back(value):
+        trial.undo()
+    else:
+        trial.keep()
+    return value
+
+
+def emit_output(region: Region, show: Callable[[], None]) -> None:
+    """Prints now, or when the region that prints is known to stay as it was recorded."""
+    pending = region.trace.pending_output
+    if pending is None:
+        show()
+    else:
+        pending.append(show)
