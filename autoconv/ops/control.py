@@ -11,10 +11,13 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType, Type, is_subtype, join
+from autoconv.ops.list_value import ListValue
 from autoconv.ops.record import define, none
 
 
@@ -104,9 +107,6 @@ def _absent_types(*, type: Type) -> Type:
 
 
 def _absent(*, type: Type) -> Any:
-    import numpy as np
-
-    from autoconv.ops.list_value import ListValue
 
     if not isinstance(type, TensorType):
         return ListValue.empty() if hasattr(ListValue, "empty") else None

@@ -17,7 +17,7 @@ import numpy as np
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, weak_rank
-from autoconv.ops.record import Builder, define, none, sample
+from autoconv.ops.record import OPS, Builder, define, none, sample
 
 _INT_LIMIT = 2**63
 _X, _Y = np.array(2.5), np.array(-1.5)
@@ -91,8 +91,6 @@ def _gradient_of(op: str) -> Callable[..., Any]:
     """The cotangents of the typed op: on floats both mean the same."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-        from autoconv.ops.record import OPS
-
         found = OPS[op].gradient(b, inputs, results, cotangents, attributes)  # type: ignore[operator]
         return tuple(c if x.type.dtype.is_floating else None for c, x in zip(found, inputs, strict=True))
 

@@ -39,7 +39,7 @@ class Lifting(FunctionPass):
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
         stateful = {name for region in plan.regions.values() for name in (*region.inputs, *region.outputs, *region.cells)}
-        deleted = _deleted_names(node) & stateful & scope.locals
+        deleted = _deleted_names(node) & (stateful | plan.undefined) & scope.locals
         undefined = sorted(plan.undefined - set(scope.parameters))
         if not plan.undefined and not deleted:
             return node

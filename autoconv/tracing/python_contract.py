@@ -17,6 +17,7 @@ import numpy as np
 
 from autoconv.operators.staging import AbandonTrace
 from autoconv.runtime import dispatch
+from autoconv.runtime.recording import Trace
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import SymbolicTensor, Tensor
 
@@ -50,12 +51,14 @@ class Specialise(AbandonTrace):
         self.leaf = leaf
 
 
-def allows_call(function: Any) -> None:
+def allows_call(trace: Trace, function: Any) -> None:
     """Raises RunPlain for a function that is not converted and not known to be pure."""
+    module = getattr(function, "__module__", None) or ""
+    if trace.arrays and module.partition(".")[0] == "autoconv":
+        raise RunPlain("autoconv's own functions make tensors of NumPy arrays")
     if _is_pure(function):
         return
     name = getattr(function, "__qualname__", None) or repr(function)
-    module = getattr(function, "__module__", None)
     raise RunPlain(f"{module + '.' if module else ''}{name} is not converted and not known to be pure")
 
 

@@ -22,6 +22,7 @@ from autoconv.runtime.structure import flatten, is_structure, pack
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.variable import Variable
 from autoconv.tracing import python_contract
+from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.signature import Call, Literal, Reference, Signature, TensorKey
@@ -64,6 +65,8 @@ def trace_function(
     graph = trace.root.graph
     graph.outputs = outputs
     guards.settle()
+    if trace.arrays and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
+        raise python_contract.RunPlain("an array argument, or a view of one, is returned")
     if contract == COMPILE and guards.blind:
         raise python_contract.RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
     captures = [obj for obj, _ in trace.captures.values()]
@@ -77,7 +80,7 @@ def trace_function(
 
 def _python_rules(trace: Trace, call: Call) -> None:
     trace.arrays = any(isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves)
-    trace.allows_call = python_contract.allows_call
+    trace.allows_call = functools.partial(python_contract.allows_call, trace)
     trace.owned = {}
     trace.outside_effect = functools.partial(python_contract.outside_effect, trace.owned)
     trace.python_print = python_contract.python_print

@@ -187,8 +187,11 @@ def test_map_fn_converts_its_function() -> None:
 
 
 def test_map_fn_over_no_rows() -> None:
-    empty = np.zeros((0, 2), np.float32)
-    assert agree(lambda t: tf.map_fn(lambda row: row, t), empty).shape == (0, 2)
+    empty = tf.zeros([0, 2])
+    doubled = tf.function(
+        lambda t: tf.map_fn(lambda row: row * 2, t), input_signature=[tf.TensorSpec([None, 2], tf.float32)]
+    )
+    assert tf.map_fn(lambda row: row, empty).shape == doubled(empty).shape == (0, 2)
 
 
 def test_scan() -> None:

@@ -149,7 +149,7 @@ def describe(error: BaseException | None, depth: int = 0) -> str:
     """An exception with its arguments, cause and context. Where a name is missing, which name is in the text."""
     if error is None or depth > 4:
         return ""
-    text = _REGION.sub("", f"{type(error).__name__}{show(error.args)}")
+    text = f"{type(error).__name__}{show(error.args)}"
     if error.__cause__ is not None:
         text += f" from {describe(error.__cause__, depth + 1)}"
     if error.__context__ is not None and not error.__suppress_context__:
@@ -168,7 +168,7 @@ def show(value: Any, depth: int = 0) -> str:
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{show(k)}: {show(v, depth + 1)}" for k, v in value.items()) + "}"
-    text = repr(value)
+    text = _REGION.sub("", repr(value))
     return type(value).__name__ if " at 0x" in text else text
 
 

@@ -328,6 +328,17 @@ def test_arrays_come_out_as_arrays():
     np.testing.assert_array_equal(found, [1.0, 3.0, 5.0])
 
 
+def test_views_of_arguments_are_views():
+    @ac.compile
+    def f(a, n):
+        return a if n > 2 else a[1:]
+
+    a = np.arange(4.0)
+    assert f(a, 3) is a
+    f(a, 0)[0] = 10.0
+    assert a[1] == 10.0
+
+
 def test_match_with_and_walrus():
     def f(x):
         total = 0
