@@ -28,13 +28,9 @@ class Escapes:
         self._known: dict[int, tuple[gast.AST, Ways]] = {}
 
     def block(self, statements: Sequence[gast.AST]) -> Ways:
-        escapes: frozenset[str] = _NOTHING
-        for statement in statements:
-            ways = self.statement(statement)
-            escapes |= ways.escapes
-            if not ways.falls:
-                return Ways(escapes, False)
-        return Ways(escapes, True)
+        """The exits of statements that cannot be reached count as well: Python refuses a break outside of a loop."""
+        found = [self.statement(statement) for statement in statements]
+        return Ways(_NOTHING.union(*(ways.escapes for ways in found)), all(ways.falls for ways in found))
 
     def statement(self, node: gast.AST) -> Ways:
         found = self._known.get(id(node))
@@ -69,7 +65,7 @@ class Escapes:
     def _loop(self, node: gast.AST) -> Ways:
         body, orelse = self.block(node.body), self.block(node.orelse)
         endless = isinstance(node, gast.While) and isinstance(node.test, gast.Constant) and node.test.value
-        escapes = (body.escapes & {RETURN}) | (orelse.escapes if not endless else _NOTHING)
+        escapes = (body.escapes & {RETURN}) | orelse.escapes
         breaks = BREAK in body.escapes
         return Ways(escapes, breaks or (not endless and orelse.falls))
 

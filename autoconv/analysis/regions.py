@@ -52,7 +52,8 @@ def plan_regions(
     start = frozenset(scope.parameters)
     planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
     plan = planner.plan
-    plan.undefined = {name for name in planner.needed if name in scope.locals}
+    unsure = {name for name, _ in planner.unsure_reads}
+    plan.undefined = {name for name in planner.needed | (unsure & planner.kept_inside) if name in scope.locals}
     if plan.undefined:
         plan.unsure = {key for name, key in planner.unsure_reads if name in plan.undefined}
     return plan
@@ -108,6 +109,7 @@ class _Planner:
         self.plan = Plan()
         self.deletes = deletes
         self.inside = 0  # how many functions that regions become are around
+        self.kept_inside = NOTHING  # what regions assign for themselves alone: outside, the name must stay local
         self.kept = NOTHING  # what a break or continue that stays one may lead to
         self.needed: set[str] = set()
         self.unsure_reads: list[tuple[str, int]] = []
@@ -137,7 +139,7 @@ class _Planner:
             inner = live
             if functional:
                 region = self._if_region(node, live, protected)
-                self._record(node, region, region.inputs, defined)
+                self._record(node, region, defined)
                 inner = frozenset(region.outputs)
             self.inside += functional
             guarded = Defined(defined.going_on, defined.going_on) if self._is_guard(node.test) else defined
@@ -182,7 +184,7 @@ class _Planner:
         before = self.kept
         if functional:
             region = self._loop_region(node, once, carried, protected)
-            self._record(node, region, region.inputs, defined)
+            self._record(node, region, defined)
             carried = frozenset(region.outputs)
             self.kept = NOTHING
         elif has_loop_exit(node.body):
@@ -236,11 +238,10 @@ class _Planner:
     def _cells(self, modified: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
         return modified & (self.shared | (protected - self.exit_names))
 
-    def _record(
-        self, node: Any, region: Region, taken: tuple[str, ...], defined: Defined
-    ) -> None:
+    def _record(self, node: Any, region: Region, defined: Defined) -> None:
         self.plan.regions[id(node)] = region
-        self.needed.update(name for name in (*taken, *region.cells) if name not in defined.anyway)
+        self.needed.update(name for name in (*region.inputs, *region.cells) if name not in defined.anyway)
+        self.kept_inside |= self.liveness.statement(node).modified.difference(region.outputs, region.cells)
 
     def _reads(self, node: Any, defined: Defined, inside: bool = False) -> None:
         """Notes the reads that may find nothing; in a function that a pass makes, there has to be something."""

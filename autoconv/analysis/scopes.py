@@ -34,6 +34,11 @@ def scope_of(function: gast.AST, inlined: Container[int] = ()) -> Scope:
     pending: list[gast.AST] = list(body)
     while pending:
         for node in walk_scope(pending.pop()):
+            kind = type(node)
+            if kind is gast.Name:
+                if not isinstance(node.ctx, gast.Load):
+                    scope.bound.add(node.id)
+                continue
             scope.bound.update(bindings(node))
             if isinstance(node, gast.Global):
                 scope.globals.update(node.names)
@@ -59,6 +64,8 @@ def parameter_names(arguments: gast.arguments) -> list[str]:
 
 def bindings(node: gast.AST) -> Iterator[str]:
     """The names that this very node binds in the scope it stands in."""
+    if type(node) not in _BINDING:
+        return
     if isinstance(node, gast.Name):
         if isinstance(node.ctx, (gast.Store, gast.Del)):
             yield node.id
@@ -75,6 +82,14 @@ def bindings(node: gast.AST) -> Iterator[str]:
             yield node.rest
     elif isinstance(node, gast.ExceptHandler) and isinstance(node.name, str):
         yield node.name
+
+
+_BINDING = frozenset(
+    {
+        gast.Name, gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Import, gast.ImportFrom, gast.MatchAs,
+        gast.MatchStar, gast.MatchMapping, gast.ExceptHandler,
+    }
+)  # fmt: skip
 
 
 def free_names(scope: gast.AST) -> set[str]:

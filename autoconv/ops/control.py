@@ -107,7 +107,6 @@ def _absent_types(*, type: Type) -> Type:
 
 
 def _absent(*, type: Type) -> Any:
-
     if not isinstance(type, TensorType):
         return ListValue.empty() if hasattr(ListValue, "empty") else None
     shape = tuple(d if isinstance(d, int) else 0 for d in type.shape or ())

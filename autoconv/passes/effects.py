@@ -23,7 +23,6 @@ from autoconv.passes.base import Context, FunctionPass, mangled
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk, walk_scope
 
-_SIMPLE = (gast.Name, gast.Constant)
 _FIXED = (gast.Constant, gast.BinOp, gast.UnaryOp, gast.Tuple, gast.Slice)
 
 
@@ -86,7 +85,7 @@ class Effects(FunctionPass):
 
     def visit_Assign(self, node: Any) -> Any:
         self.generic(node)
-        if len(node.targets) == 1 and not _has_place(node.targets[0]):
+        if not any(map(_has_place, node.targets)):
             return node
         if len(node.targets) == 1 and isinstance(node.targets[0], (gast.Attribute, gast.Subscript)):
             return self._write(node.targets[0], node.value, node)
@@ -114,35 +113,36 @@ class Effects(FunctionPass):
         """`a = o.x = v`, and targets that unpack into attributes or items."""
         value = node.value
         statements: list[Any] = []
-        if len(node.targets) > 1 and not isinstance(value, _SIMPLE):
+        rebound = {n.id for t in node.targets for n in walk(t) if isinstance(n, gast.Name)}
+        simple = isinstance(value, gast.Constant) or (isinstance(value, gast.Name) and value.id not in rebound)
+        if len(node.targets) > 1 and not simple:
             temporary = self.namer.fresh("value_")
             statements.append(build.assign(temporary, value))
             value = build.name(temporary)
         for target in node.targets:
             value = _again(value) if len(node.targets) > 1 else value
-            if isinstance(target, (gast.Attribute, gast.Subscript)):
-                written = self._write(target, value, node)
-                statements.extend(written if isinstance(written, list) else [written])
-                continue
-            after: list[Any] = []
-            plain = self._unpacked(target, after, node)
-            statements.append(build.assign(plain, value))
-            statements.extend(after)
+            statements.extend(self._stored(target, value, node))
         return [build.placed(statement, node) for statement in statements]
 
-    def _unpacked(self, target: Any, after: list[Any], place: Any) -> Any:
+    def _stored(self, target: Any, value: Any, place: Any) -> list[Any]:
+        """`target = value`, the parts of a target from left to right: `xs[i], i = 1, 2` writes at the old `i`."""
         if isinstance(target, (gast.Attribute, gast.Subscript)):
+            return self._write(target, value, place)
+        if not _has_place(target):
+            return [build.assign(target, value)]
+        items: list[Any] = []
+        after: list[Any] = []
+        for item in target.elts:
+            if not after and not _has_place(item):
+                items.append(item)
+                continue
             temporary = self.namer.fresh("item_")
-            written = self._write(target, build.name(temporary), place)
-            after.extend(written if isinstance(written, list) else [written])
-            return build.store(temporary)
-        if isinstance(target, (gast.Tuple, gast.List)):
-            target.elts = [self._unpacked(item, after, place) for item in target.elts]
-        elif isinstance(target, gast.Starred):
-            target.value = self._unpacked(target.value, after, place)
-        return target
+            starred = isinstance(item, gast.Starred)
+            items.append(gast.Starred(build.store(temporary), gast.Store()) if starred else build.store(temporary))
+            after += self._stored(item.value if starred else item, build.name(temporary), place)
+        return [build.assign(type(target)(items, gast.Store()), value), *after]
 
-    def _write(self, target: Any, value: Any, place: Any) -> Any:
+    def _write(self, target: Any, value: Any, place: Any) -> list[Any]:
         before: list[Any] = []
         if not self.order.may_follow(value, target):
             temporary = self.namer.fresh("value_")
@@ -153,8 +153,7 @@ class Effects(FunctionPass):
             write: Any = gast.Expr(build.operate("set_attr", target.value, attribute, value))
         else:
             write = self._write_item(target, value)
-        statements = [build.placed(statement, place) for statement in (*before, write)]
-        return statements if len(statements) > 1 else statements[0]
+        return [build.placed(statement, place) for statement in (*before, write)]
 
     def _write_item(self, target: Any, value: Any) -> Any:
         """`x[i][j] = v`: the path goes along, so that a tensor anywhere on it can be replaced."""

@@ -151,7 +151,7 @@ class FunctionExits:
             if left:
                 pending |= left
                 guard = None
-            if consumed or (ends and not _is_plain_exit(target[-1:])):
+            if consumed or (ends and left):  # where Python itself stops, dead code stays: a yield in it counts
                 break
             index += 1
         return result, pending
@@ -366,11 +366,6 @@ def _returns(body: list[Any]) -> list[Any]:
 def _is_lowered(function: Any) -> bool:
     """Whether exit codes are there, because the pass has been through."""
     return any(build.is_operator(n, "NORMAL", "RETURN") for s in function.body for n in walk_scope(s))
-
-
-def _is_plain_exit(statements: list[Any]) -> bool:
-    """Whether Python itself does not go on behind the statements; what follows stays, as a yield in it counts."""
-    return bool(statements) and isinstance(statements[0], (gast.Return, gast.Raise, gast.Break, gast.Continue))
 
 
 def _is_none(value: Any) -> bool:

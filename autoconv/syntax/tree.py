@@ -10,19 +10,36 @@ import gast
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 SCOPES = (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)
-_LEAVES = (gast.Load, gast.Store, gast.Param, gast.Del, gast.operator, gast.cmpop, gast.unaryop, gast.boolop)
+_ENDS = (gast.Name, gast.Constant, gast.Pass, gast.Break, gast.Continue)  # nothing below them is ever rewritten
+_SCOPE_KINDS = frozenset(SCOPES)
+# What these hold is text, a number, or a node without anything in it, such as Load and Add.
+_PLAIN_FIELDS = frozenset(
+    {"attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module", "op", "ops", "simple", "type_comment"}
+)
 
 
-def children(node: gast.AST) -> Iterator[gast.AST]:
+def children(node: gast.AST) -> list[gast.AST]:
     """The direct children, in the order of the text."""
-    for field in node._fields:
+    found: list[gast.AST] = []
+    for field in _FIELDS[type(node)]:
         value = getattr(node, field, None)
-        if isinstance(value, list):
-            for item in value:
-                if isinstance(item, gast.AST):
-                    yield item
-        elif isinstance(value, gast.AST) and not isinstance(value, _LEAVES):
-            yield value
+        if value.__class__ is list:
+            found += [item for item in value if isinstance(item, gast.AST)]
+        elif isinstance(value, gast.AST):
+            found.append(value)
+    return found
+
+
+class _Fields(dict[type, tuple[str, ...]]):
+    """The fields of each kind of node that may hold children, found out once."""
+
+    def __missing__(self, kind: Any) -> tuple[str, ...]:
+        fields = () if kind is gast.Constant else tuple(f for f in kind._fields if f not in _PLAIN_FIELDS)
+        self[kind] = fields
+        return fields
+
+
+_FIELDS = _Fields()
 
 
 def walk(node: gast.AST) -> Iterator[gast.AST]:
@@ -43,7 +60,7 @@ def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
     while stack:
         current = stack.pop()
         yield current
-        if isinstance(current, SCOPES):
+        if type(current) in _SCOPE_KINDS:
             stack.extend(outer_parts(current))
         else:
             stack.extend(children(current))
@@ -74,6 +91,7 @@ class Transformer:
 
     def __init__(self) -> None:
         self._methods: dict[type, Callable[[Any], Any]] = {}
+        self._untouched = {kind for kind in _ENDS if not hasattr(self, f"visit_{kind.__name__}")}
 
     def visit(self, node: Any) -> Any:
         kind = type(node)
@@ -84,19 +102,19 @@ class Transformer:
         return method(node)
 
     def generic(self, node: Any) -> Any:
-        for field in node._fields:
+        for field in _FIELDS[type(node)]:
             value = getattr(node, field, None)
-            if isinstance(value, list):
+            if value.__class__ is list:
                 if value:
                     setattr(node, field, self.visit_list(value))
-            elif isinstance(value, gast.AST) and not isinstance(value, _LEAVES):
+            elif isinstance(value, gast.AST) and type(value) not in self._untouched:
                 setattr(node, field, self.visit(value))
         return node
 
     def visit_list(self, items: list[Any]) -> list[Any]:
         result: list[Any] = []
         for item in items:
-            if not isinstance(item, gast.AST):
+            if type(item) in self._untouched or not isinstance(item, gast.AST):
                 result.append(item)
                 continue
             new = self.visit(item)

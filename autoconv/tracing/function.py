@@ -11,6 +11,7 @@ from typing import Any
 
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError
+from autoconv.operators.calls import converted
 from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
 from autoconv.runtime.spans import is_own_file
@@ -66,8 +67,6 @@ class Function:
         if SETTINGS.run_eagerly and region is None:
             return self.python_function(*args, **kwargs)
         if region is not None and self.contract == COMPILE:
-            from autoconv.operators.calls import converted  # noqa: PLC0415
-
             return converted(self.python_function, region)(*args, **kwargs)
         self._signature.check_arity()
         call = self._signature.bind(args, kwargs, self._literal)

@@ -1,0 +1,51 @@
+"""Every 25th file of the standard library converts; `python tests/emit/library.py` does the whole of it."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+library = load(Path(__file__).resolve().parent / "library.py")
+
+
+@pytest.fixture(scope="module")
+def report():
+    return library.convert_all(library.library_files()[::25], jobs=1)
+
+
+def test_nothing_crashes(report):
+    assert report.crashes == []
+
+
+def test_most_is_read(report):
+    assert report.files > 50 and len(report.unreadable) <= report.files // 10
+
+
+def test_nothing_is_refused(report):
+    assert report.refused == []
+
+
+def test_control_flow_is_rewritten(report):
+    assert report.rewritten >= 0.99
+
+
+def test_most_statements_become_regions(report):
+    functional = sum(n for (kind, form), n in report.forms.items() if form == "functional")
+    statement = sum(n for (kind, form), n in report.forms.items() if form == "statement" and kind in library.STATEMENTS)
+    assert functional > 5 * statement
+
+
+def test_plain_statements_say_why():
+    text = "async def f(xs):\n    async for x in xs:\n        pass\n    return [x async for x in xs]\n"
+    constructs = library.convert_source(text, "example.py").constructs
+    assert all(construct.reason for construct in constructs if construct.form == "plain")

@@ -1,0 +1,194 @@
+"""Random programs of ifs, loops, early exits and short circuits over numbers, compiled and compared with plain Python.
+
+    python tests/fuzz/numeric.py --programs 2000 [--seed 0]
+
+A program is one trace run on inputs that take different paths. The summary counts programs by what became of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import linecache
+import random
+import sys
+
+import autoconv as ac
+
+INPUTS = [(3, 5), (0, -2), (-7, 4), (12, 1), (5, 5), (1, 30)]
+
+
+class Generator:
+    """Writes one function of two ints; loops are bounded, so every program ends."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.counter = 0
+
+    def program(self) -> str:
+        body = ["u = 0", "v = 1.5", "w = False", *self.block(0, False, 4)]
+        body.append(self.random.choice(["return u", "return u, v, w, x", "return x + y", "pass"]))
+        return "def program(x, y):\n" + "\n".join("    " + line for line in body) + "\n"
+
+    def block(self, depth: int, in_loop: bool, length: int) -> list[str]:
+        lines: list[str] = []
+        for _ in range(self.random.randint(1, length)):
+            lines += self.statement(depth, in_loop)
+        return lines
+
+    def statement(self, depth: int, in_loop: bool) -> list[str]:
+        choice = self.random.random()
+        if depth < 4 and choice < 0.22:
+            return self.if_statement(depth, in_loop)
+        if depth < 3 and choice < 0.38:
+            return self.loop(depth)
+        if choice < 0.46 and in_loop:
+            test = self.condition(2)
+            return [f"if {test}:", "    " + self.random.choice(["break", "continue"])]
+        if choice < 0.54:
+            return [f"if {self.condition(2)}:", f"    return {self.result()}"]
+        if choice < 0.58:
+            self.counter += 1
+            name = f"late_{self.counter}"
+            return [f"if {self.condition(2)}:", f"    {name} = {self.integer(2)}", f"u = u + ({name} if {self.condition(1)} else 1)"]
+        if choice < 0.62:
+            self.counter += 1
+            return [
+                f"def helper_{self.counter}(p, q):",
+                f"    if p {self.random.choice(['<', '>', '=='])} q:",
+                f"        return p - {self.random.randint(0, 3)}",
+                "    return q * 2 % 17",
+                f"u = helper_{self.counter}({self.integer(1)}, {self.integer(1)})",
+            ]
+        if choice < 0.66:
+            return ["assert u < 10 ** 6, u"]
+        if choice < 0.69:
+            return [f"if {self.condition(1)}:", "    raise ValueError(f'stopped at {u}', x)"]
+        if choice < 0.8:
+            return [f"v = {self.floating(2)}"]
+        if choice < 0.86:
+            return [f"w = {self.condition(2)}"]
+        if choice < 0.9:
+            return ["x, y = y, x"]
+        target = self.random.choice(["u", "x", "y"])
+        if self.random.random() < 0.3:
+            return [f"{target} {self.random.choice(['+=', '-='])} {self.integer(1)}"]
+        return [f"{target} = ({self.integer(2)}) % 1000"]
+
+    def if_statement(self, depth: int, in_loop: bool) -> list[str]:
+        lines = [f"if {self.condition(2)}:", *indented(self.block(depth + 1, in_loop, 3))]
+        for _ in range(self.random.randint(0, 2)):
+            lines += [f"elif {self.condition(2)}:", *indented(self.block(depth + 1, in_loop, 2))]
+        if self.random.random() < 0.6:
+            lines += ["else:", *indented(self.block(depth + 1, in_loop, 3))]
+        return lines
+
+    def loop(self, depth: int) -> list[str]:
+        self.counter += 1
+        name = f"i_{self.counter}"
+        body = self.block(depth + 1, True, 3)
+        if self.random.random() < 0.5:
+            lines = [f"for {name} in range({self.random.choice(['5', 'abs(x) % 7', 'x', '2, y, 2'])}):"]
+            lines += indented([*body, f"if {name} > 20:", "    break"])
+        else:
+            lines = [f"{name} = 0", f"while ({self.condition(1)}) and {name} < 8:", f"    {name} += 1", *indented(body)]
+        if self.random.random() < 0.3:
+            lines += ["else:", *indented(self.block(depth + 1, False, 2))]
+        return lines
+
+    def result(self) -> str:
+        return self.random.choice([self.integer(1), self.floating(1), "(u, x)", "None", "'text'", "w", "[u, v]"])
+
+    def integer(self, depth: int) -> str:
+        if depth == 0 or self.random.random() < 0.3:
+            return self.random.choice(["x", "y", "u", str(self.random.randint(-4, 9))])
+        a, b = self.integer(depth - 1), self.integer(depth - 1)
+        return self.random.choice(
+            [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} // 3)", f"({a} % ({b} * {b} + 1))", f"abs({a})",
+             f"min({a}, {b})", f"max({a}, {b})", f"({a} if {self.condition(depth - 1)} else {b})", f"-{a}", f"int({a} / 4)"]
+        )  # fmt: skip
+
+    def floating(self, depth: int) -> str:
+        if depth == 0:
+            return self.random.choice(["v", "0.5", "2.0", "-1.25"])
+        a, b = self.floating(depth - 1), self.integer(depth - 1)
+        return self.random.choice([f"({a} + {b})", f"({a} * 0.5)", f"({a} - {b} / 8)", f"float({b})", f"abs({a})"])
+
+    def condition(self, depth: int) -> str:
+        a, b = self.integer(max(depth - 1, 0)), self.integer(max(depth - 1, 0))
+        simple = self.random.choice(
+            [f"{a} < {b}", f"{a} == {b}", f"{a} >= {b} > 0", "w", f"{a} % 2", f"{a} in (1, 2, 5)", "v > 1", "u"]
+        )
+        if depth == 0 or self.random.random() < 0.4:
+            return simple
+        other = self.condition(depth - 1)
+        return self.random.choice(
+            [f"({simple} and {other})", f"({simple} or {other})", f"not ({simple})", f"0 < {a} <= 9 or {other}",
+             f"({a} != 0 and {b} // {a} > 1)"]
+        )  # fmt: skip
+
+
+def indented(lines: list[str]) -> list[str]:
+    return ["    " + line for line in lines]
+
+
+def outcome(function, arguments):
+    """(kind of result, result) in a form that compares."""
+    try:
+        value = function(*arguments)
+    except Exception as error:
+        return type(error).__name__, repr(error.args) if not isinstance(error, UnboundLocalError) else ""
+    return "value", value
+
+
+def agree(a, b) -> bool:
+    if isinstance(a, (tuple, list)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(agree, a, b))
+    if isinstance(a, (bool, int, float)) and isinstance(b, (bool, int, float)):
+        return a == b or (a != a and b != b) or abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+    return type(a) is type(b) and a == b
+
+
+def check(source: str, number: int) -> tuple[str, str]:
+    """What became of a program ("graph", "plain Python", "several traces" or "WRONG"), and details."""
+    filename = f"<program {number}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    namespace: dict = {"__name__": "programs"}
+    exec(compile(source, filename, "exec"), namespace)
+    plain = namespace["program"]
+    compiled = ac.compile(plain)
+    for arguments in INPUTS:
+        expected, found = outcome(plain, arguments), outcome(compiled, arguments)
+        if expected[0] != found[0] or not agree(expected[1], found[1]):
+            return "WRONG", f"program{arguments}: expected {expected}, found {found}\n{compiled.explain()}"
+    explained = compiled.explain()
+    if "plain Python" in explained:
+        line = next(line for line in explained.splitlines() if "plain Python" in line)
+        return ("one call outgrew the graph" if "one call" in line else "plain Python"), line
+    return ("graph" if compiled.experimental_get_tracing_count() == 1 else "several traces"), explained
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", type=int, default=3, help="how many failures to print")
+    options = parser.parse_args()
+    counts: collections.Counter[str] = collections.Counter()
+    reasons: collections.Counter[str] = collections.Counter()
+    for number in range(options.seed, options.seed + options.programs):
+        source = Generator(number).program()
+        kind, details = check(source, number)
+        counts[kind] += 1
+        if kind == "plain Python":
+            reasons[details.split(": ", 2)[-1][:100]] += 1
+        if kind == "WRONG" and counts[kind] <= options.show:
+            print(f"program {number}\n{source}{details}\n")
+    print(f"{options.programs} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
+    for reason, n in reasons.most_common(10):
+        print(f"  {n} {reason}")
+    return 1 if counts["WRONG"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
