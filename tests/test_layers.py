@@ -1,4 +1,5 @@
-"""Who may import whom, read from the source: the source tower, the graph tower, and the storeys where they meet."""
+"""Who may import whom, read from the source: the source tower, the graph tower, and the storeys where they
+meet."""
 
 import ast
 import subprocess
@@ -43,21 +44,28 @@ CORE = INNER - {"api"}
 THIRD_PARTY = {
     "syntax": {"gast"}, "analysis": {"gast"}, "passes": {"gast"}, "emit": {"gast", "astunparse"},
     "graph": {"numpy", "ml_dtypes"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
-    "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"}, "tracing": {"numpy"}, "api": {"numpy"},
+    "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"},
+    "tracing": {"numpy"}, "api": {"numpy"},
     "config": {"platformdirs"},
 }  # fmt: skip
 
 # Libraries that are imported inside functions because they are heavy and only some need them.
 LAZY_LIBRARIES = {"ml_dtypes", "platformdirs", "rich", "pygments", "llvmlite"}
 
-# Imports inside functions that break a cycle, with the reason. This table only gets shorter: an entry that is not
-# needed any more fails the test.
+# Imports inside functions that break a cycle, with the reason. This table only gets shorter: an entry that is
+# not needed any more fails the test.
 TOLERATED = {
     ("autoconv/runtime/dispatch.py", "autoconv.runtime.convert"): "conversion of operands applies ops",
     ("autoconv/runtime/convert.py", "autoconv.runtime.dispatch"): "conversion of operands applies ops",
-    ("autoconv/runtime/tensor_methods.py", "autoconv.runtime.dispatch"): "operators of a class and what they call",
+    (
+        "autoconv/runtime/tensor_methods.py",
+        "autoconv.runtime.dispatch",
+    ): "operators of a class and what they call",
     ("autoconv/operators/staging.py", "autoconv.operators.conditionals"): "conditionals are built on staging",
-    ("autoconv/operators/builtins.py", "autoconv.operators.calls"): "calls look up the replacements of builtins",
+    (
+        "autoconv/operators/builtins.py",
+        "autoconv.operators.calls",
+    ): "calls look up the replacements of builtins",
     ("autoconv/graph/graph.py", "autoconv.graph.graphdef"): "the form as data is built on graphs",
     ("autoconv/operators/calls.py", "autoconv.emit.function"): "lazy: brings gast and astunparse",
     ("autoconv/tracing/autograph.py", "autoconv.emit.function"): "lazy: brings gast and astunparse",
@@ -126,7 +134,18 @@ def test_the_source_tower_never_imports_numpy_and_the_graph_tower_never_gast():
 @pytest.mark.parametrize("path", sorted((ROOT / "cli").rglob("*.py")), ids=lambda path: path.name)
 def test_the_command_line_uses_what_stands_above(path):
     """The command line converts without numpy: it takes the public names, conversion and the errors."""
-    allowed = {"errors", "config", "cli", "emit", "passes", "importing", "conversion_cache", "backends", "_start", "tracing"}
+    allowed = {
+        "errors",
+        "config",
+        "cli",
+        "emit",
+        "passes",
+        "importing",
+        "conversion_cache",
+        "backends",
+        "_start",
+        "tracing",
+    }
     for module, _ in imports(path):
         names = module.split(".")
         if names[0] == "autoconv" and len(names) > 1:
@@ -151,7 +170,11 @@ def test_only_syntax_parses_with_gast():
         if part_of(path) == "syntax":
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "gast":
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "gast"
+            ):
                 assert node.attr not in ("parse", "ast_to_gast", "gast_to_ast"), f"{path}: gast.{node.attr}"
 
 

@@ -28,7 +28,8 @@ class Escapes:
         self._known: dict[int, tuple[gast.AST, Ways]] = {}
 
     def block(self, statements: Sequence[gast.AST]) -> Ways:
-        """The exits of statements that cannot be reached count as well: Python refuses a break outside of a loop."""
+        """The exits of statements that cannot be reached count as well: Python refuses a break outside of a
+        loop."""
         found = [self.statement(statement) for statement in statements]
         return Ways(_NOTHING.union(*(ways.escapes for ways in found)), all(ways.falls for ways in found))
 

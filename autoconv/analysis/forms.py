@@ -1,8 +1,7 @@
 """Which ifs and loops of a function keep their statement form, and why.
 
-A region becomes a function of its own, unless something in it is tied to the frame it stands in (yield, await,
-`locals()`), or an exit in it leaves something that keeps its statement form.
-"""
+A region becomes a function of its own, unless something in it is tied to the frame it stands in (yield,
+await, `locals()`), or an exit in it leaves something that keeps its statement form."""
 
 from __future__ import annotations
 
@@ -18,7 +17,8 @@ REGIONS = (gast.If, *LOOPS)
 
 
 def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str], str]:
-    """Reasons by `id(region)`, and why returns of the function have to stay as they are ("" if they need not)."""
+    """Reasons by `id(region)`, and why returns of the function have to stay as they are ("" if they need
+    not)."""
     whole = _frame_call(function)
     finder = _Finder(escapes, whole)
     suspends = next(
@@ -32,7 +32,11 @@ def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str
 def _frame_call(function: gast.AST) -> str:
     for statement in function.body:
         for node in walk_scope(statement):
-            if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_NAMES:
+            if (
+                isinstance(node, gast.Call)
+                and isinstance(node.func, gast.Name)
+                and node.func.id in FRAME_NAMES
+            ):
                 return f"{node.func.id}()"
     return ""
 

@@ -1,9 +1,9 @@
 """Liveness and definite assignment over structured code.
 
-For a statement, `exposed` are the names it may read before writing them, `killed` those it surely writes, and `modified`
-those it may write; `falls` says whether the next statement can be reached. What is live before a statement is exposed + (live after - killed); for a loop the fixpoint of that
-is closed form, so everything here is one pass over the tree.
-"""
+For a statement, `exposed` are the names it may read before writing them, `killed` those it surely writes, and
+`modified` those it may write; `falls` says whether the next statement can be reached. What is live before a
+statement is exposed + (live after - killed); for a loop the fixpoint of that is closed form, so everything
+here is one pass over the tree."""
 
 from __future__ import annotations
 

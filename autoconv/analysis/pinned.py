@@ -23,7 +23,11 @@ def pinned_by(node: gast.AST) -> str:
         found = _SUSPENDING.get(type(child))
         if found:
             return found
-        if isinstance(child, gast.Call) and isinstance(child.func, gast.Name) and child.func.id in FRAME_NAMES:
+        if (
+            isinstance(child, gast.Call)
+            and isinstance(child.func, gast.Name)
+            and child.func.id in FRAME_NAMES
+        ):
             return f"{child.func.id}()"
         if isinstance(child, gast.comprehension) and child.is_async:
             return "async for"

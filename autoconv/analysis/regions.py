@@ -1,4 +1,5 @@
-"""The state of each region of a function: what it takes, what it gives back, and what it reaches through cells."""
+"""The state of each region of a function: what it takes, what it gives back, and what it reaches through
+cells."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from autoconv.syntax.tree import walk, walk_scope
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """`inputs` and `outputs` are explicit state (the same for a loop); `cells` are names that others see as well.
+    """`inputs` and `outputs` are explicit state (the same for a loop); `cells` are names that others see as
+    well.
 
     `exit` is the exit code among a loop's state, "" when it cannot be left early.
     """
@@ -30,9 +32,9 @@ class Region:
 
 @dataclass(slots=True)
 class Plan:
-    """`regions` by `id(statement)`. `undefined`: names that a region takes, or a function that a pass makes reads, although
-    they may not be assigned yet; they start out as Undefined. `unsure`: the reads (ids of Name nodes) at which such a
-    name might still be so."""
+    """`regions` by `id(statement)`. `undefined`: names that a region takes, or a function that a pass makes
+    reads, although they may not be assigned yet; they start out as Undefined. `unsure`: the reads (ids of
+    Name nodes) at which such a name might still be so."""
 
     regions: dict[int, Region] = field(default_factory=dict)
     undefined: set[str] = field(default_factory=set)
@@ -47,20 +49,24 @@ def plan_regions(
     is_exit_check: Callable[[Any], bool],
     thunks: Container[int] = (),
 ) -> Plan:
-    """The plan of one function whose exits have been lowered; `thunks` holds the ids of the lambdas that passes made."""
+    """The plan of one function whose exits have been lowered; `thunks` holds the ids of the lambdas that
+    passes made."""
     planner = _Planner(scope, statement_forms, exit_names, is_exit_check, thunks, _deletes_names(function))
     start = frozenset(scope.parameters)
     planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
     plan = planner.plan
     unsure = {name for name, _ in planner.unsure_reads}
-    plan.undefined = {name for name in planner.needed | (unsure & planner.kept_inside) if name in scope.locals}
+    plan.undefined = {
+        name for name in planner.needed | (unsure & planner.kept_inside) if name in scope.locals
+    }
     if plan.undefined:
         plan.unsure = {key for name, key in planner.unsure_reads if name in plan.undefined}
     return plan
 
 
 def unsure_reads(function: Any, scope: Scope) -> set[int]:
-    """The reads (ids of Name nodes) in a function, as it was written, at which a name might not be assigned."""
+    """The reads (ids of Name nodes) in a function, as it was written, at which a name might not be
+    assigned."""
     planner = _Planner(scope, _Everything(), set(), lambda _: False, (), _deletes_names(function))
     start = frozenset(scope.parameters)
     planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
@@ -83,7 +89,6 @@ class Defined:
 
     def plus(self, names: frozenset[str]) -> Defined:
         return Defined(self.anyway | names, self.going_on | names) if names else self
-
 
     def minus(self, names: frozenset[str]) -> Defined:
         return Defined(self.anyway - names, self.going_on - names) if names else self
@@ -109,14 +114,20 @@ class _Planner:
         self.plan = Plan()
         self.deletes = deletes
         self.inside = 0  # how many functions that regions become are around
-        self.kept_inside = NOTHING  # what regions assign for themselves alone: outside, the name must stay local
+        self.kept_inside = (
+            NOTHING  # what regions assign for themselves alone: outside, the name must stay local
+        )
         self.kept = NOTHING  # what a break or continue that stays one may lead to
         self.needed: set[str] = set()
         self.unsure_reads: list[tuple[str, int]] = []
         self.shared = scope.captured | scope.globals | scope.nonlocals
 
     def block(
-        self, statements: Sequence[Any], live_after: frozenset[str], protected: frozenset[str], defined: Defined
+        self,
+        statements: Sequence[Any],
+        live_after: frozenset[str],
+        protected: frozenset[str],
+        defined: Defined,
     ) -> None:
         """Plans the regions of a block; `protected` names are needed where an exception may lead."""
         lives = self.liveness.live_before_each(statements, live_after)
@@ -128,9 +139,7 @@ class _Planner:
                 (defined.going_on | self.going_on.statement(statement).killed) - gone,
             )
 
-    def statement(
-        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: Defined
-    ) -> None:
+    def statement(self, node: Any, live: frozenset[str], protected: frozenset[str], defined: Defined) -> None:
         functional = id(node) not in self.forms
         if isinstance(node, (*LOOPS, *TRIES)):
             defined = defined.minus(self._deleted(node))
@@ -207,9 +216,7 @@ class _Planner:
         names = tuple(sorted(state))
         return Region(names, names, tuple(sorted(cells)), code)
 
-    def _try(
-        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: Defined
-    ) -> None:
+    def _try(self, node: Any, live: frozenset[str], protected: frozenset[str], defined: Defined) -> None:
         final = self.liveness.block(node.finalbody)
         at_final = final.live_before(live)
         if node.finalbody:
@@ -244,7 +251,8 @@ class _Planner:
         self.kept_inside |= self.liveness.statement(node).modified.difference(region.outputs, region.cells)
 
     def _reads(self, node: Any, defined: Defined, inside: bool = False) -> None:
-        """Notes the reads that may find nothing; in a function that a pass makes, there has to be something."""
+        """Notes the reads that may find nothing; in a function that a pass makes, there has to be
+        something."""
         waiting: list[tuple[Any, bool]] = [(node, inside or self.inside > 0)]
         while waiting:
             part, closed = waiting.pop()
@@ -279,4 +287,8 @@ class _Planner:
 
 
 def _deletes_names(function: Any) -> bool:
-    return any(isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del) for s in function.body for node in walk(s))
+    return any(
+        isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del)
+        for s in function.body
+        for node in walk(s)
+    )

@@ -1,4 +1,5 @@
-"""Which names a function binds, which it declares global or nonlocal, and which its inner functions capture."""
+"""Which names a function binds, which it declares global or nonlocal, and which its inner functions
+capture."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, children, outer_part
 
 @dataclass(slots=True)
 class Scope:
-    """`bound`: names assigned in the function, parameters included. `captured`: those of them that a nested function,
-    lambda, class or generator expression uses, and that therefore have to stay real cells."""
+    """`bound`: names assigned in the function, parameters included. `captured`: those of them that a nested
+    function, lambda, class or generator expression uses, and that therefore have to stay real cells."""
 
     parameters: list[str] = field(default_factory=list)
     bound: set[str] = field(default_factory=set)
@@ -27,7 +28,8 @@ class Scope:
 
 
 def scope_of(function: gast.AST, inlined: Container[int] = ()) -> Scope:
-    """The scope of a function (or lambda). Lambdas whose ids are in `inlined` run at once and capture nothing."""
+    """The scope of a function (or lambda). Lambdas whose ids are in `inlined` run at once and capture
+    nothing."""
     scope = Scope(parameter_names(function.args))
     scope.bound.update(scope.parameters)
     body = function.body if isinstance(function.body, list) else [function.body]
@@ -86,8 +88,8 @@ def bindings(node: gast.AST) -> Iterator[str]:
 
 _BINDING = frozenset(
     {
-        gast.Name, gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Import, gast.ImportFrom, gast.MatchAs,
-        gast.MatchStar, gast.MatchMapping, gast.ExceptHandler,
+        gast.Name, gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Import, gast.ImportFrom,
+        gast.MatchAs, gast.MatchStar, gast.MatchMapping, gast.ExceptHandler,
     }
 )  # fmt: skip
 

@@ -143,7 +143,7 @@ def _insert_header(tree: ast.Module, decorated: bool) -> None:
     for statement in header:
         ast.fix_missing_locations(statement)
         for node in ast.walk(statement):
-            if hasattr(node, "lineno"):
+            if isinstance(node, (ast.stmt, ast.expr, ast.alias)):
                 node.lineno = node.end_lineno = 0
     tree.body[position:position] = header
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import logging
 import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.config import SETTINGS
 from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.items import about_to_call
 from autoconv.runtime.recording import COMPILE, current_region
@@ -68,7 +70,24 @@ def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
         if guard is not None:
             guard(function)
         return function
-    return convert_function(function, operators_module())
+    converted_function = convert_function(function, operators_module())
+    return _logged(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function
+
+
+def _logged(function: types.FunctionType, converted_function: Callable[..., Any]) -> Callable[..., Any]:
+    """The converted function, which tells how it is called and what it became."""
+
+    @functools.wraps(converted_function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        from autoconv.emit.function import converted_text  # conversion is loaded when it is first needed
+
+        text = f"Converted call: {function}\n    args: {args}\n    kwargs: {kwargs}\n\n{converted_text(function)}"
+        logging.getLogger("autoconv").info(text)
+        if SETTINGS.log_to_stdout:
+            print(text)
+        return converted_function(*args, **kwargs)
+
+    return run
 
 
 def _class(cls: type, guard: Any) -> Any:

@@ -310,7 +310,7 @@ def _leaf(layout: Layout) -> Leaf:
 
 def _opened(layout: Layout) -> Layout:
     """A static structure, taken apart."""
-    if isinstance(layout, Static) and is_structure(layout.value) and not isinstance(layout.value, (list, dict)):
+    if isinstance(layout, Static) and is_structure(layout.value):
         keys, parts = _take_apart(layout.value)
         return Parts(type(layout.value), keys, tuple(Static(part) for part in parts))
     return layout

@@ -1,4 +1,5 @@
-"""THE TABLE: the passes of the source tower in order. What each does is in its docstring, before and after."""
+"""THE TABLE: the passes of the source tower in order. What each does is in its docstring, before and
+after."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ class Note:
 class Context:
     """One conversion: the file, the user's lines, fresh names, what to leave alone and what was found.
 
-    `generated` holds the nodes that passes made and that look like the user's, so that they are not taken for them.
-    """
+    `generated` holds the nodes that passes made and that look like the user's, so that they are not taken for
+    them."""
 
     filename: str
     lines: list[str]
@@ -84,11 +84,12 @@ class Context:
 
 
 class FunctionPass(Transformer):
-    """Rewrites what is inside functions; modules and class bodies run once, when imported, and stay as they are.
+    """Rewrites what is inside functions; modules and class bodies run once, when imported, and stay as they
+    are.
 
-    `function` is the qualified name of the function being rewritten, `class_name` the innermost class around it (for
-    private names). Subclasses write `visit_Kind` methods, and `finish_function(node)` for what needs the whole.
-    """
+    `function` is the qualified name of the function being rewritten, `class_name` the innermost class around
+    it (for private names). Subclasses write `visit_Kind` methods, and `finish_function(node)` for what needs
+    the whole."""
 
     def __init__(self, context: Context) -> None:
         super().__init__()

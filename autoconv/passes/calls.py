@@ -35,7 +35,10 @@ class Calls(FunctionPass):
         if (
             isinstance(function, gast.Attribute)
             and isinstance(function.value, gast.Name)
-            and (function.value.id == build.OPERATORS or (function.value.id, function.attr) == ("pdb", "set_trace"))
+            and (
+                function.value.id == build.OPERATORS
+                or (function.value.id, function.attr) == ("pdb", "set_trace")
+            )
         ):
             return node
         node.func = build.wrapped("call", node.func)

@@ -1,4 +1,5 @@
-"""ifs and loops become calls of operators: their bodies functions that take the state of the region and return it.
+"""ifs and loops become calls of operators: their bodies functions that take the state of the region and
+return it.
 
     def f(x, n):
         while n > 0:
@@ -91,7 +92,8 @@ class _Regions:
             part.body = self.block(part.body)
 
     def _watch(self, node: Any) -> None:
-        """A body with handlers reports what it records that may raise: the handlers run only while tracing."""
+        """A body with handlers reports what it records that may raise: the handlers run only while
+        tracing."""
         first = node.body[0]
         if isinstance(first, gast.Assign) and build.is_operation(first.value, "try_begin"):
             return
@@ -146,7 +148,8 @@ class _Regions:
         return [*statements, *self._operate(operator, head, region)]
 
     def _chain(self, node: Any, region: Region) -> list[tuple[Any, list[Any], list[Any]]]:
-        """The arms of an if/elif chain as (if node, body, else of the last). A walrus keeps a test out of a lambda."""
+        """The arms of an if/elif chain as (if node, body, else of the last). A walrus keeps a test out of a
+        lambda."""
         arms = [(node, node.body, node.orelse)]
         if contains(node.test, gast.NamedExpr):
             return arms
@@ -163,7 +166,11 @@ class _Regions:
         keywords = {"exit": build.constant(region.exit)} if region.exit else {}
         if isinstance(node, gast.While):
             test = self._region_function(
-                free("loop_test"), region.inputs, [build.placed(gast.Return(node.test), node)], region, returns=False
+                free("loop_test"),
+                region.inputs,
+                [build.placed(gast.Return(node.test), node)],
+                region,
+                returns=False,
             )
             step = self._region_function(free("loop_body"), region.inputs, body, region)
             head = [build.name(free("loop_test")), build.name(free("loop_body"))]
@@ -235,7 +242,8 @@ class _Regions:
 
 
 def _unannotated(body: list[Any], cells: tuple[str, ...]) -> list[Any]:
-    """A name that is declared nonlocal cannot have an annotation: it goes, as that of a local is not evaluated."""
+    """A name that is declared nonlocal cannot have an annotation: it goes, as that of a local is not
+    evaluated."""
     return _Unannotated(cells).visit_list(body) if cells else body
 
 

@@ -1,4 +1,5 @@
-"""Side effects in order: writes to attributes and items become operators, which know when they happen in a region.
+"""Side effects in order: writes to attributes and items become operators, which know when they happen in a
+region.
 
     def f(self, xs, i):
         self.n = xs[0]
@@ -51,7 +52,8 @@ class Effects(FunctionPass):
         return node
 
     def _accessors(self, function: Any) -> bool:
-        """Whether the function reports its outer names already; what it reports them with is none of the user's."""
+        """Whether the function reports its outer names already; what it reports them with is none of the
+        user's."""
         for statement in function.body:
             if isinstance(statement, gast.Expr) and build.is_operation(statement.value, "shared"):
                 names = {argument.id for argument in statement.value.args[:2]}
@@ -77,9 +79,7 @@ class Effects(FunctionPass):
         statements = [
             mark(build.function(getter, (), [gast.Return(build.loads(names))])),
             mark(build.function(setter, (values,), [*declare, write])),
-            gast.Expr(
-                build.operate("shared", build.name(getter), build.name(setter), build.strings(names))
-            ),
+            gast.Expr(build.operate("shared", build.name(getter), build.name(setter), build.strings(names))),
         ]
         return [build.placed(statement, node.body[0]) for statement in statements]
 
@@ -114,7 +114,9 @@ class Effects(FunctionPass):
         value = node.value
         statements: list[Any] = []
         rebound = {n.id for t in node.targets for n in walk(t) if isinstance(n, gast.Name)}
-        simple = isinstance(value, gast.Constant) or (isinstance(value, gast.Name) and value.id not in rebound)
+        simple = isinstance(value, gast.Constant) or (
+            isinstance(value, gast.Name) and value.id not in rebound
+        )
         if len(node.targets) > 1 and not simple:
             temporary = self.namer.fresh("value_")
             statements.append(build.assign(temporary, value))
@@ -125,7 +127,8 @@ class Effects(FunctionPass):
         return [build.placed(statement, node) for statement in statements]
 
     def _stored(self, target: Any, value: Any, place: Any) -> list[Any]:
-        """`target = value`, the parts of a target from left to right: `xs[i], i = 1, 2` writes at the old `i`."""
+        """`target = value`, the parts of a target from left to right: `xs[i], i = 1, 2` writes at the old
+        `i`."""
         if isinstance(target, (gast.Attribute, gast.Subscript)):
             return self._write(target, value, place)
         if not _has_place(target):
@@ -138,7 +141,9 @@ class Effects(FunctionPass):
                 continue
             temporary = self.namer.fresh("item_")
             starred = isinstance(item, gast.Starred)
-            items.append(gast.Starred(build.store(temporary), gast.Store()) if starred else build.store(temporary))
+            items.append(
+                gast.Starred(build.store(temporary), gast.Store()) if starred else build.store(temporary)
+            )
             after += self._stored(item.value if starred else item, build.name(temporary), place)
         return [build.assign(type(target)(items, gast.Store()), value), *after]
 
@@ -182,7 +187,8 @@ def as_index(index: Any) -> Any:
 
 
 class _Order:
-    """Python evaluates what is assigned before where it goes; an operator takes its operands the other way round."""
+    """Python evaluates what is assigned before where it goes; an operator takes its operands the other way
+    round."""
 
     def __init__(self, function: Any, scope: Scope) -> None:
         self.function = function

@@ -1,5 +1,6 @@
-"""break, continue, return and loop else, by one lowering: a region that may be left early sets an exit code, and what
-follows it is guarded by that code. Where one arm of an if leaves, the tail moves into the other arm instead.
+"""break, continue, return and loop else, by one lowering: a region that may be left early sets an exit code,
+and what follows it is guarded by that code. Where one arm of an if leaves, the tail moves into the other arm
+instead.
 
     def f(xs):
         for x in xs:
@@ -151,8 +152,8 @@ class FunctionExits:
             if left:
                 pending |= left
                 guard = None
-            if consumed or (ends and left):  # where Python itself stops, dead code stays: a yield in it counts
-                break
+            if consumed or (ends and left):
+                break  # where Python itself stops, dead code stays: a yield in it counts
             index += 1
         return result, pending
 

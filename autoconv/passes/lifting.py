@@ -1,5 +1,5 @@
-"""Variable lifting: what a region takes is always there. Names that may not be assigned yet start as Undefined, and reads
-at which they might still be so are checked.
+"""Variable lifting: what a region takes is always there. Names that may not be assigned yet start as
+Undefined, and reads at which they might still be so are checked.
 
     def f(c):
         if c:
@@ -38,7 +38,11 @@ class Lifting(FunctionPass):
         node.body = self.visit_list(node.body)
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
-        stateful = {name for region in plan.regions.values() for name in (*region.inputs, *region.outputs, *region.cells)}
+        stateful = {
+            name
+            for region in plan.regions.values()
+            for name in (*region.inputs, *region.outputs, *region.cells)
+        }
         deleted = _deleted_names(node) & (stateful | plan.undefined) & scope.locals
         undefined = sorted(plan.undefined - set(scope.parameters))
         if not plan.undefined and not deleted:

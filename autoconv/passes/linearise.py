@@ -59,12 +59,13 @@ class Lineariser:
         return self.context.mark(build.placed(gast.If(test, body, orelse), self.place))
 
     def _operands(self, node: Any) -> Any:
-        """What is evaluated before the operand that has the walrus goes into temporaries, so that order stays."""
+        """What is evaluated before the operand that has the walrus goes into temporaries, so that order
+        stays."""
         parts = [part for part in children(node) if isinstance(part, (gast.expr, gast.keyword))]
         last = max(i for i, part in enumerate(parts) if _has_conditional_walrus(part))
         replaced: dict[int, Any] = {}
         for i, part in enumerate(parts[: last + 1]):
-            if isinstance(part, gast.keyword) or isinstance(part, gast.Starred):
+            if isinstance(part, (gast.keyword, gast.Starred)):
                 part.value = self._saved(part.value, i < last)
             else:
                 replaced[id(part)] = self._saved(part, i < last)
@@ -87,7 +88,8 @@ def _has_conditional_walrus(node: gast.AST) -> bool:
     """Whether a walrus stands where `and`, `or` or a conditional expression may skip it."""
     if isinstance(node, gast.BoolOp):
         return contains(node, gast.NamedExpr) and (
-            any(contains(v, gast.NamedExpr) for v in node.values[1:]) or _has_conditional_walrus(node.values[0])
+            any(contains(v, gast.NamedExpr) for v in node.values[1:])
+            or _has_conditional_walrus(node.values[0])
         )
     if isinstance(node, gast.IfExp):
         return contains(node, gast.NamedExpr) and (
@@ -95,9 +97,7 @@ def _has_conditional_walrus(node: gast.AST) -> bool:
             or contains(node.orelse, gast.NamedExpr)
             or _has_conditional_walrus(node.test)
         )
-    if isinstance(
-        node, (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
-    ):
+    if isinstance(node, (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)):
         return False
     return any(_has_conditional_walrus(child) for child in children(node))
 

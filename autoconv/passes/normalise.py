@@ -1,5 +1,5 @@
-"""Brings Python's shorthands to plain forms: chained comparisons, augmented assignment to attributes and items,
-walruses that run conditionally, zero-argument super, loop targets that are not names.
+"""Brings Python's shorthands to plain forms: chained comparisons, augmented assignment to attributes and
+items, walruses that run conditionally, zero-argument super, loop targets that are not names.
 
     def f(o, x, y):
         o.n += 1
@@ -12,22 +12,28 @@ walruses that run conditionally, zero-argument super, loop targets that are not 
 
 from __future__ import annotations
 
+from collections.abc import Container
+from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from autoconv.analysis.liveness import has_loop_exit
+from autoconv.analysis.pinned import cannot_be_deferred
+from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass, mangled
 from autoconv.passes.effects import as_index
 from autoconv.passes.linearise import Lineariser
 from autoconv.syntax import build
-from autoconv.syntax.tree import contains, walk_scope
+from autoconv.syntax.tree import contains, walk, walk_scope
 
 INPLACE = {
     gast.Add: "iadd", gast.Sub: "isub", gast.Mult: "imul", gast.MatMult: "imatmul", gast.Div: "itruediv",
     gast.FloorDiv: "ifloordiv", gast.Mod: "imod", gast.Pow: "ipow", gast.LShift: "ilshift",
     gast.RShift: "irshift", gast.BitAnd: "iand", gast.BitOr: "ior", gast.BitXor: "ixor",
 }  # fmt: skip
+
+_NO_NAMES: frozenset[str] = frozenset()
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -84,15 +90,25 @@ class Normalise(FunctionPass):
         target = node.target
         if isinstance(target, gast.Name):
             return self._hoisted(node, "value")
-        if isinstance(target, gast.Subscript) and isinstance(target.value, gast.Attribute):
+        of_attribute = isinstance(target, gast.Subscript) and isinstance(target.value, gast.Attribute)
+        if of_attribute and not cannot_be_deferred(node.value):
             return build.placed(self._augment_item_of(node, target), node)
         before: list[Any] = []
-        base = self._once(target.value, before, "target_")
+        changing = self._may_change(node.value)
         if isinstance(target, gast.Attribute):
-            read: Any = gast.Attribute(base(), target.attr, gast.Load())
-            write: Any = gast.Attribute(base(), target.attr, gast.Store())
+            owner = self._once(target.value, before, "target_", changing)
+            read: Any = gast.Attribute(owner(), target.attr, gast.Load())
+            write: Any = gast.Attribute(owner(), target.attr, gast.Store())
         else:
-            index = self._index_once(target.slice, before)
+            if of_attribute:
+                owner, attribute = (
+                    self._once(target.value.value, before, "target_", changing),
+                    target.value.attr,
+                )
+                base: Any = lambda: gast.Attribute(owner(), attribute, gast.Load())
+            else:  # a name is written by its name, so that a tensor in it can be replaced
+                base = self._once(target.value, before, "target_", _NO_NAMES)
+            index = self._index_once(target.slice, before, changing)
             read = gast.Subscript(base(), index(), gast.Load())
             write = gast.Subscript(base(), index(), gast.Store())
         value = build.operate(INPLACE[type(node.op)], read, node.value)
@@ -109,9 +125,20 @@ class Normalise(FunctionPass):
             build.operate("augment_item_of", holder, attribute, as_index(target.slice), function, value)
         )
 
-    def _once(self, expression: Any, before: list[Any], stem: str) -> Any:
+    def _may_change(self, value: Any) -> Container[str]:
+        """The names that may stand for something else once `value` was evaluated."""
+        if isinstance(value, (gast.Constant, gast.Name)):
+            return _NO_NAMES
+        walruses = {n.target.id for n in walk_scope(value) if isinstance(n, gast.NamedExpr)}
+        if not contains(value, gast.Call):
+            return walruses
+        locals_ = scope_of(self.function_node).locals
+        rebound = {name for n in walk(self.function_node) if isinstance(n, gast.Nonlocal) for name in n.names}
+        return _Outside(locals_ - rebound - walruses)
+
+    def _once(self, expression: Any, before: list[Any], stem: str, changing: Container[str]) -> Any:
         """A function that makes reads of `expression`, which is evaluated only once."""
-        if isinstance(expression, gast.Name):
+        if isinstance(expression, gast.Name) and expression.id not in changing:
             return lambda: build.name(expression.id)
         if isinstance(expression, gast.Constant):
             return lambda: build.constant(expression.value)
@@ -119,17 +146,17 @@ class Normalise(FunctionPass):
         before.append(build.assign(temporary, expression))
         return lambda: build.name(temporary)
 
-    def _index_once(self, index: Any, before: list[Any]) -> Any:
+    def _index_once(self, index: Any, before: list[Any], changing: Container[str]) -> Any:
         if isinstance(index, gast.Slice):
             parts = [
-                None if part is None else self._once(part, before, "index_")
+                None if part is None else self._once(part, before, "index_", changing)
                 for part in (index.lower, index.upper, index.step)
             ]
             return lambda: gast.Slice(*(part and part() for part in parts))
         if isinstance(index, gast.Tuple):
-            items = [self._index_once(item, before) for item in index.elts]
+            items = [self._index_once(item, before, changing) for item in index.elts]
             return lambda: gast.Tuple([item() for item in items], gast.Load())
-        return self._once(index, before, "index_")
+        return self._once(index, before, "index_", changing)
 
     def visit_For(self, node: Any) -> Any:
         node = self.generic(node)
@@ -193,6 +220,16 @@ class Normalise(FunctionPass):
                     build.placed(build.name(first[0].id), node),
                 ]
         return node
+
+
+@dataclass(frozen=True, slots=True)
+class _Outside(Container[str]):
+    """All names but those."""
+
+    names: set[str]
+
+    def __contains__(self, name: object) -> bool:
+        return name not in self.names
 
 
 def _only_names(target: Any) -> bool:

@@ -33,5 +33,7 @@ class Subscripts(FunctionPass):
 
 def _is_static(index: Any) -> bool:
     """Constants, slices of constants and the like, which no tensor can be in; starred items stay as well."""
-    names = [n for n in walk(index) if not isinstance(n, (gast.Slice, gast.Constant, gast.UnaryOp, gast.Tuple))]
+    names = [
+        n for n in walk(index) if not isinstance(n, (gast.Slice, gast.Constant, gast.UnaryOp, gast.Tuple))
+    ]
     return not names or any(isinstance(n, gast.Starred) for n in names)

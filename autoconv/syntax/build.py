@@ -32,9 +32,7 @@ def operator(attribute: str) -> gast.Attribute:
 
 
 def call(function: gast.expr, *arguments: gast.expr, **keywords: gast.expr) -> gast.Call:
-    return gast.Call(
-        function, list(arguments), [gast.keyword(key, value) for key, value in keywords.items()]
-    )
+    return gast.Call(function, list(arguments), [gast.keyword(key, value) for key, value in keywords.items()])
 
 
 def operate(attribute: str, *arguments: gast.expr, **keywords: gast.expr) -> gast.Call:
@@ -91,9 +89,7 @@ def assign(target: gast.expr | str, value: gast.expr) -> gast.Assign:
     return gast.Assign([store(target) if isinstance(target, str) else target], value, None)
 
 
-def function(
-    identifier: str, parameters: Sequence[str], body: list[gast.stmt]
-) -> gast.FunctionDef:
+def function(identifier: str, parameters: Sequence[str], body: list[gast.stmt]) -> gast.FunctionDef:
     definition = gast.FunctionDef(identifier, arguments(parameters), body or [gast.Pass()], [], None, None)
     if "type_params" in gast.FunctionDef._fields:
         definition.type_params = []

@@ -8,7 +8,8 @@ from autoconv.syntax.tree import walk
 
 
 class Namer:
-    """`fresh("exit_")` is `exit_`, or `exit_1`, `exit_2` … when that is taken; `free("if_body")` may repeat."""
+    """`fresh("exit_")` is `exit_`, or `exit_1`, `exit_2` … when that is taken; `free("if_body")` may
+    repeat."""
 
     def __init__(self, tree: gast.AST) -> None:
         self._users = used_names(tree)

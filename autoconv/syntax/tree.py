@@ -10,11 +10,30 @@ import gast
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 SCOPES = (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)
-_ENDS = (gast.Name, gast.Constant, gast.Pass, gast.Break, gast.Continue)  # nothing below them is ever rewritten
+_ENDS = (
+    gast.Name,
+    gast.Constant,
+    gast.Pass,
+    gast.Break,
+    gast.Continue,
+)  # nothing below them is ever rewritten
 _SCOPE_KINDS = frozenset(SCOPES)
 # What these hold is text, a number, or a node without anything in it, such as Load and Add.
 _PLAIN_FIELDS = frozenset(
-    {"attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module", "op", "ops", "simple", "type_comment"}
+    {
+        "attr",
+        "conversion",
+        "ctx",
+        "id",
+        "is_async",
+        "kind",
+        "level",
+        "module",
+        "op",
+        "ops",
+        "simple",
+        "type_comment",
+    }
 )
 
 
@@ -85,9 +104,8 @@ def contains(node: gast.AST, kinds: type | tuple[type, ...]) -> bool:
 class Transformer:
     """Rewrites a tree bottom-up or top-down, whichever a `visit_Kind` method chooses.
 
-    `visit_Kind(node)` answers the node that replaces it; for a statement it may answer a list. Kinds without a method
-    have their children rewritten. A method calls `generic(node)` for the children.
-    """
+    `visit_Kind(node)` answers the node that replaces it; for a statement it may answer a list. Kinds without
+    a method have their children rewritten. A method calls `generic(node)` for the children."""
 
     def __init__(self) -> None:
         self._methods: dict[type, Callable[[Any], Any]] = {}

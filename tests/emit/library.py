@@ -2,9 +2,9 @@
 
     python tests/emit/library.py [--jobs N] [--every K]
 
-Prints files, lines, lines a second, what was refused and why, crashes, and what became of the control-flow statements
-in functions. Nothing is written, and nothing of the library is run. The exit code is 1 when something crashed.
-"""
+Prints files, lines, lines a second, what was refused and why, crashes, and what became of the control-flow
+statements in functions. Nothing is written, and nothing of the library is run. The exit code is 1 when
+something crashed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ class Report:
 
     @property
     def rewritten(self) -> float:
-        """The share of the control-flow statements in functions that became a region, or go through an operator."""
+        """The share of the control-flow statements in functions that became a region, or go through an
+        operator."""
         counts = Counter[str]()
         for (kind, form), count in self.forms.items():
             if kind in STATEMENTS:
@@ -63,7 +64,9 @@ class Report:
 def library_files() -> list[Path]:
     """The Python files of the standard library, in order; what pip installed is not part of it."""
     skipped = {"site-packages", "dist-packages", "__pycache__"}
-    return sorted(path for path in LIBRARY.rglob("*.py") if not skipped & set(path.relative_to(LIBRARY).parts))
+    return sorted(
+        path for path in LIBRARY.rglob("*.py") if not skipped & set(path.relative_to(LIBRARY).parts)
+    )
 
 
 def convert(path: Path) -> Report:
@@ -120,7 +123,11 @@ def convert_all(paths: list[Path], jobs: int) -> Report:
 def show(report: Report) -> None:
     speed = report.lines / max(report.seconds, 1e-9)
     print(f"{report.files} files, {report.lines} lines, {speed:,.0f} lines a second of processor time")
-    for title, entries in (("not Python", report.unreadable), ("refused", report.refused), ("crashed", report.crashes)):
+    for title, entries in (
+        ("not Python", report.unreadable),
+        ("refused", report.refused),
+        ("crashed", report.crashes),
+    ):
         print(f"{title}: {len(entries)}")
         for entry in entries:
             print(f"    {entry}")
@@ -136,8 +143,12 @@ def show(report: Report) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)"
+    )
     parser.add_argument("--every", type=int, default=1, help="only every K-th file")
     options = parser.parse_args()
     report = convert_all(library_files()[:: options.every], options.jobs)

@@ -41,7 +41,9 @@ def test_control_flow_is_rewritten(report):
 
 def test_most_statements_become_regions(report):
     functional = sum(n for (kind, form), n in report.forms.items() if form == "functional")
-    statement = sum(n for (kind, form), n in report.forms.items() if form == "statement" and kind in library.STATEMENTS)
+    statement = sum(
+        n for (kind, form), n in report.forms.items() if form == "statement" and kind in library.STATEMENTS
+    )
     assert functional > 5 * statement
 
 

@@ -72,7 +72,7 @@ class Generator:
             return ["x, y = y, x"]
         target = self.random.choice(["u", "x", "y"])
         if self.random.random() < 0.3:
-            return [f"{target} {self.random.choice(['+=', '-='])} {self.integer(1)}"]
+            return [f"{target} {self.random.choice(['+=', '-='])} {self.integer(1)}", f"{target} %= 1000"]
         return [f"{target} = ({self.integer(2)}) % 1000"]
 
     def if_statement(self, depth: int, in_loop: bool) -> list[str]:

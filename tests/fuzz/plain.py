@@ -2,9 +2,8 @@
 
     python tests/fuzz/plain.py --programs 10000 --seed 0
 
-Compares what a call returns or raises (type, arguments and cause) and the events logged on the way, which pins down the
-order of evaluation. A failure is printed after it was made as small as possible.
-"""
+Compares what a call returns or raises (type, arguments and cause) and the events logged on the way, which
+pins down the order of evaluation. A failure is printed after it was made as small as possible."""
 
 from __future__ import annotations
 
@@ -28,7 +27,12 @@ import shrink
 from autoconv.emit.module import convert_source
 from autoconv.errors import ConversionError
 
-CALLS: tuple[tuple[Any, Any, list[Any]], ...] = ((0, 1, [1, 2, 3]), (3, 2, [0, 1]), (1, 0, [4, 4, 1, 0]), (2, 5, [3]))
+CALLS: tuple[tuple[Any, Any, list[Any]], ...] = (
+    (0, 1, [1, 2, 3]),
+    (3, 2, [0, 1]),
+    (1, 0, [4, 4, 1, 0]),
+    (2, 5, [3]),
+)
 
 
 # What a region adds to the qualified name of a function inside it, which some messages show.
@@ -49,6 +53,7 @@ class Box:
     def __init__(self, n: Any) -> None:
         self.n = n
         self.items = [1, 2]
+        self.hooks: list[Any] = []
 
 
 class World:
@@ -91,7 +96,14 @@ class World:
                 log(f"exit {self.tag}", kind and kind.__name__)
                 return self.suppresses
 
-        return {"log": log, "more": self.more, "Manager": Manager, "Box": Box, "Stop": Stop, "__name__": "program"}
+        return {
+            "log": log,
+            "more": self.more,
+            "Manager": Manager,
+            "Box": Box,
+            "Stop": Stop,
+            "__name__": "program",
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +158,8 @@ def run(source: str) -> Outcome:
 
 
 def describe(error: BaseException | None, depth: int = 0) -> str:
-    """An exception with its arguments, cause and context. Where a name is missing, which name is in the text."""
+    """An exception with its arguments, cause and context. Where a name is missing, which name is in the
+    text."""
     if error is None or depth > 4:
         return ""
     text = f"{type(error).__name__}{show(error.args)}"
@@ -229,7 +242,9 @@ def search(seeds: range, size: int) -> Iterator[tuple[int, str]]:
 def main() -> int:
     import argparse
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--programs", type=int, default=1000, help="how many programs")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--size", type=int, default=24, help="statements in a program, about")

@@ -1,4 +1,5 @@
-"""Makes a failing program smaller: takes statements out, puts bodies and operands in the place of what they are in."""
+"""Makes a failing program smaller: takes statements out, puts bodies and operands in the place of what they
+are in."""
 
 from __future__ import annotations
 

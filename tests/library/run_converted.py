@@ -2,9 +2,8 @@
 
     python tests/library/run_converted.py --module textwrap --test test.test_textwrap [--plain]
 
-Prints JSON: how many tests there are and how many ran, and the names of those that failed, with the ends of their tracebacks. With --plain the
-modules stay as they are, which says what to compare with.
-"""
+Prints JSON: how many tests there are and how many ran, and the names of those that failed, with the ends of
+their tracebacks. With --plain the modules stay as they are, which says what to compare with."""
 
 from __future__ import annotations
 
@@ -75,9 +74,13 @@ def run(modules: list[str], tests: list[str], plain: bool) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--module", action="append", required=True, help="module to convert (repeatable)")
-    parser.add_argument("--test", action="append", required=True, help="test module, class or method (repeatable)")
+    parser.add_argument(
+        "--test", action="append", required=True, help="test module, class or method (repeatable)"
+    )
     parser.add_argument("--plain", action="store_true", help="convert nothing")
     options = parser.parse_args()
     print(json.dumps(run(options.module, options.test, options.plain), indent=1))

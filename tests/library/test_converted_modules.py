@@ -1,8 +1,8 @@
 """Converted modules of the standard library pass the tests that CPython has for them.
 
-The rest of those that were tried (difflib, fractions, calendar, configparser, json, argparse, csv, _pydecimal, random,
-dataclasses, ipaddress, html, shlex, graphlib, bisect, string, copy) run by hand: see run_converted.py.
-"""
+The rest of those that were tried (difflib, fractions, calendar, configparser, json, argparse, csv,
+_pydecimal, random, dataclasses, ipaddress, html, shlex, graphlib, bisect, string, copy) run by hand: see
+run_converted.py."""
 
 import importlib.util
 import json
@@ -16,8 +16,14 @@ RUNNER = Path(__file__).resolve().parent / "run_converted.py"
 CASES = [
     (["heapq"], ["test.test_heapq"]),
     (["textwrap"], ["test.test_textwrap"]),
-    (["json", "json.decoder", "json.scanner", "json.encoder"], ["test.test_json.test_decode", "test.test_json.test_fail"]),
-    (["statistics"], ["test.test_statistics.TestMean", "test.test_statistics.TestMedian", "test.test_statistics.TestMode"]),
+    (
+        ["json", "json.decoder", "json.scanner", "json.encoder"],
+        ["test.test_json.test_decode", "test.test_json.test_fail"],
+    ),
+    (
+        ["statistics"],
+        ["test.test_statistics.TestMean", "test.test_statistics.TestMedian", "test.test_statistics.TestMode"],
+    ),
     (["shlex", "bisect", "graphlib"], ["test.test_shlex", "test.test_bisect", "test.test_graphlib"]),
 ]
 

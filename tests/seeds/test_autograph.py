@@ -74,3 +74,19 @@ def test_pdb_stops_in_the_function(tmp_path):
     assert "-> x = x + 1" in done.stdout
     assert "->\t    x = x + 1" in done.stdout
     assert "  8  \tdef f(x):" in done.stdout
+
+
+def test_set_verbosity_shows_converted_calls(capsys):
+    @tf.function
+    def outer(x):
+        return f(x)
+
+    tf.autograph.set_verbosity(3, True)
+    try:
+        outer(tf.constant(-1))
+    finally:
+        tf.autograph.set_verbosity(0)
+    out = capsys.readouterr().out
+    assert "Converted call: <function f at" in out
+    assert "    args: (" in out
+    assert "ag__.if_stmt(x < 0" in out

@@ -1,0 +1,22 @@
+"""A small budget of the numeric programs; `python tests/fuzz/numeric.py --programs N` is the large one."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+_PATH = Path(__file__).with_name("numeric.py")
+_SPEC = importlib.util.spec_from_file_location("numeric_programs", _PATH)
+numeric = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(numeric)
+
+
+@pytest.mark.parametrize("start", range(0, 60, 10))
+def test_compiled_programs_agree_with_python(start):
+    kinds = []
+    for number in range(start, start + 10):
+        source = numeric.Generator(number).program()
+        kind, details = numeric.check(source, number)
+        assert kind != "WRONG", f"{source}\n{details}"
+        kinds.append(kind)
+    assert kinds.count("graph") >= 7
