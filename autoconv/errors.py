@@ -1,19 +1,19 @@
 """Every error that a user can meet.
 
-    AutoconvError
-    ├── SourceError                   a file cannot be read or parsed (exit code 3)
-    ├── TargetError                   a function or file that was asked for is not there (exit code 2)
-    ├── ConversionError               a construct that cannot be converted, with its place
-    │   └── UnsupportedError          … met while converting statically (exit code 1)
-    ├── StagingError                  something that cannot become part of a graph, met while tracing
-    └── OpError                       an op failed, with TensorFlow's classes below
-        ├── InvalidArgumentError      (also a ValueError)
-        │   ├── IndexOutOfRangeError  (also an IndexError)
-        │   └── AssertionFailedError  (also an AssertionError)
-        ├── OutOfRangeError           (also a StopIteration-like end of sequence)
-        ├── NotFoundError, UnimplementedError, FailedPreconditionError …
-    OperatorNotAllowedInGraphError    a TypeError: a symbolic tensor used as a Python bool or iterated over
-    InaccessibleTensorError           a TypeError: a symbolic tensor used outside of the function that made it
+AutoconvError
+├── SourceError                   a file cannot be read or parsed (exit code 3)
+├── TargetError                   a function or file that was asked for is not there (exit code 2)
+├── ConversionError               a construct that cannot be converted, with its place
+│   └── UnsupportedError          … met while converting statically (exit code 1)
+├── StagingError                  something that cannot become part of a graph, met while tracing
+└── OpError                       an op failed, with TensorFlow's classes below
+    ├── InvalidArgumentError      (also a ValueError)
+    │   ├── IndexOutOfRangeError  (also an IndexError)
+    │   └── AssertionFailedError  (also an AssertionError)
+    ├── OutOfRangeError           (also a StopIteration-like end of sequence)
+    ├── NotFoundError, UnimplementedError, FailedPreconditionError …
+OperatorNotAllowedInGraphError    a TypeError: a symbolic tensor used as a Python bool or iterated over
+InaccessibleTensorError           a TypeError: a symbolic tensor used outside of the function that made it
 """
 
 from __future__ import annotations

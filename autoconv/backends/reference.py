@@ -47,7 +47,8 @@ def _kernel_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
         try:
             found = kernel(*[frame[slot] for slot in inputs], **attributes)
         except Exception as error:
-            raise locate(error, node)
+            locate(error, node)
+            raise
         if len(outputs) == 1:
             frame[outputs[0]] = found[0] if type(found) is tuple else found
         else:
@@ -113,11 +114,10 @@ _LOWER: dict[str, Callable[[Node, list[int], list[int]], Step]] = {
 }
 
 
-def locate(error: Exception, node: Node) -> Exception:
-    """The error with the user's span on it, once."""
+def locate(error: Exception, node: Node) -> None:
+    """Puts the user's span on the error, once."""
     if node.span is None or getattr(error, "_autoconv_span", None) is not None:
-        return error
+        return
     error._autoconv_span = node.span  # type: ignore[attr-defined]
     if isinstance(error, OpError) and error.place is None:
         error.place = Place(node.span.file, node.span.line)
-    return error

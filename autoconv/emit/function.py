@@ -47,9 +47,7 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[build.OPERATORS] = types.CellType(operators)
     closure = tuple(cells.get(name) or types.CellType() for name in converted.co_freevars)
-    result = types.FunctionType(
-        converted, function.__globals__, function.__name__, function.__defaults__, closure
-    )
+    result = types.FunctionType(converted, function.__globals__, function.__name__, function.__defaults__, closure)
     result.__kwdefaults__ = function.__kwdefaults__
     result.__dict__.update(function.__dict__)
     result.__qualname__, result.__module__, result.__doc__ = (
@@ -143,9 +141,7 @@ def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str,
     definition.decorator_list = []
     arguments = definition.args
     arguments.defaults = [ast.copy_location(ast.Constant(None), definition) for _ in arguments.defaults]
-    arguments.kw_defaults = [
-        d and ast.copy_location(ast.Constant(None), definition) for d in arguments.kw_defaults
-    ]
+    arguments.kw_defaults = [d and ast.copy_location(ast.Constant(None), definition) for d in arguments.kw_defaults]
     for argument in ast.walk(arguments):
         if isinstance(argument, ast.arg):
             argument.annotation = None

@@ -67,9 +67,7 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
             )
 
 
-def _with_map(
-    printed: Printed, source: str, context: Context, options: Options
-) -> tuple[str, tuple[int, ...]]:
+def _with_map(printed: Printed, source: str, context: Context, options: Options) -> tuple[str, tuple[int, ...]]:
     """The text with a last statement that says which line came from where."""
     if options.source_path is None or not printed.text.strip():
         return printed.text, printed.origins
@@ -102,9 +100,7 @@ def _converted(
     parsed = parse_ast(source, filename)
     _check_names(parsed, filename, options)
     tree = to_gast(parsed)
-    context = Context(
-        filename, source.splitlines(), Namer(tree), only=options.only, left_alone=left_alone
-    )
+    context = Context(filename, source.splitlines(), Namer(tree), only=options.only, left_alone=left_alone)
     if options.rename_imports:
         _rename_imports(tree, options)
     try:

@@ -30,6 +30,4 @@ def conflict(first: Effects, second: Effects) -> bool:
     ordered = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM | Effects.RAISE
     if first & ordered and second & ordered:
         return True
-    return bool(
-        (first & Effects.WRITE and second & Effects.READ) or (first & Effects.READ and second & Effects.WRITE)
-    )
+    return bool((first & Effects.WRITE and second & Effects.READ) or (first & Effects.READ and second & Effects.WRITE))

@@ -163,15 +163,9 @@ class Graph:
         del self.nodes[length:]
 
 
-def node_effects(
-    op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any], inputs: Sequence[Value]
-) -> Effects:
+def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
     declared = op.effects
-    total = (
-        declared
-        if isinstance(declared, Effects)
-        else declared([value.type for value in inputs], attributes)
-    )
+    total = declared if isinstance(declared, Effects) else declared([value.type for value in inputs], attributes)
     for region in regions:
         total |= region.effects
     return total

@@ -60,9 +60,7 @@ def _graph(scanner: Scanner, ops: Mapping[str, Op]) -> Graph:
     return graph
 
 
-def _node(
-    scanner: Scanner, graph: Graph, values: dict[tuple[str, int], Value], ops: Mapping[str, Op]
-) -> None:
+def _node(scanner: Scanner, graph: Graph, values: dict[tuple[str, int], Value], ops: Mapping[str, Op]) -> None:
     start = scanner.position
     name = _new_name(scanner, graph)
     scanner.expect("=")

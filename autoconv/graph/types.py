@@ -128,11 +128,7 @@ def join(first: Type, second: Type) -> Type:
         return IteratorType(join(first.element, second.element))
     if isinstance(first, MapType) and isinstance(second, MapType):
         return MapType(join(first.key, second.key), join(first.value, second.value))
-    if (
-        isinstance(first, TupleType)
-        and isinstance(second, TupleType)
-        and len(first.items) == len(second.items)
-    ):
+    if isinstance(first, TupleType) and isinstance(second, TupleType) and len(first.items) == len(second.items):
         return TupleType(tuple(map(join, first.items, second.items)))
     if isinstance(first, VariantType) and isinstance(second, VariantType):
         arms = dict(first.arms)
@@ -189,9 +185,7 @@ def shapes_compatible(first: Shape, second: Shape) -> bool:
         return True
     if len(first) != len(second):
         return False
-    return all(
-        a == b or not isinstance(a, int) or not isinstance(b, int) for a, b in zip(first, second, strict=True)
-    )
+    return all(a == b or not isinstance(a, int) or not isinstance(b, int) for a, b in zip(first, second, strict=True))
 
 
 def shape_text(shape: Shape) -> str:

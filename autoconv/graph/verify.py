@@ -127,9 +127,7 @@ def _check_while(where: str, node: Node) -> None:
     for position, value in enumerate(node.results):
         before = node.inputs[position].type
         if not agree(before, value.type):
-            raise VerificationError(
-                f"{where}: state {position} is {before} before the loop and {value.type} after it"
-            )
+            raise VerificationError(f"{where}: state {position} is {before} before the loop and {value.type} after it")
     if len(test.outputs) != 1:
         raise VerificationError(f"{where}: the test has {len(test.outputs)} outputs, it needs one")
     answer = test.outputs[0].type
@@ -157,9 +155,7 @@ def _check_gives(where: str, region: Graph, types: Sequence[Type], what: str) ->
 
 def _check_pairs(where: str, own: str, found: Sequence[Type], other: str, wanted: Sequence[Type]) -> None:
     if len(found) != len(wanted):
-        raise VerificationError(
-            f"{where} has {_count(len(found), own)} for {_count(len(wanted), other)}"
-        )
+        raise VerificationError(f"{where} has {_count(len(found), own)} for {_count(len(wanted), other)}")
     for position, (a, b) in enumerate(zip(found, wanted, strict=True)):
         if not agree(a, b):
             raise VerificationError(f"{where} has {a} as {own} {position}, its node has {b} as {other}")

@@ -214,9 +214,7 @@ OVERRIDES[builtins.all] = _quantifier(False, and_, "reduce_all")
 
 
 def _symbolic(x: Any) -> bool:
-    return isinstance(x, (SymbolicTensor, Staged)) or (
-        isinstance(x, Variant)
-    )
+    return isinstance(x, (SymbolicTensor, Staged, Variant))
 
 
 @_overrides(builtins.enumerate)

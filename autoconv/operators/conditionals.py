@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.errors import AssertionFailedError, StagingError
-from autoconv.operators.deferred import raising
 from autoconv.operators.attempts import Attempt
+from autoconv.operators.deferred import raising
 from autoconv.operators.layout import Static, Variant
 from autoconv.operators.staging import record_body, stage_arms, write_spot
 from autoconv.runtime import dispatch
@@ -102,9 +102,7 @@ def if_exp(test: Any, body: Thunk, orelse: Thunk) -> Any:
     """`body() if test else orelse()`."""
     if not is_staged(test):
         return body() if test else orelse()
-    (result,) = stage_arms(
-        truth(test), [lambda: (body(),), lambda: (orelse(),)], [], ("conditional expression",)
-    )
+    (result,) = stage_arms(truth(test), [lambda: (body(),), lambda: (orelse(),)], [], ("conditional expression",))
     return result
 
 
@@ -113,11 +111,7 @@ def and_(first: Any, *rest: Thunk) -> Any:
     value = first
     for position, thunk in enumerate(rest):
         if is_staged(value):
-            known, remaining = value, rest[position:]
-            (result,) = stage_arms(
-                truth(known), [lambda: (and_(remaining[0](), *remaining[1:]),), lambda: (known,)], [], ("and",)
-            )
-            return result
+            return _either(value, _continued(and_, rest[position:]), _kept(value), "and")
         if not value:
             return value
         value = thunk()
@@ -129,15 +123,24 @@ def or_(first: Any, *rest: Thunk) -> Any:
     value = first
     for position, thunk in enumerate(rest):
         if is_staged(value):
-            known, remaining = value, rest[position:]
-            (result,) = stage_arms(
-                truth(known), [lambda: (known,), lambda: (or_(remaining[0](), *remaining[1:]),)], [], ("or",)
-            )
-            return result
+            return _either(value, _kept(value), _continued(or_, rest[position:]), "or")
         if value:
             return value
         value = thunk()
     return value
+
+
+def _either(decides: Any, body: Thunk, orelse: Thunk, name: str) -> Any:
+    (result,) = stage_arms(truth(decides), [lambda: (body(),), lambda: (orelse(),)], [], (name,))
+    return result
+
+
+def _continued(operator: Callable[..., Any], rest: tuple[Thunk, ...]) -> Thunk:
+    return lambda: operator(rest[0](), *rest[1:])
+
+
+def _kept(value: Any) -> Thunk:
+    return lambda: value
 
 
 def not_(value: Any) -> Any:
@@ -199,10 +202,12 @@ def truth(value: Any) -> Any:
     region = current_region()
     if region is not None and region.contract == COMPILE and type_.shape == ():
         return value != 0
-    remedy = "" if type_.dtype.is_bool else "; to use as boolean Tensor, use `autoconv.cast`; to check for None, use `is not None`"
-    error = ValueError(
-        f"condition of if statement expected to be `autoconv.bool` scalar, got {value}{remedy}"
+    remedy = (
+        ""
+        if type_.dtype.is_bool
+        else "; to use as boolean Tensor, use `autoconv.cast`; to check for None, use `is not None`"
     )
+    error = ValueError(f"condition of if statement expected to be `autoconv.bool` scalar, got {value}{remedy}")
     error._autoconv_about_program = True  # type: ignore[attr-defined]
     raise error
 

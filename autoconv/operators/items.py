@@ -197,7 +197,9 @@ def in_(item: Any, container: Any) -> Any:
     """`item in container`; a tensor among the two makes it a tensor."""
     if current_region() is None or not (isinstance(item, (SymbolicTensor, Variant)) or _symbolic_inside(container)):
         if as_tensor(container) is not None:
-            return bool(dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False))
+            return bool(
+                dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False)
+            )
         return item in container
     if as_tensor(container) is not None:
         return dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False)

@@ -40,8 +40,7 @@ class StagedRange(Staged):
 
     def length(self) -> Any:
         if isinstance(self.step, int) and self.step == 1:
-            span = self.stop - self.start if not (isinstance(self.start, int) and self.start == 0) else self.stop
-            return span
+            return self.stop if isinstance(self.start, int) and self.start == 0 else self.stop - self.start
         if isinstance(self.step, int):
             if self.step == 0:
                 raise ValueError("range() arg 3 must not be zero")

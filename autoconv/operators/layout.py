@@ -153,9 +153,7 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
             raise StagingError(f"{name!r} has no common type on two paths: {error}") from None
     first, second = _opened(first), _opened(second)
     if isinstance(first, Parts) and isinstance(second, Parts) and _same_kind(first, second):
-        joined = tuple(
-            join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True)
-        )
+        joined = tuple(join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
         return Parts(first.kind, first.keys, joined)
     return _join_arms(first, second, name, contract)
 
@@ -223,7 +221,9 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
         tag = value.tag
         if positions != list(range(len(positions))):
             table = EagerTensor(np.array(positions, np.int64))
-            tag = dispatch.apply("python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=_weak_type(0).dtype, weak=True)
+            tag = dispatch.apply(
+                "python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=_weak_type(0).dtype, weak=True
+            )
         values = dict(zip(positions, value.values, strict=True))
         tag_value = region.lift(tag.value_in_graph)
     else:

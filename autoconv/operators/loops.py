@@ -128,7 +128,13 @@ def _unrolled(
 
 
 def _rest(
-    iterable: Any, iterator: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+    iterable: Any,
+    iterator: Any,
+    body: Any,
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
 ) -> tuple[Any, ...]:
     """What is left of a Python iterable once a tensor decides whether to go on."""
     items = list(itertools.islice(iterator, 100_000))

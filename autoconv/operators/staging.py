@@ -140,8 +140,7 @@ def stage_arms(
     count = len(names)
     kinds = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
     recorded = [
-        record_body(parent, f"cond_{kind}", _applied(arm, inputs), count)
-        for kind, arm in zip(kinds, arms, strict=True)
+        record_body(parent, f"cond_{kind}", _applied(arm, inputs), count) for kind, arm in zip(kinds, arms, strict=True)
     ]
     spots: dict[tuple[Any, ...], Spot] = {}
     for arm in recorded:
@@ -203,22 +202,11 @@ def stage_loop(
         initial = [*state, *(spot.read() for spot in spots.values())]
         layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
         titles = [*names, *(spot.name for spot in spots.values())]
-        outer_output, parent.trace.pending_output = parent.trace.pending_output, []
-        try:
-            checked = record_body(
-                parent, "while_cond", lambda region: [_test(region, test, layouts, spots, count)], 1
-            )
-            stepped = record_body(
-                parent, "while_body", lambda region: _step(region, body, layouts, spots, count), count
-            )
-        finally:
-            shown, parent.trace.pending_output = parent.trace.pending_output, outer_output
+        checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count)
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
         widened = [
-            join_layouts(
-                layout, NEVER if value is NEVER else layout_of(value, stepped.region), title, parent.contract
-            )
+            join_layouts(layout, NEVER if value is NEVER else layout_of(value, stepped.region), title, parent.contract)
             for layout, value, title in zip(layouts, after, titles, strict=True)
         ]
         if not new and widened == layouts:
@@ -228,15 +216,26 @@ def stage_loop(
         layouts = widened
         if new:
             spots.update(new)
-    raise StagingError(
-        "the types of this loop's variables do not settle: " + ", ".join(names)
-    )
+    raise StagingError("the types of this loop's variables do not settle: " + ", ".join(names))
+
+
+def _record_iteration(
+    parent: Region, test: Any, body: Body, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int
+) -> tuple[Recorded, Recorded, list[Callable[[], None]]]:
+    """The test and the body recorded for these layouts, and what they printed meanwhile."""
+    outer_output, parent.trace.pending_output = parent.trace.pending_output, []
+    try:
+        checked = record_body(parent, "while_cond", lambda region: [_test(region, test, layouts, spots, count)], 1)
+        stepped = record_body(parent, "while_body", lambda region: _step(region, body, layouts, spots, count), count)
+    finally:
+        shown, parent.trace.pending_output = parent.trace.pending_output, outer_output
+    return checked, stepped, shown or []
 
 
 def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int) -> list[Any]:
     """Parameters for the state, as Python values; those of spots are written to them."""
     values = []
-    for position, layout in enumerate(layouts):
+    for layout in layouts:
         leaves = [region.graph.add_parameter(leaf, "while") for leaf in leaf_types(layout)]
         values.append(rebuild(layout, iter(leaves)))
     for spot, value in zip(spots.values(), values[count:], strict=True):

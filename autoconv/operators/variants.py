@@ -19,6 +19,7 @@ def raise_if(condition: Any, error: BaseException) -> None:
     """Records that `error` is raised where the symbolic bool `condition` holds."""
     region = current_region()
     assert region is not None
+
     def fails() -> tuple[()]:
         raise error
 
@@ -44,12 +45,12 @@ def without(variant: Variant, drop: Any, error: Any) -> Any:
         return variant
     layouts = [variant.layouts[i] for i in kept]
     table = [kept.index(i) if i in kept else 0 for i in range(len(variant.values))]
-    tag = dispatch.apply("gather", _table(table), variant.tag, axis=0)
-    return Variant(dispatch.apply("python_cast", tag, dtype=variant.tag.type.dtype, weak=True), layouts, [variant.values[i] for i in kept])
-
-
-def _table(numbers: list[int]) -> Any:
-    return np.array(numbers, np.int64)
+    tag = dispatch.apply("gather", np.array(table, np.int64), variant.tag, axis=0)
+    return Variant(
+        dispatch.apply("python_cast", tag, dtype=variant.tag.type.dtype, weak=True),
+        layouts,
+        [variant.values[i] for i in kept],
+    )
 
 
 def defined(variant: Variant) -> Any:

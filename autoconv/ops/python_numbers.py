@@ -35,9 +35,7 @@ class OtherKindError(ValueError):
 def to_python_array(value: Any) -> np.ndarray:
     """A Python number as the scalar array that carries it; raises IntegerLimitError for an int beyond 64 bits."""
     if isinstance(value, int) and not isinstance(value, bool) and not -_INT_LIMIT <= value < _INT_LIMIT:
-        raise IntegerLimitError(
-            f"the Python int {value} does not fit into the 64 bits that a graph carries it in"
-        )
+        raise IntegerLimitError(f"the Python int {value} does not fit into the 64 bits that a graph carries it in")
     if isinstance(value, complex):
         raise OtherKindError("a negative number to a fractional power is complex, which a graph does not carry")
     return np.array(value, np.int64 if type(value) is int else None)

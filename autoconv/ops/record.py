@@ -89,9 +89,7 @@ class Op:
     ) -> tuple[Type, ...]:
         """The result types of one application; raises what the rule raises."""
         found: Any = (
-            self.result(*inputs, regions=regions, **attributes)
-            if regions
-            else self.result(*inputs, **attributes)
+            self.result(*inputs, regions=regions, **attributes) if regions else self.result(*inputs, **attributes)
         )
         return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 

@@ -20,9 +20,7 @@ def broadcast(*inputs: TensorType, **_: Any) -> TensorType:
     for other in inputs[1:]:
         if other.dtype is not first.dtype:
             raise TypeError(f"has type {other.dtype.name} that does not match type {first.dtype.name}")
-    return TensorType(
-        first.dtype, broadcast_shapes(*(x.shape for x in inputs)), all(x.weak for x in inputs)
-    )
+    return TensorType(first.dtype, broadcast_shapes(*(x.shape for x in inputs)), all(x.weak for x in inputs))
 
 
 def broadcast_to_bool(*inputs: TensorType, **_: Any) -> TensorType:

@@ -27,9 +27,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     return EagerTensor(array) if region is None else record_constant(region, array, name=name)
 
 
-def convert_to_tensor(
-    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
-) -> Tensor:
+def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
     """`value` as a tensor: tensors as they are, variables read, the rest as `constant` does.
 
     Raises ValueError when a tensor has another dtype than the one asked for.
@@ -90,7 +88,9 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
             raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
         return array
     if array.dtype == object:
-        raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
+        raise ValueError(
+            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+        )
     inferred = _inferred_dtype(array, value)
     if dtype is None:
         return array.astype(inferred.numpy)

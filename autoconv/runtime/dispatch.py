@@ -61,7 +61,7 @@ def _with_checked_numerics(op: Op, found: Any) -> Any:
     for position, result in enumerate(results):
         if isinstance(result, Tensor) and result.type.dtype.is_differentiable:
             message = (
-                f"!!! Detected Infinity or NaN in output {position} of {how} op \"{op.graphdef}\" "
+                f'!!! Detected Infinity or NaN in output {position} of {how} op "{op.graphdef}" '
                 f"(# of outputs: {len(results)}) !!!"
             )
             result = apply("check_numerics", result, message=message)
@@ -209,7 +209,9 @@ def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
     for i, value in enumerate(values):
         if i in chosen and target is not None:
             result[i] = _to_dtype(value, target, weak, region, op)
-        elif (isinstance(value, _NUMBERS) and region is None) or (isinstance(value, _NUMBERS) and not op.name.startswith("python")):
+        elif (isinstance(value, _NUMBERS) and region is None) or (
+            isinstance(value, _NUMBERS) and not op.name.startswith("python")
+        ):
             result[i] = to_array(value)
     return result
 
@@ -291,7 +293,9 @@ def _as_dtype_of(tensor: Tensor, value: Any) -> Any:
     """A value to be written into `tensor`: cast, as NumPy does for assignments."""
     other = as_tensor(value)
     if other is None:
-        return to_array(value, tensor.dtype) if isinstance(value, _NUMBERS) else to_array(value).astype(tensor.dtype.numpy)
+        return (
+            to_array(value, tensor.dtype) if isinstance(value, _NUMBERS) else to_array(value).astype(tensor.dtype.numpy)
+        )
     if other.dtype is tensor.dtype and not other.weak:
         return other
     return apply("python_cast" if other.weak else "cast", other, dtype=tensor.dtype)

@@ -91,7 +91,9 @@ def container_spot(container: Any) -> Spot:
     return Spot((id(container),), f"a {type(container).__name__}", read, write, container)
 
 
-def cells_spots(getter: Callable[[], tuple[Any, ...]], setter: Callable[..., None], names: tuple[str, ...]) -> list[Spot]:
+def cells_spots(
+    getter: Callable[[], tuple[Any, ...]], setter: Callable[..., None], names: tuple[str, ...]
+) -> list[Spot]:
     """One spot a shared name; identified by its cell, or by the module's namespace for globals."""
     cells = dict(zip(getter.__code__.co_freevars, getter.__closure__ or (), strict=True))
     spots = []

@@ -98,18 +98,14 @@ class Region:
     def captured(self) -> dict[Value, Value]:
         """The captures whose outer value belongs to the parent region, in order of first use."""
         assert self.parent is not None
-        return {
-            outer: inner for outer, inner in self.captures.items() if outer.graph is self.parent.graph
-        }
+        return {outer: inner for outer, inner in self.captures.items() if outer.graph is self.parent.graph}
 
     def record(self, name: str, inputs: list[Value], attributes: dict[str, Any], **options: Any) -> Node:
         """Appends a node that applies the op called `name`, with the user's span."""
         lifted = [self.lift(value) for value in inputs]
         span = options.pop("span", None) or current_span()
         shown = options.pop("shown", None) or display_name(name)
-        return self.graph.add(
-            OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options
-        )
+        return self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)
 
 
 class _Stack(threading.local):

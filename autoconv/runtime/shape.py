@@ -52,9 +52,7 @@ class TensorShape:
 
     def concatenate(self, other: Any) -> TensorShape:
         second = as_shape(other)
-        return TensorShape(
-            None if self.dims_tuple is None or second is None else self.dims_tuple + second
-        )
+        return TensorShape(None if self.dims_tuple is None or second is None else self.dims_tuple + second)
 
     def __iter__(self) -> Iterator[int | None]:
         return iter(self.as_list())

@@ -35,9 +35,7 @@ def current_place() -> Place | None:
 
 
 def place_of(span: Span) -> Place:
-    return Place(
-        span.file, span.line, span.column, span.end_column, linecache.getline(span.file, span.line).rstrip()
-    )
+    return Place(span.file, span.line, span.column, span.end_column, linecache.getline(span.file, span.line).rstrip())
 
 
 def is_own_file(filename: str) -> bool:

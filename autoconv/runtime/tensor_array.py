@@ -100,9 +100,7 @@ class TensorArray:
         name: str | None = None,
     ) -> None:
         declared = as_shape(element_shape)
-        kind = Kind(
-            as_dtype(dtype), bool(dynamic_size), clear_after_read is not False, bool(infer_shape), declared
-        )
+        kind = Kind(as_dtype(dtype), bool(dynamic_size), clear_after_read is not False, bool(infer_shape), declared)
         count = 0 if size is None else size
         if current_region() is None:
             length = int(count)
@@ -112,9 +110,7 @@ class TensorArray:
         else:
             self._begin(kind, apply("list_reserve", count, dtype=kind.dtype, shape=declared))
 
-    def _begin(
-        self, kind: Kind, elements: list[EagerTensor | None] | Value, known: _Knowledge | None = None
-    ) -> None:
+    def _begin(self, kind: Kind, elements: list[EagerTensor | None] | Value, known: _Knowledge | None = None) -> None:
         self._known = known or _Knowledge(kind)
         self._elements = elements
         self._cleared: set[int] = set()
@@ -124,9 +120,7 @@ class TensorArray:
         if isinstance(self._elements, Value):
             return self._elements
         kind = self._kind
-        found = apply(
-            "list_reserve", len(self._elements), dtype=kind.dtype, shape=None if kind.written else kind.shape
-        )
+        found = apply("list_reserve", len(self._elements), dtype=kind.dtype, shape=None if kind.written else kind.shape)
         for index, element in enumerate(self._elements):
             if element is not None:
                 found = apply("list_set", found, index, element)
@@ -206,8 +200,7 @@ class TensorArray:
         if position >= len(items):
             if not self._kind.dynamic_size:
                 raise ListReadError(
-                    f"Tried to write to index {position} but array is not resizeable and size is: "
-                    f"{len(items)} "
+                    f"Tried to write to index {position} but array is not resizeable and size is: {len(items)} "
                 )
             items.extend([None] * (position + 1 - len(items)))
         assert isinstance(element, EagerTensor)
@@ -259,9 +252,7 @@ class TensorArray:
         """The array whose elements are consecutive parts of `value` that have these lengths."""
         tensor, sizes = self._checked_dtype(value), convert_to_tensor(lengths)
         if sizes.shape.rank not in (1, None):
-            raise InvalidArgumentError(
-                f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}"
-            )
+            raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}")
         shape = tensor.type.shape
         known = static_value(sizes)
         equal = known is not None and len(set(np.ravel(known).tolist())) == 1
@@ -331,9 +322,7 @@ class TensorArray:
         tensor = self._checked_dtype(value)
         shape = tensor.type.shape
         if shape == ():
-            raise ValueError(
-                "a TensorArray takes the rows of a tensor of one or more dimensions, found a scalar"
-            )
+            raise ValueError("a TensorArray takes the rows of a tensor of one or more dimensions, found a scalar")
         self._known.kind = self._kind.after_writing(None if shape is None else shape[1:])
         return tensor
 

@@ -162,9 +162,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
             raise NotImplementedError("numpy() is only available when running eagerly.")
         return EagerTensor(self._storage.value).numpy()
 
-    def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Sets the value and answers the new one, or None without `read_value`.
 
         Raises ValueError for another shape or dtype.
@@ -185,9 +183,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         tensor = as_tensor(value)
         if tensor is None or tensor.weak or tensor.dtype is not self.dtype:
             tensor = (
-                convert_to_tensor(value, self.dtype)
-                if tensor is None or tensor.weak
-                else _wrong_dtype(self, tensor)
+                convert_to_tensor(value, self.dtype) if tensor is None or tensor.weak else _wrong_dtype(self, tensor)
             )
         if not self.shape.is_compatible_with(tensor.shape):
             raise ValueError(

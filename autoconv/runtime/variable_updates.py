@@ -58,39 +58,25 @@ class VariableUpdates:
     def assign(self, value: Any) -> Any:
         raise NotImplementedError
 
-    def scatter_update(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
+    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         return self._scatter_rows("update", sparse_delta)
 
-    def scatter_add(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
+    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         return self._scatter_rows("add", sparse_delta)
 
-    def scatter_sub(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
+    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         return self._scatter_rows("sub", sparse_delta)
 
-    def scatter_min(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
+    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         return self._scatter_rows("min", sparse_delta)
 
-    def scatter_max(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
+    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         return self._scatter_rows("max", sparse_delta)
 
-    def scatter_mul(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
+    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         return self._scale_rows("multiply", sparse_delta)
 
-    def scatter_div(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
+    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         return self._scale_rows("divide", sparse_delta)
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
@@ -127,9 +113,7 @@ class VariableUpdates:
 
     def _scale_rows(self, op: str, delta: IndexedSlices) -> Any:
         _check_slices(delta)
-        indices = convert_to_tensor(
-            delta.indices, int32 if isinstance(delta.indices, (list, tuple, int)) else None
-        )
+        indices = convert_to_tensor(delta.indices, int32 if isinstance(delta.indices, (list, tuple, int)) else None)
         rows = apply("gather", self, indices, axis=0)
         values = convert_to_tensor(delta.values, getattr(self, "dtype", None))
         return self._scatter("update", apply("expand_dims", indices, axis=-1), apply(op, rows, values))

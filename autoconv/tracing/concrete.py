@@ -51,9 +51,11 @@ class ConcreteFunction:
         self._owner = owner
         self._name = name
         self._run = BACKENDS["reference"](optimised)
-        self._arrays_out = contract == "compile" and not any(
-            isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves
-        ) and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
+        self._arrays_out = (
+            contract == "compile"
+            and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
+            and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
+        )
 
     @property
     def can_run_again(self) -> bool:
@@ -148,8 +150,7 @@ class ConcreteFunction:
         if not verbose:
             return f"({', '.join(self._signature_text())}) -> {result}"
         inputs = [
-            f"  {name} (POSITIONAL_OR_KEYWORD): {leaf}"
-            for leaf, name in zip(self.key.leaves, self.names, strict=True)
+            f"  {name} (POSITIONAL_OR_KEYWORD): {leaf}" for leaf, name in zip(self.key.leaves, self.names, strict=True)
         ] or ["  None"]
         captures = [f"  {id(c)}: {getattr(c, 'type', c)}" for c in self.captured_inputs] or ["  None"]
         return "\n".join(["Input Parameters:", *inputs, "Output Type:", f"  {result}", "Captures:", *captures])

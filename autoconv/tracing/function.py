@@ -131,8 +131,7 @@ class Function:
     def _rekey(self, call: Call) -> Key:
         aliases: dict[int, int] = {}
         leaves = tuple(
-            self._signature._leaf_key(leaf, aliases, index in self._literal)
-            for index, leaf in enumerate(call.leaves)
+            self._signature._leaf_key(leaf, aliases, index in self._literal) for index, leaf in enumerate(call.leaves)
         )
         return Key(call.key.templates, leaves)
 
@@ -173,9 +172,7 @@ class Function:
         call = self._signature.bind(args, kwargs, self._literal)
         concrete = self._find(call) or self._obtain(call)
         if concrete is None:
-            raise AutoconvError(
-                f"{self._signature.name} runs as plain Python: {self._plain.get(call.key, '')}"
-            )
+            raise AutoconvError(f"{self._signature.name} runs as plain Python: {self._plain.get(call.key, '')}")
         return concrete
 
     def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
@@ -216,7 +213,12 @@ class Function:
         if bound is None:
             method = types.MethodType(self.python_function, instance)
             bound = Function(
-                method, self.contract, self._input_signature, self._autograph, self._reduce_retracing, self._signature.name
+                method,
+                self.contract,
+                self._input_signature,
+                self._autograph,
+                self._reduce_retracing,
+                self._signature.name,
             )
             if hasattr(instance, "__dict__"):
                 instance.__dict__[name] = bound
@@ -248,12 +250,14 @@ def function(
     def decorate(inner: Callable[..., Any]) -> Any:
         if SETTINGS.disabled:
             return inner
-        return Function(inner, FUNCTION, input_signature, autograph, bool(reduce_retracing or experimental_relax_shapes))
+        return Function(
+            inner, FUNCTION, input_signature, autograph, bool(reduce_retracing or experimental_relax_shapes)
+        )
 
     return decorate if func is None else decorate(func)
 
 
-def compile(func: Callable[..., Any] | None = None) -> Any:  # noqa: A001 - the public name
+def compile(func: Callable[..., Any] | None = None) -> Any:
     """Makes a function run as graphs under Python's contract: results and exceptions are those of the plain function.
 
     Numbers are inputs, so one trace serves all of their values. What cannot be part of a graph runs as plain Python;

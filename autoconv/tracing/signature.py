@@ -218,7 +218,9 @@ class Signature:
             wanted, _ = flatten(spec)
             if len(wanted) == len(leaves):
                 return [
-                    leaf for v, s in zip(leaves, wanted, strict=True) for leaf in self._fit([v], v, s, name, args, kwargs)
+                    leaf
+                    for v, s in zip(leaves, wanted, strict=True)
+                    for leaf in self._fit([v], v, s, name, args, kwargs)
                 ]
         if isinstance(spec, TensorSpec):
             tensor = self._as_spec(value, spec)
@@ -237,8 +239,10 @@ class Signature:
         if isinstance(value, TensorSpec):
             return TensorSpec.from_type(spec.type) if is_subtype(value.type, spec.type) else None
         try:
-            tensor = value if isinstance(value, EagerTensor) else EagerTensor(
-                to_array(value, None if isinstance(value, (np.ndarray, np.generic)) else spec.dtype)
+            tensor = (
+                value
+                if isinstance(value, EagerTensor)
+                else EagerTensor(to_array(value, None if isinstance(value, (np.ndarray, np.generic)) else spec.dtype))
             )
         except (TypeError, ValueError):
             return None

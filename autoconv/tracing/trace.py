@@ -72,9 +72,7 @@ def trace_function(
     captures = [obj for obj, _ in trace.captures.values()]
     finished = optimise(graph, contract=contract)
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
-    concrete = ConcreteFunction(
-        graph, finished, call.key, call.names, captures, layout, guards, contract, owner, name
-    )
+    concrete = ConcreteFunction(graph, finished, call.key, call.names, captures, layout, guards, contract, owner, name)
     return Traced(concrete, created)
 
 
@@ -177,9 +175,7 @@ def _watch(guards: Guards, function: Any, target: Any, call: Call) -> None:
             guards.add_value(name, leaf)
 
 
-def _check_not_modified(
-    call: Call, copies: list[Any], before: list[Any], signature: Signature, contract: str
-) -> None:
+def _check_not_modified(call: Call, copies: list[Any], before: list[Any], signature: Signature, contract: str) -> None:
     modified = []
     for (name, _), copy, (leaves, template) in zip(call.key.templates, copies, before, strict=True):
         now, shape = flatten(copy)
@@ -216,7 +212,9 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         leaves, template = flatten(value)
         return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
     if isinstance(value, Variant):
-        return Variant(value.tag, [layout_of(v, trace.root) for v in _arms(value, trace, function)], _arms(value, trace, function))
+        return Variant(
+            value.tag, [layout_of(v, trace.root) for v in _arms(value, trace, function)], _arms(value, trace, function)
+        )
     tensor = as_tensor(value)
     if trace.contract == COMPILE:
         if tensor is not None:
@@ -244,7 +242,10 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
 
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
-    return [v if isinstance(layout, Static) else _standalone(v, trace, function) for layout, v in zip(value.layouts, value.values, strict=True)]
+    return [
+        v if isinstance(layout, Static) else _standalone(v, trace, function)
+        for layout, v in zip(value.layouts, value.values, strict=True)
+    ]
 
 
 def _symbolic(tensor: Tensor, trace: Trace) -> Any:

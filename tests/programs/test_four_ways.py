@@ -29,7 +29,9 @@ def load(path, folder=None):
 def as_tensors(value):
     """Numbers and nested lists as tensors: floats of 64 bits, ints of 64 bits."""
     array = np.array(value)
-    return ac.constant(array, ac.float64 if array.dtype.kind == "f" else ac.bool if array.dtype.kind == "b" else ac.int64)
+    return ac.constant(
+        array, ac.float64 if array.dtype.kind == "f" else ac.bool if array.dtype.kind == "b" else ac.int64
+    )
 
 
 def as_inputs(value):

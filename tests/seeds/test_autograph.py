@@ -44,7 +44,7 @@ def test_trace_inside_a_function_prints_once(capsys):
     assert capsys.readouterr().out == 'Tensor("x:0", shape=(), dtype=int32)\n'
 
 
-DEBUGGED = '''\
+DEBUGGED = """\
 import autoconv as tf
 
 
@@ -61,7 +61,7 @@ def f(x):
 
 tf.config.experimental_run_functions_eagerly(True)
 f(tf.constant(1))
-'''
+"""
 
 
 def test_pdb_stops_in_the_function(tmp_path):

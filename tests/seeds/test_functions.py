@@ -280,8 +280,7 @@ def test_add_function():
         return a + b
 
     assert repr(add(tf.ones([2, 2]), tf.ones([2, 2]))) == (
-        "<autoconv.Tensor: shape=(2, 2), dtype=float32, numpy=\n"
-        "array([[2., 2.],\n       [2., 2.]], dtype=float32)>"
+        "<autoconv.Tensor: shape=(2, 2), dtype=float32, numpy=\narray([[2., 2.],\n       [2., 2.]], dtype=float32)>"
     )
 
 
