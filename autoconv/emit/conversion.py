@@ -13,8 +13,9 @@ class Options:
     """`compile_names`: qualified names (`f`, `Class.method`) to put under @autoconv.compile; `compile_all`: every
     function at the top level. `rename_imports`: top-level package -> its replacement. `keep_going`: a function that
     cannot be converted stays as it is, with a comment. `comments`: keep comments above statements. `only`: the
-    qualified names to convert, None for all. `last_pass`: stop after that pass (see autoconv.passes.PASSES). `source_path`:
-    where the source is, seen from the folder of the output; with it the converted module shows the user's lines."""
+    qualified names to convert, None for all. `last_pass`: stop after that pass (see autoconv.passes.PASSES).
+    `source_path`: where the source is, seen from the folder of the output; with it the converted module shows the
+    user's lines."""
 
     compile_names: frozenset[str] = frozenset()
     compile_all: bool = False

@@ -1,4 +1,4 @@
-"""Moves code objects to the user's file and lines, and gives region functions the name of the function they are part of.
+"""Moves code objects to the user's file and lines, and names region functions after the function they are part of.
 
 The line table is that of CPython 3.11 and later (Objects/locations.md in its source).
 """

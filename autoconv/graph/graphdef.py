@@ -1,4 +1,4 @@
-"""A graph as TensorFlow's users look at it: nodes with names, ops and inputs, the order of effects as `^control` inputs."""
+"""A graph as TensorFlow's users look at it: nodes with names, ops and inputs, effects ordered by `^control` inputs."""
 
 from __future__ import annotations
 

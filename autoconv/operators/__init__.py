@@ -1,4 +1,4 @@
-"""What converted code calls, as `ag__`. On plain values each does what the statement did; on tensors it builds a graph."""
+"""What converted code calls, as `ag__`: on plain values what the statement did, on tensors a piece of a graph."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ __all__ = [
     "BREAK", "CONTINUE", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "augment_item_of", "call", "completed",
     "del_attr", "del_item", "deleted", "do_not_convert", "for_stmt", "get_item", "goes_on", "holds", "iadd", "iand",
     "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior", "ipow", "irshift", "is_",
-    "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "ld_outer", "leaves", "module", "not_", "not_in", "operand", "or_",
-    "raising", "returned", "set_attr", "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt",
+    "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "ld_outer", "leaves",
+    "module", "not_", "not_in", "operand",
+    "or_", "raising", "returned", "set_attr", "set_item", "set_item_in", "set_item_of", "shared", "slice",
+    "switch_stmt",
     "_variants", "test", "try_begin", "try_end", "while_stmt",
 ]  # fmt: skip

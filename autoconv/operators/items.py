@@ -57,7 +57,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
 
 
 def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """`x[i][j] = value` for the path (i, j): what `x` is afterwards. Tensors are replaced, the rest is changed in place."""
+    """`x[i][j] = value` for the path (i, j): what `x` is then. Tensors are replaced, the rest is changed in place."""
     index, *rest = path
     if rest:
         inner = get_item(x, index)

@@ -141,8 +141,8 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
             return Leaf(join(a.type, b.type), a.wrap)
         except NoCommonType:
             raise StagingError(
-                f"{name!r} is {_describe(first)} on one path and {_describe(second)} on the other, which have no common "
-                "type; cast one of them"
+                f"{name!r} is {_describe(first)} on one path and {_describe(second)} on the other, which have no "
+                "common type; cast one of them"
             ) from None
     wrap = _joined_wrap(first, second)
     if wrap is not None:

@@ -24,8 +24,8 @@ def try_end(mark: Any) -> None:
     for node in region.graph.nodes[length:]:
         if node.effects & Effects.RAISE:
             raise StagingError(
-                f"{node.op.name!r} may raise when the graph runs, and the except clauses around it only see what is raised "
-                "while it is traced",
+                f"{node.op.name!r} may raise when the graph runs, and the except clauses around it only see what is "
+                "raised while it is traced",
                 place_of(node.span) if node.span else None,
                 "a condition that is tested before, instead of the exception",
             )

@@ -37,8 +37,8 @@ _PYTHON_OPS = {
 def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: Any) -> Any:
     """Applies the op to tensors and what converts to tensors.
 
-    Returns one Tensor, or a tuple of them. Inside a trace a node is recorded, else the kernel runs. Raises TypeError for
-    operands whose dtypes do not go together, and what the op's rule or kernel raises.
+    Returns one Tensor, or a tuple of them. Inside a trace a node is recorded, else the kernel runs. Raises TypeError
+    for operands whose dtypes do not go together, and what the op's rule or kernel raises.
     """
     op = OPS[op_name]
     region = current_region()

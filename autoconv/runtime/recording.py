@@ -30,9 +30,10 @@ class Trace:
     """One tracing of one function. `contract` is "function" or "compile" (see the README's invariants).
 
     `captures` maps what was captured by identity to (the object kept alive, its parameter of the root graph).
-    `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may be
-    recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print` and `concretise`;
-    `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that the traced code made, `leaf_positions` the arguments that are numbers.
+    `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may
+    be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print` and
+    `concretise`; `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that
+    the traced code made, `leaf_positions` the arguments that are numbers.
     """
 
     root: Region

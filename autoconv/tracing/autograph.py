@@ -50,8 +50,8 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 def _plain_function(entity: Any) -> types.FunctionType:
     if getattr(entity, "__autoconv_function__", False):
         raise ConversionError(
-            f"converting {entity!r}: ValueError: Cannot apply autograph to a function that doesn't expose a __code__ object. "
-            "If this is a @autoconv.function, try passing f.python_function instead."
+            f"converting {entity!r}: ValueError: Cannot apply autograph to a function that doesn't expose a __code__ "
+            "object. If this is a @autoconv.function, try passing f.python_function instead."
         )
     function = entity.__func__ if isinstance(entity, types.MethodType) else entity
     if not isinstance(function, types.FunctionType):

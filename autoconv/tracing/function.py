@@ -24,9 +24,9 @@ from autoconv.tracing.trace import LOCK, trace_function
 
 _CACHE_LIMIT = 256
 _SINGLETON = (
-    "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create variables on "
-    "non-first call. Make sure the autoconv.Variable is only created once or created outside of the function: create it "
-    "before and use it inside, or keep it in an object's attribute that is None at first."
+    "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
+    "variables on non-first call. Make sure the autoconv.Variable is only created once or created outside of the "
+    "function: create it before and use it inside, or keep it in an object's attribute that is None at first."
 )
 
 
@@ -181,7 +181,8 @@ class Function:
         if not accepts(concrete.key, call.key):
             raise TypeError(
                 f"Binding inputs to tf.function failed: {self._signature.name} was traced for "
-                f"{concrete.pretty_printed_signature(verbose=False)} and is called with ({', '.join(map(str, call.key.leaves))})."
+                f"{concrete.pretty_printed_signature(verbose=False)} and is called with "
+                f"({', '.join(map(str, call.key.leaves))})."
             )
         region = current_region()
         return concrete.record(region, call) if region is not None else self._run(concrete, call, args, kwargs)

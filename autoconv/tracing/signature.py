@@ -151,8 +151,8 @@ class Signature:
             bound = self.python.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(
-                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} for "
-                f"signature: {self.shown()}."
+                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} "
+                f"for signature: {self.shown()}."
             ) from None
         bound.apply_defaults()
         names: list[str] = []
@@ -228,8 +228,8 @@ class Signature:
                 return [tensor]
         shown = repr(TensorSpec.from_tensor(value)) if isinstance(value, Tensor) else repr(value)
         raise TypeError(
-            f"Binding inputs to tf.function failed due to `Can not cast {shown} to {spec!r}`. Received args: {args} and "
-            f"kwargs: {kwargs} for signature: {self.shown()}."
+            f"Binding inputs to tf.function failed due to `Can not cast {shown} to {spec!r}`. Received args: {args} "
+            f"and kwargs: {kwargs} for signature: {self.shown()}."
         )
 
     @staticmethod

@@ -186,8 +186,8 @@ def _check_not_modified(call: Call, copies: list[Any], before: list[Any], signat
     if contract == COMPILE:
         raise python_contract.RunPlain(f"the argument {modified[0]!r} is changed")
     raise ValueError(
-        f"{signature.name}{signature.shown().replace('=<captured_default_value>', '')} should not modify its Python input "
-        "arguments. Modifying a copy is allowed. The following parameter(s) were modified: " + ", ".join(modified)
+        f"{signature.name}{signature.shown().replace('=<captured_default_value>', '')} should not modify its Python "
+        "input arguments. Modifying a copy is allowed. The following parameter(s) were modified: " + ", ".join(modified)
     )
 
 
@@ -235,9 +235,9 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if hasattr(type(value), "__autoconv_graph_value__"):
         return value
     raise TypeError(
-        "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes or "
-        f"None values; in compilation of {function}, found return value of type {type(value).__name__}, which is not a "
-        "Tensor or ExtensionType."
+        "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes "
+        f"or None values; in compilation of {function}, found return value of type {type(value).__name__}, which is "
+        "not a Tensor or ExtensionType."
     )
 
 

@@ -50,7 +50,8 @@ class Generator:
         if choice < 0.58:
             self.counter += 1
             name = f"late_{self.counter}"
-            return [f"if {self.condition(2)}:", f"    {name} = {self.integer(2)}", f"u = u + ({name} if {self.condition(1)} else 1)"]
+            use = f"u = u + ({name} if {self.condition(1)} else 1)"
+            return [f"if {self.condition(2)}:", f"    {name} = {self.integer(2)}", use]
         if choice < 0.62:
             self.counter += 1
             return [
@@ -105,7 +106,8 @@ class Generator:
         a, b = self.integer(depth - 1), self.integer(depth - 1)
         return self.random.choice(
             [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} // 3)", f"({a} % ({b} * {b} + 1))", f"abs({a})",
-             f"min({a}, {b})", f"max({a}, {b})", f"({a} if {self.condition(depth - 1)} else {b})", f"-{a}", f"int({a} / 4)"]
+             f"min({a}, {b})", f"max({a}, {b})", f"({a} if {self.condition(depth - 1)} else {b})", f"-{a}",
+             f"int({a} / 4)"]
         )  # fmt: skip
 
     def floating(self, depth: int) -> str:

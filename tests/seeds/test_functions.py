@@ -1,4 +1,4 @@
-"""Snippets of guides to tf.function, with the import line changed and nothing else: what they print, they print here."""
+"""Snippets of guides to tf.function with nothing but the import line changed: they print here what they print there."""
 
 import contextlib
 
@@ -247,7 +247,7 @@ def test_matmul_function_as_wrapper():
     def function_to_get_faster(x, y, b):
         x = tf.matmul(x, y)
         x = x + b
-        return x
+        return x  # noqa: RET504 - as printed
 
     wrapped = tf.function(function_to_get_faster)
     a = tf.constant([[1.0, 2.0]])

@@ -43,7 +43,7 @@ def test_early_returns_anywhere():
 
 
 def test_falling_off_the_end_is_none():
-    def f(x):
+    def f(x):  # noqa: RET503
         if x > 3:
             return x * 2
 
