@@ -129,7 +129,7 @@ def convert(
     Examples:
       autoconv convert newton.py                      writes newton_graph.py
       autoconv convert solver/ -o build/solver        a package; its imports of itself keep working
-      autoconv convert newton.py --compile solve      solve runs as native code
+      autoconv convert newton.py --compile solve      solve runs as a graph
       autoconv convert model.py --rename-import tensorflow=autoconv
       autoconv convert src/ --check --diff            for continuous integration
       cat newton.py | autoconv convert - | less

@@ -33,6 +33,19 @@ class Escapes:
         found = [self.statement(statement) for statement in statements]
         return Ways(_NOTHING.union(*(ways.escapes for ways in found)), all(ways.falls for ways in found))
 
+    def ends_in_code(self, statements: Sequence[gast.AST]) -> bool:
+        """Whether an exit from the statements runs other code on its way: a finally, or the end of a with."""
+        for node in statements:
+            if not self.statement(node).escapes or isinstance(node, LOOPS):
+                continue
+            if isinstance(node, (gast.With, gast.AsyncWith)) or getattr(node, "finalbody", None):
+                return True
+            blocks = [getattr(node, field, ()) for field in ("body", "orelse")]
+            blocks += [part.body for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))]
+            if any(self.ends_in_code(block) for block in blocks):
+                return True
+        return False
+
     def statement(self, node: gast.AST) -> Ways:
         found = self._known.get(id(node))
         if found is None:

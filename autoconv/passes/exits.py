@@ -181,7 +181,8 @@ class FunctionExits:
             return [node], first | second, False, not ways.falls
         pending = _NONE
         if isinstance(node, (gast.With, gast.AsyncWith)):
-            node.body, pending = self.block(node.body, place)
+            lowered, pending = self._with(node, place)
+            return lowered, pending, False, not ways.falls and not pending
         elif isinstance(node, TRIES):
             pending = self._try(node, place)
         elif isinstance(node, gast.Match):
@@ -280,14 +281,44 @@ class FunctionExits:
         completed = build.operate("completed", build.name(code.name))
         return [self.context.mark(build.placed(gast.If(completed, body, []), node))], pending
 
+    def _with(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+        """A context manager may suppress what a finally or another manager inside raises on the way out: then the
+        exit is off. So such a body has a code of its own, which is passed on at its end."""
+        if len(node.items) > 1 and self.escapes.statement(node).escapes:
+            inner = build.placed(type(node)(node.items[1:], node.body, None), node)
+            outer = build.placed(type(node)(node.items[:1], [inner], None), node)
+            lowered, pending = self._with(outer, place)
+            if pending:
+                return lowered, pending
+            node.body = inner.body
+            return [node], pending
+        if not self.escapes.ends_in_code(node.body):
+            node.body, pending = self.block(node.body, place)
+            return [node], pending
+        code = self._new_code()
+        node.body, pending = self.block(node.body, replace(place, code=code))
+        if not pending:
+            return [node], pending
+        code.read = True
+        passed_on = build.placed(build.assign(place.code.name, build.name(code.name)), node)
+        place.code.writes.append(passed_on)
+        node.body.append(passed_on)
+        return [build.placed(self._set(code, "NORMAL"), node), node], pending
+
     def _try(self, node: Any, place: Place) -> frozenset[str]:
+        may_be_off = self.escapes.ends_in_code(node.body)
         node.body, pending = self.block(node.body, place)
+        may_be_off = may_be_off and bool(pending)
         if node.orelse:
             orelse, left = self.block(node.orelse, place.inside() if pending else place)
             node.orelse = [self._guard(place.code, orelse, node)] if pending else orelse
             pending |= left
         for handler in node.handlers:
             handler.body, left = self.block(handler.body, place)
+            if may_be_off:  # a finally or a manager in the body raised on the way out
+                reset = build.placed(self._set(place.code, "NORMAL"), handler)
+                place.code.writes.append(reset)
+                handler.body.insert(0, reset)
             handler.body = handler.body or [build.placed(gast.Pass(), node)]
             pending |= left
         node.finalbody, left = self.block(node.finalbody, place)
