@@ -6,6 +6,7 @@ run_converted.py."""
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -36,7 +37,8 @@ pytestmark = pytest.mark.skipif(
 def run(modules, tests, *options):
     arguments = [f"--module={name}" for name in modules] + [f"--test={name}" for name in tests]
     command = [sys.executable, str(RUNNER), *arguments, *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    environment = os.environ | {"PYTHONPATH": str(RUNNER.parents[2])}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300, env=environment)
     return json.loads(done.stdout)
 
 
