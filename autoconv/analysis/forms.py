@@ -58,14 +58,25 @@ class _Finder:
         self._pins: dict[int, tuple[gast.AST, str]] = {}
 
     def block(self, statements: Sequence[gast.AST], native_loop: str | None, native_return: str) -> None:
-        for statement in statements:
-            self.statement(statement, native_loop, native_return)
+        behind = ""  # what is left early takes what is behind it into a region, so that this may not keep its form
+        for statement in reversed(statements):
+            known = len(self.reasons)
+            self.statement(statement, native_loop, native_return, behind)
+            if not behind:
+                behind = self.pin(statement)
+            if not behind and len(self.reasons) > known:
+                behind = next(reversed(self.reasons.values()))
 
-    def statement(self, node: gast.AST, native_loop: str | None, native_return: str) -> None:
-        """`native_loop`: why the loop around keeps its form ("" when it does not, None outside of loops)."""
+    def statement(self, node: gast.AST, native_loop: str | None, native_return: str, behind: str) -> None:
+        """`native_loop`: why the loop around keeps its form ("" when it does not, None outside of loops).
+
+        `behind`: why something behind the statement keeps its form.
+        """
         inner_loop = native_loop
         if isinstance(node, REGIONS):
             reason = self.whole or self.pin(node) or self._by_exit(node, native_loop, native_return)
+            if not reason and self.escapes.statement(node).escapes:
+                reason = behind
             if reason:
                 self.reasons[id(node)] = reason
                 native_return = native_return or reason
