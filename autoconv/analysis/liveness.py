@@ -158,10 +158,11 @@ def simple(node: gast.AST) -> Activity:
         return total.then(expression(node.target))
     if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
         exposed = set(free_names(node)) - ({node.name} if not isinstance(node, gast.ClassDef) else set())
+        outer = Activity()
         for part in outer_parts(node):
-            exposed |= expression(part).exposed
+            outer = outer.then(expression(part))
         bound = frozenset([node.name])
-        return Activity(frozenset(exposed), bound, bound)
+        return outer.then(Activity(frozenset(exposed), bound, bound))
     if isinstance(node, gast.Delete):
         names = frozenset(target.id for target in node.targets if isinstance(target, gast.Name))
         found = expression(node)

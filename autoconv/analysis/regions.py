@@ -11,9 +11,9 @@ import gast
 
 from autoconv.analysis.escapes import LOOPS, TRIES
 from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression, has_loop_exit
-from autoconv.analysis.scopes import Scope
+from autoconv.analysis.scopes import Scope, own_names
 from autoconv.syntax import build
-from autoconv.syntax.tree import walk, walk_scope
+from autoconv.syntax.tree import INLINED, inner_parts, walk, walk_scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,20 +253,23 @@ class _Planner:
     def _reads(self, node: Any, defined: Defined, inside: bool = False) -> None:
         """Notes the reads that may find nothing; in a function that a pass makes, there has to be
         something."""
-        waiting: list[tuple[Any, bool]] = [(node, inside or self.inside > 0)]
+        waiting: list[tuple[Any, bool, frozenset[str]]] = [(node, inside or self.inside > 0, defined.anyway)]
         while waiting:
-            part, closed = waiting.pop()
+            part, closed, known = waiting.pop()
             for child in walk_scope(part):
                 if isinstance(child, gast.Name):
-                    if isinstance(child.ctx, gast.Load) and child.id not in defined.anyway:
+                    if isinstance(child.ctx, gast.Load) and child.id not in known:
                         self.unsure_reads.append((child.id, id(child)))
                         if closed:
                             self.needed.add(child.id)
                 elif isinstance(child, gast.AugAssign) and isinstance(child.target, gast.Name):
-                    if child.target.id not in defined.anyway:
+                    if child.target.id not in known:
                         self.unsure_reads.append((child.target.id, id(child)))
                 elif isinstance(child, gast.Lambda) and id(child) in self.thunks:
-                    waiting.append((child.body, True))
+                    waiting.append((child.body, True, known))
+                elif isinstance(child, INLINED):
+                    inner = known | own_names(child)
+                    waiting += [(inner_part, closed, inner) for inner_part in inner_parts(child)]
 
     def _deleted(self, node: Any) -> frozenset[str]:
         """The names that a statement, or what is inside of it, may delete."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import gast
 
@@ -97,7 +98,7 @@ _BINDING = frozenset(
 def free_names(scope: gast.AST) -> set[str]:
     """The names that a nested scope reads or rebinds but does not bind itself."""
     if isinstance(scope, COMPREHENSIONS):
-        bound = {n.id for g in scope.generators for n in walk_scope(g.target) if isinstance(n, gast.Name)}
+        bound = own_names(scope)
         inside: list[gast.AST] = list(children(scope))
         used = _used(inside)
         return used - bound
@@ -106,6 +107,12 @@ def free_names(scope: gast.AST) -> set[str]:
     inner = scope_of(scope)
     body = scope.body if isinstance(scope.body, list) else [scope.body]
     return (_used(body) - inner.locals) | inner.nonlocals
+
+
+def own_names(comprehension: Any) -> frozenset[str]:
+    """The names that the for parts of a comprehension assign."""
+    targets = [generator.target for generator in comprehension.generators]
+    return frozenset(node.id for target in targets for node in walk_scope(target) if isinstance(node, gast.Name))
 
 
 def _used(nodes: list[gast.AST]) -> set[str]:

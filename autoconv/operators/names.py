@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4
@@ -44,6 +45,10 @@ def ld_outer(value: Any) -> Any:
             f"cannot access free variable '{value.name}' where it is not associated with a value in enclosing scope"
         )
     return ld(value)
+
+
+# In a list, set or dict comprehension, which is a scope of its own before Python 3.12.
+ld_inlined = ld if sys.version_info >= (3, 12) else ld_outer
 
 
 def deleted(_: Any, name: str) -> Undefined:

@@ -22,6 +22,7 @@ from autoconv.analysis.regions import unsure_reads
 from autoconv.analysis.scopes import Scope, scope_of
 from autoconv.passes.base import Context, FunctionPass, mangled
 from autoconv.syntax import build
+from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import walk, walk_scope
 
 _FIXED = (gast.Constant, gast.BinOp, gast.UnaryOp, gast.Tuple, gast.Slice)
@@ -35,12 +36,12 @@ class Effects(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.scope = Scope()
-        self.order = _Order(None, self.scope)
+        self.order = _Order(None, self.scope, self.namer)
 
     def rewrite_function(self, node: Any) -> Any:
         before = self.scope, self.order
         self.scope = scope_of(node)
-        self.order = _Order(node, self.scope)
+        self.order = _Order(node, self.scope, self.namer)
         reported = self._accessors(node)
         node.body = self.visit_list(node.body)
         shared = sorted((self.scope.globals | self.scope.nonlocals) & self.scope.bound)
@@ -190,8 +191,9 @@ class _Order:
     """Python evaluates what is assigned before where it goes; an operator takes its operands the other way
     round."""
 
-    def __init__(self, function: Any, scope: Scope) -> None:
+    def __init__(self, function: Any, scope: Scope, namer: Namer) -> None:
         self.function = function
+        self.namer = namer
         self.scope = scope
         self._found: tuple[set[int], set[str]] | None = None
 
@@ -200,10 +202,18 @@ class _Order:
         if isinstance(value, gast.Constant):
             return True
         if isinstance(value, gast.Name) and id(value) not in self._facts()[0]:
-            return True
+            return not self._may_rebind(value.id, target)
         assigned = {n.target.id for n in walk_scope(value) if isinstance(n, gast.NamedExpr)}
         parts = [target.value, target.slice] if isinstance(target, gast.Subscript) else [target.value]
         return all(self._is_fixed(part, assigned) for part in parts)
+
+    def _may_rebind(self, name: str, target: Any) -> bool:
+        """Whether evaluating the parts of the target may change what a name stands for."""
+        nodes = list(walk_scope(target))
+        if any(isinstance(n, gast.NamedExpr) and n.target.id == name for n in nodes):
+            return True
+        own = name in self.scope.locals and name not in self._facts()[1]
+        return not (own or self.namer.made(name)) and any(isinstance(n, gast.Call) for n in nodes)
 
     def _is_fixed(self, part: Any, assigned: set[str]) -> bool:
         """Whether it is the same before and after whatever runs, and cannot fail."""

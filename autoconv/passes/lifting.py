@@ -15,18 +15,18 @@ Undefined, and reads at which they might still be so are checked.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Set
 from contextlib import contextmanager
 from typing import Any
 
 import gast
 
 from autoconv.analysis.regions import Plan, plan_regions
-from autoconv.analysis.scopes import Scope, bindings, scope_of
+from autoconv.analysis.scopes import Scope, bindings, own_names, scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.normalise import INPLACE
 from autoconv.syntax import build
-from autoconv.syntax.tree import Transformer, body_start, walk, walk_scope
+from autoconv.syntax.tree import INLINED, Transformer, body_start, walk, walk_scope
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -92,7 +92,7 @@ class _Reads(Transformer):
         self.names = names
         self.deleted = deleted
         self.thunks = thunks
-        self.inner = 0
+        self.inner = ""  # what checks a read in the inner scope that is being visited
 
     def visit_Name(self, node: Any) -> Any:
         if not isinstance(node.ctx, gast.Load) or node.id not in self.names:
@@ -102,7 +102,7 @@ class _Reads(Transformer):
         return node
 
     def _checked(self, name: str) -> Any:
-        return build.operate("ld_outer" if self.inner else "ld", build.name(name))
+        return build.operate(self.inner or "ld", build.name(name))
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """What an inner function reads may be undefined when it is called."""
@@ -129,8 +129,8 @@ class _Reads(Transformer):
     def visit_ListComp(self, node: Any) -> Any:
         first = node.generators[0]
         iterated = first.iter = self.visit(first.iter)
-        bound = {n.id for g in node.generators for n in walk_scope(g.target) if isinstance(n, gast.Name)}
-        with self._inside(bound):
+        inlined = isinstance(node, INLINED) and self.inner != "ld_outer"
+        with self._inside(own_names(node), "ld_inlined" if inlined else "ld_outer"):
             first.iter = build.constant(None)
             self.generic(node)
             first.iter = iterated
@@ -139,13 +139,12 @@ class _Reads(Transformer):
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
     @contextmanager
-    def _inside(self, bound: set[str]) -> Iterator[None]:
+    def _inside(self, bound: Set[str], check: str = "ld_outer") -> Iterator[None]:
         """A scope of its own, which binds some of the names itself."""
-        names, self.names = self.names, self.names - bound
-        self.inner += 1
+        before = self.names, self.inner
+        self.names, self.inner = self.names - bound, check
         yield
-        self.inner -= 1
-        self.names = names
+        self.names, self.inner = before
 
     def visit_AugAssign(self, node: Any) -> Any:
         node.value = self.visit(node.value)

@@ -35,6 +35,10 @@ class Namer:
         self._own.add(candidate)
         return candidate
 
+    def made(self, name: str) -> bool:
+        """Whether `fresh` gave out this name."""
+        return name in self._own
+
     def free(self, stem: str) -> str:
         """A name for what is used at once and may be shadowed: the same one each time it is asked for."""
         if stem not in self._free:

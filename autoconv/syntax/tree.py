@@ -9,6 +9,7 @@ import gast
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+INLINED = (gast.ListComp, gast.SetComp, gast.DictComp)  # not scopes of their own from Python 3.12 on
 SCOPES = (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)
 _ENDS = (
     gast.Name,
@@ -94,6 +95,15 @@ def outer_parts(scope: gast.AST) -> list[gast.AST]:
     found: list[gast.AST] = list(getattr(scope, "decorator_list", ()))
     found += [d for d in (*scope.args.defaults, *scope.args.kw_defaults) if d is not None]
     return found
+
+
+def inner_parts(comprehension: Any) -> list[gast.AST]:
+    """What a comprehension evaluates inside of itself: all but the first iterable."""
+    first, *rest = comprehension.generators
+    found = (
+        [comprehension.key, comprehension.value] if isinstance(comprehension, gast.DictComp) else [comprehension.elt]
+    )
+    return [*found, *first.ifs, *rest]
 
 
 def contains(node: gast.AST, kinds: type | tuple[type, ...]) -> bool:
