@@ -54,8 +54,12 @@ class Holder:
 
 def test_what_is_around_the_code_is_kept():
     text = convert_source(SOURCE, "module.py").text
-    assert text.startswith('#!/usr/bin/env python\n"""The module\'s docstring."""\nfrom __future__ import annotations\n')
-    assert "# about f\ndef f(x: int, y: float=1.5, *rest, key=LIMIT, **more) -> float:\n" in text.replace(" = 1.5", "=1.5")
+    assert text.startswith(
+        '#!/usr/bin/env python\n"""The module\'s docstring."""\nfrom __future__ import annotations\n'
+    )
+    assert "# about f\ndef f(x: int, y: float=1.5, *rest, key=LIMIT, **more) -> float:\n" in text.replace(
+        " = 1.5", "=1.5"
+    )
     assert '    """What f does."""\n' in text
     assert "    # decides\n" in text
     assert "    @staticmethod\n    def g(x):\n" in text
@@ -63,7 +67,9 @@ def test_what_is_around_the_code_is_kept():
 
 
 def test_the_converted_module_runs():
-    source = SOURCE.replace("import tensorflow as tf\nimport tensorflow\nfrom tensorflow.math import sin\n", "tf = None\n")
+    source = SOURCE.replace(
+        "import tensorflow as tf\nimport tensorflow\nfrom tensorflow.math import sin\n", "tf = None\n"
+    )
     namespace = {"__name__": "converted"}
     exec(compile(convert_source(source, "module.py").text, "converted", "exec"), namespace)
     assert [namespace["f"](x, 2.0) for x in (1, 4, 5)] == [2.0, 8.0, 2.0]

@@ -1,0 +1,332 @@
+"""Text of expressions and of the parts of statements, with the fewest parentheses that keep the tree the same."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from astunparse import Unparser  # type: ignore[import-untyped]
+
+# Parts of statements.
+
+
+def line_of(node: ast.AST) -> int:
+    return getattr(node, "lineno", 0) or 0
+
+
+def aliases(names: Iterable[ast.alias]) -> str:
+    return ", ".join(f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in names)
+
+
+def type_parameters(node: Any) -> str:
+    parameters = getattr(node, "type_params", None)
+    return f"[{', '.join(map(ast.unparse, parameters))}]" if parameters else ""
+
+
+def parameters(arguments: ast.arguments) -> str:
+    """The parameter list of a function or lambda."""
+    positional = arguments.posonlyargs + arguments.args
+    defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
+    printed = list(map(_parameter, positional, defaults))
+    if arguments.posonlyargs:
+        printed.insert(len(arguments.posonlyargs), "/")
+    if arguments.vararg:
+        printed.append("*" + _parameter(arguments.vararg, None))
+    elif arguments.kwonlyargs:
+        printed.append("*")
+    printed += map(_parameter, arguments.kwonlyargs, arguments.kw_defaults)
+    if arguments.kwarg:
+        printed.append("**" + _parameter(arguments.kwarg, None))
+    return ", ".join(printed)
+
+
+def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
+    if argument.annotation:
+        text = f"{argument.arg}: {expression_text(argument.annotation)}"
+        return f"{text} = {expression_text(default)}" if default else text
+    return f"{argument.arg}={expression_text(default)}" if default else argument.arg
+
+
+def arguments_text(positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> str:
+    """The argument list of a call or class definition."""
+    printed = [_EXPRESSIONS[type(argument)](argument, 0) for argument in positional]
+    for keyword in keywords:
+        prefix = f"{keyword.arg}=" if keyword.arg else "**"
+        printed.append(prefix + expression_text(keyword.value))
+    return ", ".join(printed)
+
+
+def triple_quoted(value: str) -> str:
+    """A literal of `value` that keeps its line breaks, or its `repr` where both triple quotes occur in it."""
+    quote = '"""' if '"""' not in value else "'''"
+    if quote in value:
+        return repr(value)
+    if "\\" in value or not value.replace("\n", "").replace("\t", "").isprintable():
+        value = "".join(map(_escaped, value))
+    if value.endswith(quote[0]):
+        value = f"{value[:-1]}\\{quote[0]}"
+    return f"{quote}{value}{quote}"
+
+
+def _escaped(character: str) -> str:
+    if character == "\\" or not (character.isprintable() or character in "\n\t"):
+        return character.encode("unicode_escape").decode("ascii")
+    return character
+
+
+# Expressions. Each printer takes the least precedence that needs no parentheses in its place.
+
+
+def expression_text(node: Any, level: int = 0) -> str:
+    return _EXPRESSIONS[type(node)](node, level)
+
+
+def open_text(node: Any, *kinds: type) -> str:
+    """The text of `node`, without its own parentheses when it is one of `kinds`."""
+    text = expression_text(node)
+    return text[1:-1] if isinstance(node, kinds) and text[-2:] not in ("()", ",)") else text
+
+
+def _grouped(text: str, own: int, level: int) -> str:
+    return text if own >= level else f"({text})"
+
+
+def _name(node: ast.Name, level: int) -> str:
+    return node.id
+
+
+def _constant(node: ast.Constant, level: int) -> str:
+    value: Any = node.value
+    if isinstance(value, str):
+        return "u" + repr(value) if node.kind else repr(value)
+    if value is Ellipsis:
+        return "..."
+    if not isinstance(value, (int, float, complex)):
+        return ast.unparse(node) if isinstance(value, tuple) else repr(value)
+    try:
+        text = repr(value).replace("inf", _INFINITY).replace("nan", f"({_INFINITY}-{_INFINITY})")
+    except ValueError:  # more digits than Python converts
+        text = f"{value:#x}"
+    return _grouped(text, _FACTOR if text[0] == "-" else _ATOM, level)
+
+
+def _attribute(node: ast.Attribute, level: int) -> str:
+    value = expression_text(node.value, _ATOM)
+    return f"({value}).{node.attr}" if value.isdecimal() else f"{value}.{node.attr}"
+
+
+def _call(node: ast.Call, level: int) -> str:
+    function = expression_text(node.func, _ATOM)
+    if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.GeneratorExp):
+        return function + expression_text(node.args[0])
+    return f"{function}({arguments_text(node.args, node.keywords)})"
+
+
+def _subscript(node: ast.Subscript, level: int) -> str:
+    index = node.slice
+    if isinstance(index, ast.Tuple) and index.elts:
+        comma = "," if len(index.elts) == 1 and not isinstance(index.elts[0], ast.Starred) else ""
+        return f"{expression_text(node.value, _ATOM)}[{_items(index.elts)}{comma}]"
+    return f"{expression_text(node.value, _ATOM)}[{expression_text(index)}]"
+
+
+def _slice(node: ast.Slice, level: int) -> str:
+    start, stop = (expression_text(bound) if bound else "" for bound in (node.lower, node.upper))
+    return f"{start}:{stop}:{expression_text(node.step)}" if node.step else f"{start}:{stop}"
+
+
+def _items(nodes: Iterable[ast.expr]) -> str:
+    return ", ".join([_EXPRESSIONS[type(node)](node, 0) for node in nodes])
+
+
+def _tuple(node: ast.Tuple, level: int) -> str:
+    return f"({_items(node.elts)},)" if len(node.elts) == 1 else f"({_items(node.elts)})"
+
+
+def _dict(node: ast.Dict, level: int) -> str:
+    pairs = zip(node.keys, node.values, strict=True)
+    items = [
+        f"{expression_text(key)}: {expression_text(value)}" if key else f"**{expression_text(value, _BIT_OR)}"
+        for key, value in pairs
+    ]
+    return f"{{{', '.join(items)}}}"
+
+
+def _comprehension(opening: str, closing: str) -> Callable[[Any, int], str]:
+    def comprehension(node: Any, level: int) -> str:
+        is_dict = isinstance(node, ast.DictComp)
+        text = f"{expression_text(node.key)}: {expression_text(node.value)}" if is_dict else expression_text(node.elt)
+        for part in node.generators:
+            keyword = "async for" if part.is_async else "for"
+            text += f" {keyword} {open_text(part.target, ast.Tuple)} in {expression_text(part.iter, _OR)}"
+            text += "".join([f" if {expression_text(test, _OR)}" for test in part.ifs])
+        return opening + text + closing
+
+    return comprehension
+
+
+def _binary(node: ast.BinOp, level: int) -> str:
+    own = OPERATORS[type(node.op)][1]
+    if own == _POWER:
+        return _grouped(f"{expression_text(node.left, _AWAIT)} ** {expression_text(node.right, _FACTOR)}", own, level)
+    pieces: list[str] = []
+    operand: ast.expr = node
+    while isinstance(operand, ast.BinOp) and OPERATORS[type(operand.op)][1] == own:
+        pieces.append(f" {OPERATORS[type(operand.op)][0]} {expression_text(operand.right, own + 1)}")
+        operand = operand.left
+    pieces.append(expression_text(operand, own))
+    return _grouped("".join(reversed(pieces)), own, level)
+
+
+def _boolean(node: ast.BoolOp, level: int) -> str:
+    own = _AND if isinstance(node.op, ast.And) else _OR
+    separator = " and " if own == _AND else " or "
+    return _grouped(separator.join([expression_text(value, own + 1) for value in node.values]), own, level)
+
+
+def _unary(node: ast.UnaryOp, level: int) -> str:
+    symbol, own = OPERATORS[type(node.op)]
+    return _grouped(symbol + expression_text(node.operand, own), own, level)
+
+
+def _compare(node: ast.Compare, level: int) -> str:
+    text = expression_text(node.left, _BIT_OR)
+    for operator, operand in zip(node.ops, node.comparators, strict=True):
+        text += f" {Unparser.cmpops[type(operator).__name__]} {expression_text(operand, _BIT_OR)}"
+    return _grouped(text, _COMPARE, level)
+
+
+def _conditional(node: ast.IfExp, level: int) -> str:
+    text = f"{expression_text(node.body, _OR)} if {expression_text(node.test, _OR)} else {expression_text(node.orelse)}"
+    return _grouped(text, _TEST, level)
+
+
+def _lambda(node: ast.Lambda, level: int) -> str:
+    head = parameters(node.args)
+    return _grouped(f"lambda{' ' * bool(head)}{head}: {expression_text(node.body)}", _TEST, level)
+
+
+def _yield(node: ast.Yield, level: int) -> str:
+    return f"(yield {open_text(node.value, ast.Tuple)})" if node.value else "(yield)"
+
+
+def _formatted_string(node: ast.JoinedStr, level: int) -> str:
+    """An f-string, quoted by what occurs nowhere inside it where possible, so that any Python reads it."""
+    pieces = list(_formatted_pieces(node.values))
+    body = "".join([text for text, _ in pieces])
+    code = "".join([text for text, literal in pieces if not literal])
+    prefix = "u'' " if node.values and getattr(node.values[0], "kind", None) else ""
+    if not _NESTS_ANY_STRING and "\\" in code:
+        return prefix + _string_of_newer_python(node)
+    for quote in _QUOTES:
+        if quote not in body and not body.endswith(quote[0]):
+            return f"{prefix}f{quote}{body}{quote}"
+    for quote in _QUOTES:
+        if _NESTS_ANY_STRING or quote not in code:
+            escape = "\\" + quote[0]
+            body = "".join([text.replace(quote[0], escape) if literal else text for text, literal in pieces])
+            return f"{prefix}f{quote}{body}{quote}"
+    return prefix + _string_of_newer_python(node)
+
+
+def _string_of_newer_python(node: ast.JoinedStr) -> str:
+    """An f-string that needs care before Python 3.12, as `str.format` where it cannot be written as such."""
+    try:
+        text = ast.unparse(node)
+        if ast.dump(ast.parse(text, mode="eval").body) == ast.dump(node):
+            return text
+    except (ValueError, SyntaxError):
+        pass
+    arguments: list[str] = []
+
+    def template(values: Iterable[Any]) -> str:
+        text = ""
+        for value in values:
+            if isinstance(value, ast.Constant):
+                text += str(value.value).replace("{", "{{").replace("}", "}}")
+            else:
+                arguments.append(expression_text(value.value))
+                conversion = f"!{chr(value.conversion)}" if value.conversion != -1 else ""
+                layout = f":{template(value.format_spec.values)}" if value.format_spec else ""
+                text += f"{{{conversion}{layout}}}"
+        return text
+
+    return f"{template(node.values)!r}.format({', '.join(arguments)})"
+
+
+def _formatted_pieces(values: Iterable[Any], in_format: bool = False) -> Iterator[tuple[str, bool]]:
+    """Each piece of an f-string, with whether it is literal text (its quotes are not escaped yet)."""
+    for value in values:
+        if isinstance(value, ast.FormattedValue):
+            text = expression_text(value.value, _OR)
+            conversion = f"!{chr(value.conversion)}" if value.conversion != -1 else ""
+            yield f"{{{' ' if text[0] == '{' else ''}{text}{conversion}", False
+            if isinstance(value.format_spec, ast.JoinedStr):
+                yield ":", False
+                yield from _formatted_pieces(value.format_spec.values, True)
+            yield "}", False
+        elif isinstance(value, ast.Constant):
+            # A leading double quote makes `repr` use single quotes, and what lies between them needs none.
+            text = "'".join([repr('"' + part)[2:-1] for part in str(value.value).split("'")])
+            braces = ("\\x7b", "\\x7d") if in_format else ("{{", "}}")
+            yield text.replace("{", braces[0]).replace("}", braces[1]), True
+
+
+def _standard(node: ast.AST, level: int) -> str:
+    return ast.unparse(node)
+
+
+class _Printers(dict[type, Callable[[Any, int], str]]):
+    """The printer of each kind of expression; `ast.unparse` prints the others."""
+
+    def __missing__(self, kind: type) -> Callable[[Any, int], str]:
+        return _standard
+
+
+_TEST, _OR, _AND, _NOT, _COMPARE, _BIT_OR, _BIT_XOR, _BIT_AND = range(8)
+_SHIFT, _SUM, _TERM, _FACTOR, _POWER, _AWAIT, _ATOM = range(8, 15)
+OPERATORS: dict[type, tuple[str, int]] = {
+    ast.BitOr: ("|", _BIT_OR), ast.BitXor: ("^", _BIT_XOR), ast.BitAnd: ("&", _BIT_AND),
+    ast.LShift: ("<<", _SHIFT), ast.RShift: (">>", _SHIFT), ast.Add: ("+", _SUM), ast.Sub: ("-", _SUM),
+    ast.Mult: ("*", _TERM), ast.MatMult: ("@", _TERM), ast.Div: ("/", _TERM), ast.FloorDiv: ("//", _TERM),
+    ast.Mod: ("%", _TERM), ast.Pow: ("**", _POWER),
+    ast.Not: ("not ", _NOT), ast.Invert: ("~", _FACTOR), ast.UAdd: ("+", _FACTOR), ast.USub: ("-", _FACTOR),
+}  # fmt: skip
+_EXPRESSIONS = _Printers(
+    {
+        ast.Name: _name,
+        ast.Constant: _constant,
+        ast.Attribute: _attribute,
+        ast.Call: _call,
+        ast.Subscript: _subscript,
+        ast.Slice: _slice,
+        ast.Starred: lambda node, level: f"*{expression_text(node.value, _BIT_OR)}",
+        ast.Tuple: _tuple,
+        ast.List: lambda node, level: f"[{_items(node.elts)}]",
+        ast.Set: lambda node, level: f"{{{_items(node.elts) or '*()'}}}",
+        ast.Dict: _dict,
+        ast.ListComp: _comprehension("[", "]"),
+        ast.SetComp: _comprehension("{", "}"),
+        ast.DictComp: _comprehension("{", "}"),
+        ast.GeneratorExp: _comprehension("(", ")"),
+        ast.BinOp: _binary,
+        ast.BoolOp: _boolean,
+        ast.UnaryOp: _unary,
+        ast.Compare: _compare,
+        ast.IfExp: _conditional,
+        ast.Lambda: _lambda,
+        ast.NamedExpr: lambda node, level: f"({node.target.id} := {expression_text(node.value)})",
+        ast.Await: lambda node, level: _grouped(f"await {expression_text(node.value, _ATOM)}", _AWAIT, level),
+        ast.Yield: _yield,
+        ast.YieldFrom: lambda node, level: f"(yield from {expression_text(node.value)})",
+        ast.JoinedStr: _formatted_string,
+        ast.FormattedValue: lambda node, level: _formatted_string(ast.JoinedStr(values=[node]), level),
+    }
+)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+YIELDS = (ast.Yield, ast.YieldFrom)
+_INFINITY = f"1e{sys.float_info.max_10_exp + 1}"
+_QUOTES = ("'", '"', '"""', "'''")
+_NESTS_ANY_STRING = sys.version_info >= (3, 12)  # the expressions of f-strings may hold any string
