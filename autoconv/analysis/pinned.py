@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gast
 
-from autoconv.syntax.tree import walk_scope
+from autoconv.syntax.tree import COMPREHENSIONS, walk, walk_scope
 
 FRAME_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})
 
@@ -29,8 +29,12 @@ def pinned_by(node: gast.AST) -> str:
             and child.func.id in FRAME_NAMES
         ):
             return f"{child.func.id}()"
-        if isinstance(child, gast.comprehension) and child.is_async:
-            return "async for"
+        if isinstance(child, COMPREHENSIONS):
+            for inner in walk(child):
+                if isinstance(inner, gast.comprehension) and inner.is_async:
+                    return "async for"
+                if isinstance(inner, gast.Await):
+                    return "await"
     return ""
 
 
@@ -39,9 +43,6 @@ def cannot_be_deferred(node: gast.AST) -> str:
     for child in walk_scope(node):
         if isinstance(child, gast.NamedExpr):
             return "a walrus"
-        if isinstance(child, (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)):
-            if any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(child)):
-                return "a walrus in a comprehension"
-            if any(g.is_async for g in child.generators):
-                return "an asynchronous comprehension"
+        if isinstance(child, COMPREHENSIONS) and any(isinstance(inner, gast.NamedExpr) for inner in walk(child)):
+            return "a walrus in a comprehension"
     return pinned_by(node)

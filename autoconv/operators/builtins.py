@@ -282,6 +282,13 @@ def _isinstance(x: Any, kinds: Any) -> Any:
     return builtins.isinstance(x, kinds)
 
 
+@_overrides(builtins.hasattr)
+def _hasattr(x: Any, name: str) -> bool:
+    if isinstance(x, SymbolicTensor) and x.weak:
+        return builtins.hasattr(np.zeros((), x.type.dtype.numpy).item(), name)
+    return builtins.hasattr(x, name)
+
+
 @_overrides(builtins.type)
 def _type(*args: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):

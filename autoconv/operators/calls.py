@@ -70,6 +70,9 @@ def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
         if guard is not None:
             guard(function)
         return function
+    region = current_region()
+    if region is not None and region.trace.watch is not None:
+        region.trace.watch(function)
     converted_function = convert_function(function, operators_module())
     return _logged(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function
 

@@ -11,22 +11,36 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.operators.conditionals import if_exp, note_cells
+from autoconv.operators.conditionals import if_exp, not_, note_cells, or_
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import is_arm, payload, raise_if
 from autoconv.runtime import dispatch
-from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.journal import attribute_spot, container_spot
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 slice = builtins.slice  # `ag__.slice(a, b, c)` in emitted code
-iadd, isub, imul, imatmul = operator.iadd, operator.isub, operator.imul, operator.imatmul
-itruediv, ifloordiv, imod, ipow = operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow
-ilshift, irshift, iand, ior, ixor = (
-    operator.ilshift, operator.irshift, operator.iand, operator.ior, operator.ixor,
+imatmul, itruediv, ifloordiv, imod, ipow = (
+    operator.imatmul, operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow,
 )  # fmt: skip
+ilshift, irshift = operator.ilshift, operator.irshift
+
+
+def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The operator, which changes lists, dicts and sets in place: noted where a region is traced."""
+
+    def augment(x: Any, value: Any) -> Any:
+        if isinstance(x, (list, dict, set)):
+            _about_to_write(x)
+        return change(x, value)
+
+    return augment
+
+
+iadd, isub, imul = map(_augmenting, (operator.iadd, operator.isub, operator.imul))
+iand, ior, ixor = map(_augmenting, (operator.iand, operator.ior, operator.ixor))
 
 
 def get_item(x: Any, index: Any) -> Any:
@@ -41,11 +55,15 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         return dispatch.get_item(x, index)
     if isinstance(x, (list, tuple, range)):
         items = list(x)
+        if index.weak and index.type.dtype.is_bool:
+            index = dispatch.apply("python_int", index)
         if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
             table = EagerTensor(np.array(items))
             found = dispatch.get_item(table, index)
             return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
-        if items and all(isinstance(item, (Tensor, int, float)) for item in items):
+        region = current_region()
+        mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1
+        if items and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
             return dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
         raise StagingError(
             f"a tensor picks an item of this {type(x).__name__}, whose items are not numbers or tensors of one kind",
@@ -54,6 +72,10 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
     if isinstance(x, dict):
         raise StagingError("a tensor cannot be looked up in a dict", current_place(), "an if for each key")
     return x[index]
+
+
+def _kind(item: Any) -> Any:
+    return (item.type.weak, item.type.dtype) if isinstance(item, Tensor) else (True, weak_dtype(item))
 
 
 def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
@@ -207,14 +229,14 @@ def in_(item: Any, container: Any) -> Any:
         result: Any = False
         for other in container:
             found = other == item
-            result = found if result is False else dispatch.apply("logical_or", result, found)
+            result = or_(result, functools.partial(_kept, found))
         return result
     return item in container
 
 
 def not_in(item: Any, container: Any) -> Any:
     found = in_(item, container)
-    return dispatch.apply("logical_not", found) if isinstance(found, Tensor) else not found
+    return not_(found)
 
 
 def _symbolic_inside(container: Any) -> bool:

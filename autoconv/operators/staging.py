@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 from autoconv.errors import (
@@ -22,6 +24,7 @@ from autoconv.operators.layout import (
     Layout,
     Leaf,
     Static,
+    Variant,
     emit,
     join_layouts,
     layout_of,
@@ -29,9 +32,10 @@ from autoconv.operators.layout import (
     rebuild,
     state_layout,
 )
-from autoconv.runtime.journal import Journal, Spot
+from autoconv.runtime.journal import Journal, Spot, container_spot
 from autoconv.runtime.recording import Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, current_span, is_own_file
+from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
 
 # Never turned into an error of the graph: they are about the program as a whole.
@@ -113,6 +117,14 @@ def _is_about_program(error: Exception) -> bool:
 def record_raise(region: Region, error: BaseException) -> None:
     """A node that raises the exception, with its message filled in from tensors when it has any."""
     template, data = template_of(error)
+    hidden = any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
+    if hidden or (template is not None and isinstance(type(error).__init__, FunctionType)):
+        raise StagingError(
+            f"{type(error).__name__} has its own constructor, and the values it is raised with are known only when "
+            "the graph runs",
+            current_place(),
+            "an exception of Python's own, with the values as its arguments",
+        )
     inputs = [region.lift(t.value_in_graph) for t in data]
     exception = error if template is None else type(error)
     span = _raise_span(error) or current_span()
@@ -139,9 +151,14 @@ def stage_arms(
     assert parent is not None
     count = len(names)
     kinds = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
-    recorded = [
-        record_body(parent, f"cond_{kind}", _applied(arm, inputs), count) for kind, arm in zip(kinds, arms, strict=True)
-    ]
+    recorded = []
+    for kind, branch in zip(kinds, arms, strict=True):
+        with unnoted_changes(branch, inputs, current_place()):
+            recorded.append(record_body(parent, f"cond_{kind}", _applied(branch, inputs), count))
+    if parent.trace.outside_effect is not None:
+        for position, name in enumerate(names):
+            for body, arm in zip(arms, recorded, strict=True):
+                _check_alias(parent, body, arm.results[position], name)
     spots: dict[tuple[Any, ...], Spot] = {}
     for arm in recorded:
         spots.update(arm.spots)
@@ -173,6 +190,55 @@ def stage_arms(
     return tuple(rebuilt[:count])
 
 
+def _check_alias(region: Region, body: Any, value: Any, name: str) -> None:
+    """Under `compile`, a list that an arm gives a second name stays one list: plain Python."""
+    parts = {id(part) for part in mutable_parts(value)}
+    if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):
+        region.trace.outside_effect(region, f"a tensor decides whether {name!r} is another name of a list or dict")
+
+
+def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
+    """What the names but `name` hold that a function's body reads from around it."""
+    cells = getattr(body, "__closure__", None) or ()
+    for known, cell in zip(body.__code__.co_freevars if cells else (), cells, strict=True):
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            continue
+        if known != name:
+            yield value
+        if depth and isinstance(value, FunctionType):
+            yield from _read_by(value, name, depth - 1)
+
+
+@contextmanager
+def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
+    """Refuses a body that changes a list or dict unnoticed by the journal, and takes the change back."""
+    held = [part for value in (*inputs, *_read_by(body, "")) for part in mutable_parts(value)]
+    spots = [container_spot(part) for part in held if isinstance(part, (list, dict))]
+    before = [spot.read() for spot in spots]
+    changed = ""
+    try:
+        yield
+    finally:
+        for spot, contents in zip(spots, before, strict=True):
+            if not _same_items(spot.read(), contents):
+                spot.write(contents)
+                changed = spot.name
+    if changed:
+        raise StagingError(f"{changed} is changed in place where a tensor decides whether it is", place)
+
+
+def _same_items(now: tuple[Any, ...], before: tuple[Any, ...]) -> bool:
+    """Whether the contents of a container are the same objects."""
+    if len(now) != len(before):
+        return False
+    return all(
+        a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) == 2 and a[0] is b[0] and a[1] is b[1])
+        for a, b in zip(now, before, strict=True)
+    )
+
+
 def _applied(arm: Body, inputs: Sequence[Any]) -> Callable[[Region], tuple[Any, ...]]:
     return lambda _: _as_tuple(arm(*inputs))
 
@@ -202,7 +268,8 @@ def stage_loop(
         initial = [*state, *(spot.read() for spot in spots.values())]
         layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
         titles = [*names, *(spot.name for spot in spots.values())]
-        checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count)
+        with unnoted_changes(body, state, current_place()):
+            checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count)
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
         widened = [

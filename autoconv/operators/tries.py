@@ -16,10 +16,10 @@ def try_begin() -> Any:
     return None if region is None else (region, len(region.graph.nodes))
 
 
-def try_end(mark: Any) -> None:
-    """Refuses a body that recorded something which may raise when the graph runs: its handlers would not see it."""
+def try_end(mark: Any, value: Any = None) -> Any:
+    """`value`. Refuses a body that recorded what may raise when the graph runs: its handlers would not see it."""
     if mark is None:
-        return
+        return value
     region, length = mark
     for node in region.graph.nodes[length:]:
         if node.effects & Effects.RAISE:
@@ -29,3 +29,4 @@ def try_end(mark: Any) -> None:
                 place_of(node.span) if node.span else None,
                 "a condition that is tested before, instead of the exception",
             )
+    return value

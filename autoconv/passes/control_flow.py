@@ -37,6 +37,7 @@ from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.lifting import make_plan, user_scope
 from autoconv.syntax import build
+from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import Transformer, contains
 
 
@@ -49,16 +50,17 @@ class ControlFlow(FunctionPass):
         node.body = self.visit_list(node.body)  # inner functions first
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
-        node.body = _Regions(self.context, self.function, scope, plan).block(node.body)
+        node.body = _Regions(self.context, self.function, self.namer, scope, plan).block(node.body)
         return node
 
 
 class _Regions:
     """Rewrites the regions of one function."""
 
-    def __init__(self, context: Context, function: str, scope: Scope, plan: Plan) -> None:
+    def __init__(self, context: Context, function: str, namer: Namer, scope: Scope, plan: Plan) -> None:
         self.context = context
         self.function = function
+        self.namer = namer
         self.scope = scope
         self.plan = plan
 
@@ -97,11 +99,12 @@ class _Regions:
         first = node.body[0]
         if isinstance(first, gast.Assign) and build.is_operation(first.value, "try_begin"):
             return
-        mark = self.context.namer.free("try_")
+        mark = self.namer.fresh("try_")
         begin = build.assign(mark, build.operate("try_begin"))
         end = gast.Expr(build.operate("try_end", build.name(mark)))
-        ending = [] if isinstance(node.body[-1], gast.Raise) else [build.placed(end, node.body[-1])]
-        node.body = [build.placed(begin, first), *node.body, *ending]
+        leaves = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
+        ending = [] if leaves else [build.placed(end, node.body[-1])]
+        node.body = [build.placed(begin, first), *_Leaving(mark).visit_list(node.body), *ending]
 
     def _statement_form(self, node: Any) -> list[Any]:
         reason = self.context.statement_forms.get(id(node), (node, ""))[1]
@@ -239,6 +242,44 @@ class _Regions:
         ]
         names = [build.name(getter), build.name(setter), build.strings(cells)]
         return gast.Tuple(names, gast.Load()), functions
+
+
+class _Leaving(Transformer):
+    """Ways out of a try body report to `try_end` too."""
+
+    def __init__(self, mark: str) -> None:
+        super().__init__()
+        self.mark = mark
+        self.in_loop = False
+
+    def visit_For(self, node: Any) -> Any:
+        """A break or continue of a loop inside does not leave the try."""
+        before, self.in_loop = self.in_loop, True
+        node.body = self.visit_list(node.body)
+        self.in_loop = before
+        node.orelse = self.visit_list(node.orelse)
+        return node
+
+    visit_While = visit_AsyncFor = visit_For
+
+    def visit_Return(self, node: Any) -> Any:
+        if node.value is None or isinstance(node.value, (gast.Constant, gast.Name)):
+            return self._before(node)
+        node.value = build.placed(build.operate("try_end", build.name(self.mark), node.value), node.value)
+        return node
+
+    def _before(self, node: Any) -> Any:
+        return [build.placed(gast.Expr(build.operate("try_end", build.name(self.mark))), node), node]
+
+    def visit_Break(self, node: Any) -> Any:
+        return node if self.in_loop else self._before(node)
+
+    visit_Continue = visit_Break
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        return node
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
 
 
 def _unannotated(body: list[Any], cells: tuple[str, ...]) -> list[Any]:

@@ -25,7 +25,7 @@ from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import walk, walk_scope
 
-_FIXED = (gast.Constant, gast.BinOp, gast.UnaryOp, gast.Tuple, gast.Slice)
+_FIXED = (gast.Constant, gast.UnaryOp, gast.Tuple, gast.Slice)
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -222,6 +222,9 @@ class _Order:
                 unsure, rebound = self._facts()
                 if node.id not in self.scope.locals or node.id in assigned | rebound or id(node) in unsure:
                     return False
+            elif isinstance(node, gast.BinOp):
+                if not isinstance(node.op, (gast.Add, gast.Sub, gast.Mult)):
+                    return False  # may divide by zero
             elif not isinstance(node, _FIXED):
                 return False
         return True

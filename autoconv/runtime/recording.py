@@ -33,7 +33,8 @@ class Trace:
     `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print` and
     `concretise`; `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that
-    the traced code made, `leaf_positions` the arguments that are numbers.
+    the traced code made, `leaf_positions` the arguments that are numbers. `watch` is told of each function that is
+    converted because traced code calls it.
     """
 
     root: Region
@@ -48,6 +49,7 @@ class Trace:
     arrays: bool = False
     owned: dict[int, Any] | None = None
     leaf_positions: dict[Value, int] | None = None
+    watch: Any = None
     scope: str = ""
     converts: bool = True
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """How a structure is built: `kind` is its class, `keys` the names of its children (None for sequences)."""
+    """How a structure is built: `kind` is its class, `keys` the names of its children (None for sequences).
+
+    `order` is a dict's own order of keys where it is not that of `keys`; it does not count in comparisons.
+    """
 
     kind: type
     keys: tuple[Any, ...] | None
     children: tuple[Template | None, ...]
+    order: tuple[Any, ...] | None = field(default=None, compare=False)
 
     @property
     def leaf_count(self) -> int:
@@ -84,12 +88,32 @@ def _flatten(value: Any, leaves: list[Any]) -> Template | None:
         leaves.append(value)
         return None
     if isinstance(value, Mapping):
-        keys = tuple(sorted_keys(value))
-        return Template(type(value), keys, tuple(_flatten(value[key], leaves) for key in keys))
+        keys, order = tuple(sorted_keys(value)), tuple(value)
+        children = tuple(_flatten(value[key], leaves) for key in keys)
+        return Template(type(value), keys, children, None if order == keys else order)
     if isinstance(value, (list, tuple)):
         return Template(type(value), None, tuple(_flatten(item, leaves) for item in value))
     keys = tuple(field.name for field in dataclasses.fields(value))
     return Template(type(value), keys, tuple(_flatten(getattr(value, key), leaves) for key in keys))
+
+
+def structure_parts(structure: Any) -> list[Any]:
+    """The children of a structure, one level."""
+    if isinstance(structure, Mapping):
+        return list(structure.values())
+    if isinstance(structure, (list, tuple)):
+        return list(structure)
+    return [getattr(structure, field.name) for field in dataclasses.fields(structure)]
+
+
+def mutable_parts(value: Any) -> Iterator[Any]:
+    """The lists, dicts and dataclasses in a structure, each as often as it is reached."""
+    if not is_structure(value):
+        return
+    if not isinstance(value, tuple):
+        yield value
+    for part in structure_parts(value):
+        yield from mutable_parts(part)
 
 
 def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
@@ -107,5 +131,8 @@ def _pack(template: Template | None, leaves: Any) -> Any:
     if template.keys is None:
         return kind(*children) if hasattr(kind, "_fields") else kind(children)
     if issubclass(kind, dict):
+        if template.order is not None:
+            found = dict(zip(template.keys, children, strict=True))
+            return kind((key, found[key]) for key in template.order)
         return kind(zip(template.keys, children, strict=True))
     return kind(**dict(zip(template.keys, children, strict=True)))

@@ -7,6 +7,7 @@ import types
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autoconv.config import SETTINGS
@@ -69,9 +70,14 @@ class Function:
         if region is not None and self.contract == COMPILE:
             return converted(self.python_function, region)(*args, **kwargs)
         self._signature.check_arity()
-        call = self._signature.bind(args, kwargs, self._literal)
-        concrete = self._find(call) or self._obtain(call)
-        if concrete is None:
+        try:
+            call = self._signature.bind(args, kwargs, self._literal)
+        except TypeError:
+            if self.contract != COMPILE:
+                raise
+            call = None  # plain Python says what is wrong with the arguments, or takes those that have no key
+        concrete = None if call is None else self._find(call) or self._obtain(call)
+        if concrete is None or call is None:
             return self.python_function(*args, **kwargs)
         if region is not None:
             return concrete.record(region, call)
@@ -133,7 +139,7 @@ class Function:
         leaves = tuple(
             self._signature._leaf_key(leaf, aliases, index in self._literal) for index, leaf in enumerate(call.leaves)
         )
-        return Key(call.key.templates, leaves)
+        return replace(call.key, leaves=leaves)
 
     def _give_up(self, call: Call, reason: str, place: Any) -> None:
         self._plain[call.key] = reason

@@ -15,6 +15,7 @@ import numpy as np
 from autoconv.operators.calls import is_user_code
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.variable import Variable
+from autoconv.tracing.python_contract import RunPlain
 
 _DEPTH = 4
 _IDENTITY = (
@@ -29,8 +30,12 @@ class Unguardable(Exception):
 
 @dataclass(eq=False)
 class Guards:
-    """The names that traced functions read, with what they were. `blind` lists what cannot be guarded."""
+    """The names that traced functions read, with what they were. `blind` lists what cannot be guarded.
 
+    With `python`, what tracing itself would change (an iterator) makes the call plain.
+    """
+
+    python: bool = False
     checks: list[tuple[str, Callable[[], Any], Any]] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
     _seen: set[Any] = field(default_factory=set)
@@ -66,6 +71,15 @@ class Guards:
             return
         self._seen.add(key)
         self._pending.append((name, read))
+        if self.python:
+            try:
+                fingerprint(read())
+            except Unguardable as what:  # an iterator, say, which tracing would advance: before anything runs
+                raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
+
+    def values(self) -> Iterator[Any]:
+        """What the names hold now, until `settle`."""
+        return (read() for _, read in self._pending)
 
     def settle(self) -> None:
         """Takes the values as they are now: after the trace's own writes."""
@@ -93,7 +107,13 @@ def fingerprint(value: Any, depth: int = _DEPTH) -> Any:
         return type(value), value
     if isinstance(value, (float, complex)):
         return type(value), repr(value)
-    if isinstance(value, _IDENTITY) or getattr(value, "__autoconv_function__", False):
+    if isinstance(value, types.FunctionType):
+        return id(value), _weak(value), _function_values(value, depth)
+    if isinstance(value, types.MethodType) and depth:
+        return types.MethodType, id(value.__func__), fingerprint(value.__self__, depth - 1)
+    if isinstance(value, type):
+        return id(value), _weak(value), _class_values(value) if is_user_code(value) else ()
+    if isinstance(value, _IDENTITY) or getattr(type(value), "__autoconv_function__", False):
         return id(value), _weak(value)
     if depth == 0:
         raise Unguardable("it is nested too deeply")
@@ -105,6 +125,9 @@ def fingerprint(value: Any, depth: int = _DEPTH) -> Any:
         return type(value), frozenset(fingerprint(item, 1) for item in value)
     if isinstance(value, range):
         return range, value.start, value.stop, value.step
+    if isinstance(value, functools.partial):
+        parts = (value.func, value.args, value.keywords)
+        return id(value), tuple(fingerprint(part, depth - 1) for part in parts)
     held = getattr(value, "__dict__", None)
     if held is None or type(value).__module__ in ("numpy", "builtins"):
         raise Unguardable(f"a {type(value).__name__}")
@@ -112,13 +135,35 @@ def fingerprint(value: Any, depth: int = _DEPTH) -> Any:
     return id(value), own, _class_values(type(value))
 
 
-def _class_values(cls: type) -> tuple[Any, ...]:
-    """Plain values that a class holds for its instances."""
-    return tuple(
-        (name, value)
-        for name, value in vars(cls).items()
-        if isinstance(value, (bool, int, float, str)) and not name.startswith("__")
+def _function_values(function: types.FunctionType, depth: int) -> tuple[Any, ...]:
+    """What a function holds besides its code: defaults and attributes."""
+    held = (function.__defaults__, function.__kwdefaults__, function.__dict__)
+    if not any(held) or not depth or not is_user_code(function):
+        return ()
+    return tuple(fingerprint(part, depth - 1) for part in held[:2]) + tuple(
+        (name, _class_value(value)) for name, value in function.__dict__.items() if not name.startswith("__")
     )
+
+
+def _class_values(cls: type) -> tuple[Any, ...]:
+    """What a class and its bases hold for their instances: plain values, containers of such, methods."""
+    return tuple(
+        (name, _class_value(value))
+        for base in cls.__mro__
+        if is_user_code(base)
+        for name, value in vars(base).items()
+        if not (name.startswith("__") and name.endswith("__"))
+    )
+
+
+def _class_value(value: Any) -> Any:
+    """Plain values and containers of such by value, everything else by identity."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, list, tuple, dict, set, frozenset)):
+        try:
+            return fingerprint(value, 2)
+        except Unguardable:
+            pass
+    return id(value)
 
 
 def _weak(value: Any) -> Any:

@@ -11,6 +11,7 @@ import itertools
 import math
 import operator
 import types
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from autoconv.operators.staging import AbandonTrace
 from autoconv.runtime import dispatch
 from autoconv.runtime.recording import Trace
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor, Tensor
 
 _PURE_BUILTINS = frozenset(
@@ -83,6 +85,15 @@ def outside_effect(owned: dict[int, Any], owner: Any, what: str) -> None:
     """Raises RunPlain for a write to anything but what the traced code made itself."""
     if id(owner) not in owned:
         raise RunPlain(f"{what}, which has to happen on every call")
+
+
+def check_identities(result: Any, outside: Iterable[Any]) -> None:
+    """Raises RunPlain where a list or dict is returned that is held elsewhere too: a graph gives out copies."""
+    known = {id(part) for value in outside for part in mutable_parts(value)}
+    for part in mutable_parts(result):
+        if id(part) in known:
+            raise RunPlain(f"a {type(part).__name__} is returned that is known by another name too")
+        known.add(id(part))
 
 
 def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:

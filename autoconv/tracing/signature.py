@@ -17,7 +17,7 @@ from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.convert import to_array, weak_dtype
 from autoconv.runtime.recording import COMPILE
 from autoconv.runtime.shape import TensorShape, TensorSpec
-from autoconv.runtime.structure import Template, flatten, is_structure
+from autoconv.runtime.structure import Template, flatten, is_structure, mutable_parts
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.variable import Variable
 
@@ -49,6 +49,8 @@ class VariableKey:
 def accepts(general: Key, key: Key) -> bool:
     """Whether a trace made for `general` serves a call of `key`: wider shapes, and all else equal."""
     if general.templates != key.templates or len(general.leaves) != len(key.leaves):
+        return False
+    if general.orders != key.orders or general.shared != key.shared:
         return False
     for wide, narrow in zip(general.leaves, key.leaves, strict=True):
         if wide == narrow:
@@ -82,12 +84,13 @@ class Literal:
 
 
 class Reference:
-    """Another object: by equality where it has one, held weakly; a dead one equals nothing."""
+    """Another object: by equality where it has one (or by `identity`), held weakly; a dead one equals nothing."""
 
-    __slots__ = ("get", "hash", "name")
+    __slots__ = ("get", "hash", "identity", "name")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, identity: bool = False) -> None:
         self.name = type(value).__name__
+        self.identity = identity and not isinstance(value, types.MethodType)
         try:
             self.hash = hash(value)
         except TypeError:
@@ -101,7 +104,9 @@ class Reference:
         if not isinstance(other, Reference):
             return False
         mine, its = self.get(), other.get()
-        return mine is not None and (mine is its or (type(mine) is type(its) and bool(mine == its)))
+        if mine is None or mine is its:
+            return mine is not None
+        return not self.identity and type(mine) is type(its) and bool(mine == its)
 
     def __hash__(self) -> int:
         return self.hash
@@ -115,10 +120,15 @@ LeafKey = TensorKey | VariableKey | Literal | Reference
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The cache key of one call: what each argument is made of, and each leaf."""
+    """The cache key of one call: what each argument is made of, and each leaf.
+
+    Under `compile`, also the order of the keys of its dicts, and whether a container comes in more than once.
+    """
 
     templates: tuple[tuple[str, Template | None], ...]
     leaves: tuple[LeafKey, ...]
+    orders: tuple[Any, ...] = ()
+    shared: bool = False
 
 
 @dataclass(slots=True)
@@ -157,6 +167,7 @@ class Signature:
         bound.apply_defaults()
         names: list[str] = []
         leaves: list[Any] = []
+        orders: tuple[Any, ...] = ()
         templates = []
         fixed: dict[int, TensorType] = {}
         for position, (name, value) in enumerate(self._items(bound)):
@@ -175,7 +186,10 @@ class Signature:
             TensorKey(fixed[index], "tensor") if index in fixed else self._leaf_key(leaf, aliases, index in literal)
             for index, leaf in enumerate(leaves)
         )
-        return Call(Key(tuple(templates), keys), names, leaves, dict(bound.arguments))
+        shared = False
+        if self.contract == COMPILE and any(template is not None for _, template in templates):
+            orders, shared = _containers([value for _, value in self._items(bound)])
+        return Call(Key(tuple(templates), keys, orders, shared), names, leaves, dict(bound.arguments))
 
     def _items(self, bound: inspect.BoundArguments) -> list[tuple[str, Any]]:
         items: list[tuple[str, Any]] = []
@@ -211,7 +225,7 @@ class Signature:
                 f"Could not generate a generic TraceType for {leaf}.Please verify that it is immutable/hashable. "
                 "Otherwise, consider implementing the Tracing Protocol for it."
             )
-        return Reference(leaf)
+        return Reference(leaf, identity=self.contract == COMPILE)
 
     def _fit(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
         if is_structure(spec):
@@ -287,6 +301,13 @@ class Signature:
                 text += "=<captured_default_value>"
             parts.append(text)
         return f"({', '.join(parts)})"
+
+
+def _containers(values: list[Any]) -> tuple[tuple[Any, ...], bool]:
+    """The keys of all dicts, in order and with their types; whether one container is there twice."""
+    parts = [part for value in values for part in mutable_parts(value)]
+    orders = tuple(tuple((type(key), key) for key in part) for part in parts if isinstance(part, dict))
+    return orders, len({id(part) for part in parts}) < len(parts)
 
 
 def _is_enum(value: Any) -> bool:

@@ -50,17 +50,22 @@ def trace_function(
     trace = new_trace(signature.name, contract, convert)
     created: list[Variable] = []
     trace.on_create = on_create or created.append
-    guards = Guards()
+    guards = Guards(python=contract == COMPILE)
     if contract == COMPILE:
         _python_rules(trace, call)
     leaves = _placeholders(trace, call)
     arguments, copies = _arguments(call, leaves)
     before = [flatten(copy) for copy in copies]
+    if call.key.shared:
+        raise python_contract.RunPlain("one list or dict is given twice, and a graph would take it for two")
     with LOCK, recording(trace.root):
+        trace.watch = guards.add_function
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
         result = _invoke(target, signature, arguments)
         _check_not_modified(call, copies, before, signature, contract)
+        if contract == COMPILE:
+            python_contract.check_identities(result, (*copies, *guards.values()))
         layout, outputs = _outputs(result, trace, function)
     graph = trace.root.graph
     graph.outputs = outputs

@@ -12,6 +12,7 @@ import argparse
 import os
 import sys
 import time
+import tokenize
 import traceback
 import warnings
 from collections import Counter
@@ -76,7 +77,8 @@ def convert(path: Path) -> Report:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            source = path.read_text(encoding="utf-8")
+            with tokenize.open(path) as file:  # which minds the encoding that the file declares
+                source = file.read()
             compile(source, name, "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:
             report.unreadable.append(f"{name}: {error}")
