@@ -18,6 +18,7 @@ from autoconv.operators.conditionals import (
 from autoconv.operators.deferred import raising
 from autoconv.operators.items import (
     augment_item_of,
+    context,
     del_attr,
     del_item,
     get_item,
@@ -66,12 +67,11 @@ from autoconv.operators.names import (
 from autoconv.operators.tries import try_begin, try_end
 
 __all__ = [
-    "BREAK", "CONTINUE", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "augment_item_of", "call", "completed",
-    "del_attr", "del_item", "deleted", "do_not_convert", "for_stmt", "get_item", "goes_on", "holds", "iadd", "iand",
-    "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior", "ipow", "irshift", "is_",
-    "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "leaves",
-    "module", "not_", "not_in", "operand",
-    "or_", "raising", "returned", "set_attr", "set_item", "set_item_in", "set_item_of", "shared", "slice",
-    "switch_stmt",
-    "_variants", "test", "try_begin", "try_end", "while_stmt",
+    "BREAK", "CONTINUE", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "augment_item_of", "call",
+    "completed", "context", "del_attr", "del_item", "deleted", "do_not_convert", "for_stmt", "get_item",
+    "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul",
+    "in_", "ior", "ipow", "irshift", "is_", "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "ld_inlined",
+    "ld_outer", "leaves", "module", "not_", "not_in", "operand", "or_", "raising", "returned", "set_attr",
+    "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test",
+    "try_begin", "try_end", "while_stmt",
 ]  # fmt: skip

@@ -145,6 +145,16 @@ def augment_item_of(owner: Any, attribute: str, index: Any, function: Callable[[
         set_attr(owner, attribute, new)
 
 
+def context(manager: Any) -> Any:
+    """The context manager of a with statement: under `compile`, one of the user's has to be entered on every call."""
+    region = current_region()
+    if region is not None and region.trace.outside_effect is not None:
+        made_by = getattr(manager, "func", type(manager))  # contextlib's managers know the function they come from
+        if not str(getattr(made_by, "__module__", "")).startswith("autoconv"):
+            region.trace.outside_effect(manager, "a context manager is entered")
+    return manager
+
+
 def del_item(x: Any, index: Any) -> None:
     _about_to_write(x)
     del x[index]

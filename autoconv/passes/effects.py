@@ -98,6 +98,13 @@ class Effects(FunctionPass):
             return node
         return self._write(node.target, node.value, node)
 
+    def visit_With(self, node: Any) -> Any:
+        """Entering and leaving a context are effects as well."""
+        self.generic(node)
+        for item in node.items:
+            item.context_expr = build.placed(build.operate("context", item.context_expr), item.context_expr)
+        return node
+
     def visit_Delete(self, node: Any) -> Any:
         self.generic(node)
         return [build.placed(self._delete(target), node) for target in node.targets]

@@ -339,6 +339,31 @@ def test_views_of_arguments_are_views():
     assert a[1] == 10.0
 
 
+def test_contexts_are_entered_on_every_call():
+    events = []
+
+    class Swallow:
+        def __enter__(self):
+            events.append("in")
+
+        def __exit__(self, kind, error, trace):
+            events.append(kind)
+            return True
+
+    swallow = Swallow()
+
+    @ac.compile
+    def f(x):
+        with swallow:
+            if x > 0:
+                raise ValueError("positive")
+            return 5
+        return 6
+
+    assert [f(1), f(-1), f(2)] == [6, 5, 6]
+    assert events == ["in", ValueError, "in", None, "in", ValueError]
+
+
 def test_match_with_and_walrus():
     def f(x):
         total = 0
