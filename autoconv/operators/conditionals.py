@@ -171,7 +171,12 @@ def holds(condition: Any, message: Thunk | None = None) -> Any:
     if not is_staged(condition):
         return condition
 
+    region = current_region()
+    python = region is not None and region.contract == COMPILE
+
     def fails() -> tuple[()]:
+        if python:
+            raise raising(lambda: AssertionError(message())) if message else AssertionError()
         text = raising(lambda: AssertionFailedError(f"assertion failed: [{message()}]")) if message else None
         raise text or AssertionFailedError("assertion failed: []")
 

@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from autoconv.errors import (
+    AutoconvError,
     ConversionError,
     InaccessibleTensorError,
     OperatorNotAllowedInGraphError,
@@ -118,7 +119,8 @@ def record_raise(region: Region, error: BaseException) -> None:
     """A node that raises the exception, with its message filled in from tensors when it has any."""
     template, data = template_of(error)
     hidden = any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
-    if hidden or (template is not None and isinstance(type(error).__init__, FunctionType)):
+    own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
+    if hidden or (template is not None and own):
         raise StagingError(
             f"{type(error).__name__} has its own constructor, and the values it is raised with are known only when "
             "the graph runs",

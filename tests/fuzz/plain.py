@@ -254,7 +254,7 @@ def main() -> int:
     for seed, found in search(range(options.seed, options.seed + options.programs), options.size):
         failures += 1
         small = smallest(programs.program(seed, options.size))
-        print(f"# seed {seed}: {found}\n# smallest: {difference(small)}\n{small}\n")
+        print(f"# seed {seed}: {found}\n# smallest: {difference(small)}\n{small}\n", flush=True)
         if failures >= options.stop_after:
             break
     print(f"{options.programs} programs asked for, {failures} failures")

@@ -379,3 +379,12 @@ def test_match_with_and_walrus():
 
     compiled = ac.compile(f)
     assert [compiled(n) for n in (20, 33, 1)] == [f(20), f(33), f(1)]
+
+
+def test_assertions_are_pythons():
+    def f(x):
+        assert x > 0, x
+        assert x < 10, f"{x} is large"
+        return x
+
+    check(f, (3,), (-1,), (12,))
