@@ -382,9 +382,15 @@ def test_match_with_and_walrus():
 
 
 def test_assertions_are_pythons():
+    @ac.compile
     def f(x):
         assert x > 0, x
         assert x < 10, f"{x} is large"
         return x
 
-    check(f, (3,), (-1,), (12,))
+    assert f(3) == 3
+    for argument, message in ((-1, -1), (12, "12 is large")):
+        with pytest.raises(AssertionError) as caught:
+            f(argument)
+        assert caught.value.args == (message,)
+    assert f.experimental_get_tracing_count() == 1
