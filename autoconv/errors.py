@@ -20,6 +20,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Ends the qualified name of a function that conversion made of a part of the user's function.
+REGION = ".<part>"
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

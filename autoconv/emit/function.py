@@ -15,7 +15,7 @@ from typing import Any
 import gast
 
 from autoconv.emit.module import deep_recursion
-from autoconv.emit.relocate import rename_regions
+from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.emit.unparse import unparse
 from autoconv.errors import ConversionError, Place, SourceError
 from autoconv.passes import run_passes
@@ -80,7 +80,7 @@ def converted_text(function: types.FunctionType) -> str:
 
 
 def _convert_code(function: types.FunctionType) -> types.CodeType:
-    definition, class_name, filename, generated = _rewritten(function)
+    definition, class_name, filename, generated, lambdas = _rewritten(function)
     definition.name = _INNER  # its own name means in the body what it means outside
     inner: Any = definition
     result: ast.expr = ast.Name(definition.name, ast.Load())
@@ -102,7 +102,7 @@ def _convert_code(function: types.FunctionType) -> types.CodeType:
     compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
     found = _find_code(compiled, definition.name)
     found = found.replace(co_name=function.__name__, co_qualname=function.__qualname__)
-    found = rename_regions(found, generated)
+    found = rename_regions(found, generated, lambdas)
     register_code(found)
     return found
 
@@ -125,9 +125,11 @@ def _future_flags(function: types.FunctionType) -> int:
     return function.__code__.co_flags & every
 
 
-def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str, list[str]]:
-    """(converted definition without decorators, name of the class around it, file, names of region functions)."""
+def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str, list[str], set[Extent]]:
+    """(converted definition without decorators, name of the class around it, file, names of region functions, where
+    the bodies of the user's lambdas are)."""
     node, class_name, filename, lines = locate_source(function)
+    lambdas = {_extent(inner.body) for inner in ast.walk(node) if isinstance(inner, ast.Lambda)}
     definition: Any
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)
@@ -158,7 +160,11 @@ def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str,
     result: Any = tree.body[0]
     if class_name:
         result = result.body[0]
-    return result, class_name, filename, context.namer.generated
+    return result, class_name, filename, context.namer.generated, lambdas
+
+
+def _extent(node: ast.expr) -> Extent:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str]]:
@@ -218,8 +224,7 @@ def _matches(node: Any, code: types.CodeType) -> bool:
 def _columns_match(node: Any, code: types.CodeType) -> bool:
     if not isinstance(node, ast.Lambda):
         return True
-    body = node.body
-    wanted = {(body.lineno, body.col_offset, body.end_lineno, body.end_col_offset)}
+    wanted = {_extent(node.body)}
     return any(
         (line, column, end_line, end_column) in wanted
         for line, end_line, column, end_column in code.co_positions()

@@ -16,7 +16,7 @@ from autoconv.errors import (
     StagingError,
 )
 from autoconv.graph.dtypes import bool_
-from autoconv.graph.graph import Span, Value
+from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import emit_output
 from autoconv.operators.deferred import template_of
@@ -35,7 +35,7 @@ from autoconv.operators.layout import (
 )
 from autoconv.runtime.journal import Journal, Spot, container_spot
 from autoconv.runtime.recording import Region, current_region, recording, subregion
-from autoconv.runtime.spans import current_place, current_span, is_own_file
+from autoconv.runtime.spans import current_place, is_own_file, span_of_error
 from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
 
@@ -129,20 +129,9 @@ def record_raise(region: Region, error: BaseException) -> None:
         )
     inputs = [region.lift(t.value_in_graph) for t in data]
     exception = error if template is None else type(error)
-    span = _raise_span(error) or current_span()
-    region.record("raise", inputs, {"exception": exception, "template": template}, span=span)
-
-
-def _raise_span(error: BaseException) -> Any:
-    found = None
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if not is_own_file(code.co_filename):
-            found = Span(code.co_filename, trace.tb_lineno, code.co_name)
-        trace = trace.tb_next
+    span = span_of_error(error)
     error.__traceback__ = None
-    return found
+    region.record("raise", inputs, {"exception": exception, "template": template}, span=span)
 
 
 def stage_arms(

@@ -1,43 +1,137 @@
-"""Finds the user's line: the innermost frame that is not this package's own."""
+"""Finds the user's line, and the lines that led to it: frames that are neither this package's own nor generated."""
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import os
 import sys
-from types import FrameType
+from collections.abc import Iterable, Iterator
+from types import CodeType, FrameType, TracebackType
 
-from autoconv.errors import Place
+from autoconv.errors import REGION, Place
 from autoconv.graph.graph import Span
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
+# The function that starts a trace: what called it is no part of what is traced.
+_START = "trace_function"
+_KNOWN_LIMIT = 20_000
+
+Position = tuple[CodeType, int]
+_known: dict[tuple[int, ...], tuple[list[Position], Span]] = {}
+
 
 def current_span() -> Span | None:
-    """The span of the user's statement that is running now, None when only this package is on the stack."""
-    frame = user_frame()
-    if frame is None:
+    """The span of the user's expression that is running now, with its callers as far as they are being traced; None
+    when only this package is on the stack."""
+    return span_of(_positions(sys._getframe(1)))
+
+
+def span_of(positions: Iterable[Position]) -> Span | None:
+    """The innermost of some positions (code, instruction), innermost first, with the others as its callers."""
+    found = list(_without_regions(positions))
+    if not found:
         return None
-    return Span(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+    key = tuple(itertools.chain.from_iterable((id(code), instruction) for code, instruction in found))
+    known = _known.get(key)
+    if known is None:
+        if len(_known) > _KNOWN_LIMIT:
+            _known.clear()
+        span: Span | None = None
+        for code, instruction in reversed(found):
+            span = _span_at(code, instruction, span)
+        assert span is not None
+        known = _known[key] = found, span  # the codes stay alive, so that their ids stay theirs
+    return known[1]
+
+
+def span_of_error(error: BaseException) -> Span | None:
+    """Where the user's code raised an error that was caught here, with its callers."""
+    inner = [(t.tb_frame.f_code, t.tb_lasti) for t in _entries(error.__traceback__)]
+    raised = [position for position in reversed(inner) if not is_own_file(position[0].co_filename)]
+    return span_of((*raised, *_positions(sys._getframe(1))))
 
 
 def user_frame() -> FrameType | None:
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 
 
 def current_place() -> Place | None:
     """Where the user's code is now, with the text of the line."""
-    span = current_span()
+    frame = user_frame()
+    span = span_of([(frame.f_code, frame.f_lasti)]) if frame is not None else None
     return place_of(span) if span else None
 
 
 def place_of(span: Span) -> Place:
-    return Place(span.file, span.line, span.column, span.end_column, linecache.getline(span.file, span.line).rstrip())
+    text = linecache.getline(span.file, span.line).rstrip()
+    end = span.end_column if span.end_line in (0, span.line) else len(text) + 1
+    return Place(span.file, span.line, span.column, end, text)
 
 
 def is_own_file(filename: str) -> bool:
     """Whether a file belongs to this package."""
     return filename.startswith(_PACKAGE)
+
+
+def is_region(code: CodeType) -> bool:
+    """Whether a code object is a part of the user's function that conversion made a function of its own."""
+    return code.co_qualname.endswith(REGION)
+
+
+def _positions(frame: FrameType | None) -> Iterator[Position]:
+    """The user's frames, innermost first, up to where the trace starts."""
+    while frame is not None:
+        code = frame.f_code
+        if not is_own_file(code.co_filename):
+            yield code, frame.f_lasti
+        elif code.co_name == _START:
+            return
+        frame = frame.f_back
+
+
+def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:
+    """A part of a function stands for the function: what is around it in the same function is left out."""
+    inside = False
+    for code, instruction in positions:
+        if not inside:
+            yield code, instruction
+            inside = is_region(code)
+        elif not is_region(code):
+            inside = False
+
+
+def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
+    line, end_line, column, end_column = position_in(code, instruction)
+    return Span(
+        code.co_filename,
+        line or code.co_firstlineno,
+        code.co_name,
+        0 if column is None else _characters(code, line, column) + 1,
+        end_line or 0 if column is not None else 0,
+        0 if end_column is None or column is None else _characters(code, end_line, end_column) + 1,
+        caller,
+    )
+
+
+def position_in(code: CodeType, instruction: int) -> tuple[int | None, int | None, int | None, int | None]:
+    """(line, last line, column, last column) of an instruction; columns count bytes from 0."""
+    if instruction < 0:
+        return code.co_firstlineno, None, None, None
+    return next(itertools.islice(code.co_positions(), instruction // 2, None), (None, None, None, None))
+
+
+def _characters(code: CodeType, line: int | None, offset: int) -> int:
+    """Code objects count columns in bytes of UTF-8."""
+    text = linecache.getline(code.co_filename, line or 0)
+    return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "replace"))
+
+
+def _entries(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next

@@ -16,8 +16,8 @@ from autoconv.operators.calls import converted
 from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
 from autoconv.runtime.spans import is_own_file
+from autoconv.runtime.tracebacks import present
 from autoconv.tracing.concrete import ConcreteFunction
-from autoconv.tracing.errors import located
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.signature import Call, Key, Signature, accepts
@@ -64,6 +64,13 @@ class Function:
         functools.update_wrapper(self, python_function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._call(args, kwargs)
+        except BaseException as error:
+            present(error)
+            raise
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
             return self.python_function(*args, **kwargs)
@@ -88,10 +95,8 @@ class Function:
             return concrete.call_leaves(call.leaves)
         except (IntegerLimitError, OtherKindError) as error:
             if self.contract != COMPILE or not concrete.can_run_again:
-                raise located(error) from None
+                raise
             reason = str(error)
-        except Exception as error:
-            raise located(error) from None
         # Python's own numbers know no such limit: the call is made again as plain Python.
         self._explanation.plain.append(f"one call: {reason}")
         return self.python_function(*args, **kwargs)
@@ -130,7 +135,7 @@ class Function:
                     message = getattr(error, "message", str(error))
                     self._give_up(call, f"{type(error).__name__}: {message}", getattr(error, "place", None))
                     return None
-                raise located(error) from None
+                raise
             self._explanation.rows.append(Row(reason, concrete))
             return self._remember(concrete)
 
@@ -173,6 +178,13 @@ class Function:
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments: tensors, TensorSpecs or plain values."""
+        try:
+            return self._concrete_for(args, kwargs)
+        except BaseException as error:
+            present(error)
+            raise
+
+    def _concrete_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
         if self._input_signature is not None and not args and not kwargs:
             args = tuple(self._input_signature)
         call = self._signature.bind(args, kwargs, self._literal)

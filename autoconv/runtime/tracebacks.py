@@ -1,0 +1,106 @@
+"""Tracebacks as plain Python would give them: the user's frames only, also for what a graph raised."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+from types import CodeType, FrameType, TracebackType
+
+from autoconv.errors import AutoconvError
+from autoconv.graph.graph import Span
+from autoconv.runtime.spans import is_own_file, is_region, place_of, span_of
+
+
+def present(error: BaseException) -> None:
+    """Gives an error, and those it came from, the tracebacks of the user's frames.
+
+    What a graph raised gets entries for the lines that were traced; an error of this package's own that has no place
+    gets the innermost line. Behind it a bare `raise` lets the error go on without an entry for the function that
+    called this.
+    """
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        each = waiting.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            _present(each)
+            waiting += [each.__cause__, each.__context__, *(getattr(each, "exceptions", None) or ())]
+
+
+def _present(error: BaseException) -> None:
+    entries = [entry for span in reversed(_recorded_at(error)) for entry in _entries_of(span)]
+    entries += _users(error.__traceback__)
+    if isinstance(error, AutoconvError) and error.place is None and entries:
+        last = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)])
+        error.place = place_of(last) if last is not None else None
+    error.__traceback__ = _chained(entries)
+
+
+def _recorded_at(error: BaseException) -> list[Span]:
+    """The spans that a backend put on the error, innermost first; they are taken off, to be told once."""
+    spans: list[Span] = error.__dict__.pop("_autoconv_spans", [])
+    return spans
+
+
+def _users(trace: TracebackType | None) -> list[TracebackType]:
+    """The user's entries, outermost first; a part of a function takes the place of the function around it."""
+    entries: list[TracebackType] = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not is_own_file(code.co_filename):
+            if is_region(code) and entries and entries[-1].tb_frame.f_code.co_name == code.co_name:
+                entries.pop()
+            entries.append(trace)
+        trace = trace.tb_next
+    return entries
+
+
+def _chained(entries: list[TracebackType]) -> TracebackType | None:
+    result: TracebackType | None = None
+    for entry in reversed(entries):
+        result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return result
+
+
+def _entries_of(span: Span) -> list[TracebackType]:
+    """Entries for the lines that recorded what a graph failed in, outermost first."""
+    entries: list[TracebackType] = []
+    current: Span | None = span
+    while current is not None:
+        frame, instruction = _frame_of(_raising(current))
+        entries.append(TracebackType(None, frame, instruction, current.line))
+        current = current.caller
+    return entries[::-1]
+
+
+def _frame_of(code: CodeType) -> tuple[FrameType, int]:
+    """A frame that is at the place where its code raises."""
+    try:
+        exec(code, {"__name__": "__main__"})
+    except RuntimeError as error:
+        trace = error.__traceback__
+        assert trace is not None and trace.tb_next is not None
+        return trace.tb_next.tb_frame, trace.tb_next.tb_lasti
+    raise AssertionError("the code raises")
+
+
+@functools.lru_cache(1024)
+def _raising(span: Span) -> CodeType:
+    """Code of that file and function name which raises at that place."""
+    tree = ast.parse("raise RuntimeError")
+    last = max(span.end_line, span.line)
+    known = span.column > 0 and span.end_column > 0
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr)):
+            node.lineno, node.end_lineno = span.line, last
+            node.col_offset = _bytes(span.file, span.line, span.column) if known else -1
+            node.end_col_offset = _bytes(span.file, last, span.end_column) if known else -1
+    name = span.function or "<module>"
+    return compile(tree, span.file, "exec", dont_inherit=True).replace(co_name=name, co_qualname=name)
+
+
+def _bytes(file: str, line: int, column: int) -> int:
+    """A column that counts characters from 1 as Python's code objects count them: bytes from 0."""
+    return len(linecache.getline(file, line).ljust(column)[: column - 1].encode())
