@@ -99,12 +99,21 @@ def _convert_code(function: types.FunctionType) -> types.CodeType:
     ast.copy_location(factory, definition)
     ast.copy_location(inner, definition)
     ast.fix_missing_locations(module)
+    _start_operators_at_their_line(module)
     compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
     found = _find_code(compiled, definition.name)
     found = found.replace(co_name=function.__name__, co_qualname=function.__qualname__)
     found = rename_regions(found, generated, lambdas)
     register_code(found)
     return found
+
+
+def _start_operators_at_their_line(tree: ast.AST) -> None:
+    """A call of `ag__.if_stmt` is where its statement starts: Python takes it for where the name `if_stmt` ends, which
+    is the end of the statement."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == build.OPERATORS:
+            node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
 
 
 def _find_code(code: types.CodeType, name: str) -> types.CodeType:
