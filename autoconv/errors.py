@@ -9,11 +9,14 @@ AutoconvError
 └── OpError                       an op failed, with TensorFlow's classes below
     ├── InvalidArgumentError      (also a ValueError)
     │   ├── IndexOutOfRangeError  (also an IndexError)
+    │   │   └── ListReadError     (also an OutOfRangeError)
     │   └── AssertionFailedError  (also an AssertionError)
     ├── OutOfRangeError           (also a StopIteration-like end of sequence)
     ├── NotFoundError, UnimplementedError, FailedPreconditionError …
 OperatorNotAllowedInGraphError    a TypeError: a symbolic tensor used as a Python bool or iterated over
 InaccessibleTensorError           a TypeError: a symbolic tensor used outside of the function that made it
+IntegerLimitError                 an OverflowError: a Python int beyond the 64 bits of a graph
+OtherKindError                    a ValueError: a Python number of another kind than the graph was recorded for
 """
 
 from __future__ import annotations
@@ -132,3 +135,15 @@ class OutOfRangeError(OpError):
 
 class UnimplementedError(OpError, NotImplementedError):
     error_code = 12
+
+
+class ListReadError(OutOfRangeError, IndexOutOfRangeError):
+    """A list was read, or written, where it has no element: an IndexError, as for Python's lists."""
+
+
+class IntegerLimitError(OverflowError):
+    """A Python int that the 64 bits of a graph do not hold."""
+
+
+class OtherKindError(ValueError):
+    """A Python number of another kind than the graph was recorded for."""

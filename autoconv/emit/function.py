@@ -24,10 +24,12 @@ from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse_ast, to_ast, to_gast
 
-_CONVERTED: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = weakref.WeakKeyDictionary()
+# By code and file: the codes of two files are equal where their functions are the same and on the same lines.
+_CONVERTED: weakref.WeakKeyDictionary[types.CodeType, dict[str, types.CodeType]] = weakref.WeakKeyDictionary()
 _OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 _LOCK = threading.RLock()
 _INNER = "converted_function"
+_RELOAD = "what the running program has, or start the program (or reload the module) again"
 
 
 def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:
@@ -40,10 +42,10 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
     if is_converted(function):
         return function
     with _LOCK:
-        converted = _CONVERTED.get(code)
+        by_file = _CONVERTED.setdefault(code, {})
+        converted = by_file.get(code.co_filename)
         if converted is None:
-            converted = _convert_code(function)
-            _CONVERTED[code] = converted
+            converted = by_file[code.co_filename] = _convert_code(function)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[build.OPERATORS] = types.CellType(operators)
     closure = tuple(cells.get(name) or types.CellType() for name in converted.co_freevars)
@@ -201,7 +203,12 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
     try:
         tree = parse_ast(source, filename)
     except SourceError as error:
-        raise ConversionError(f"the source of {function.__qualname__!r} is not Python now", error.place) from None
+        raise ConversionError(
+            f"the source of {function.__qualname__!r} is not Python any more ({error.message}); the file was changed "
+            "after it was imported",
+            error.place,
+            _RELOAD,
+        ) from None
     found = [(node, class_name) for node, class_name in _definitions(tree, "") if _matches(node, code)]
     if len(found) > 1:
         found = [(n, c) for n, c in found if _columns_match(n, code)] or found[:1]
@@ -209,7 +216,8 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
         raise ConversionError(
             f"the source of {function.__qualname__!r} is not at {filename}:{code.co_firstlineno} any more; "
             "the file was changed after it was imported",
-            Place(filename, code.co_firstlineno),
+            Place(filename, code.co_firstlineno, text=(lines[code.co_firstlineno - 1 :] or [""])[0].rstrip()),
+            _RELOAD,
         )
     node, class_name = found[0]
     return node, class_name, filename, source.splitlines()

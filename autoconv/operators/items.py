@@ -68,6 +68,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         raise StagingError(
             f"a tensor picks an item of this {type(x).__name__}, whose items are not numbers or tensors of one kind",
             current_place(),
+            "items of one kind, or an if for each index",
         )
     if isinstance(x, dict):
         raise StagingError("a tensor cannot be looked up in a dict", current_place(), "an if for each key")

@@ -35,9 +35,10 @@ from autoconv.operators.layout import (
 )
 from autoconv.runtime.journal import Journal, Spot, container_spot
 from autoconv.runtime.recording import Region, current_region, recording, subregion
-from autoconv.runtime.spans import current_place, is_own_file, span_of_error
+from autoconv.runtime.spans import current_place, place_of, span_of_error
 from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.tracebacks import raised_by_us
 
 # Never turned into an error of the graph: they are about the program as a whole.
 _ABOUT_THE_PROGRAM = (StagingError, ConversionError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
@@ -108,28 +109,24 @@ def _is_about_program(error: Exception) -> bool:
     """Whether the error is one of tracing itself, rather than one that the user's code would raise there."""
     if getattr(error, "_autoconv_about_program", False):
         return True
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    raised_here = trace is not None and is_own_file(trace.tb_frame.f_code.co_filename)
-    return raised_here and not isinstance(error, _RUN_TIME)
+    return raised_by_us(error) and not isinstance(error, _RUN_TIME)
 
 
 def record_raise(region: Region, error: BaseException) -> None:
     """A node that raises the exception, with its message filled in from tensors when it has any."""
     template, data = template_of(error)
+    span = span_of_error(error)
     hidden = any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
     if hidden or (template is not None and own):
         raise StagingError(
             f"{type(error).__name__} has its own constructor, and the values it is raised with are known only when "
             "the graph runs",
-            current_place(),
+            place_of(span) if span is not None else None,
             "an exception of Python's own, with the values as its arguments",
-        )
+        ) from None
     inputs = [region.lift(t.value_in_graph) for t in data]
     exception = error if template is None else type(error)
-    span = span_of_error(error)
     error.__traceback__ = None
     region.record("raise", inputs, {"exception": exception, "template": template}, span=span)
 
@@ -217,7 +214,11 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
                 spot.write(contents)
                 changed = spot.name
     if changed:
-        raise StagingError(f"{changed} is changed in place where a tensor decides whether it is", place)
+        raise StagingError(
+            f"{changed} is changed in place where a tensor decides whether it is",
+            place,
+            "an assignment of a new value to the name",
+        )
 
 
 def _same_items(now: tuple[Any, ...], before: tuple[Any, ...]) -> bool:
@@ -274,7 +275,11 @@ def stage_loop(
         layouts = widened
         if new:
             spots.update(new)
-    raise StagingError("the types of this loop's variables do not settle: " + ", ".join(names))
+    raise StagingError(
+        "the types of this loop's variables do not settle: " + ", ".join(names),
+        current_place(),
+        "values of one type, whatever the iteration",
+    )
 
 
 def _record_iteration(
@@ -376,7 +381,9 @@ def write_spot(spot: Spot, value: Any) -> None:
         journal.note(spot)
     if isinstance(spot.owner, (list, dict, set)) and type(value).__name__ == "Variant":
         raise StagingError(
-            f"{spot.name} has another length or other keys depending on a tensor; use an autoconv.TensorArray"
+            f"{spot.name} has another length or other keys depending on a tensor",
+            current_place(),
+            "an autoconv.TensorArray",
         )
     spot.write(value)
 

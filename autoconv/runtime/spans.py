@@ -6,12 +6,18 @@ import itertools
 import linecache
 import os
 import sys
-from collections.abc import Iterable, Iterator
+import sysconfig
+from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FrameType, TracebackType
+
+import numpy as np
 
 from autoconv.errors import REGION, Place
 from autoconv.graph.graph import Span
 
+_LIBRARIES = tuple(
+    os.path.join(folder, "") for folder in (sysconfig.get_path("stdlib"), os.path.dirname(np.__file__)) if folder
+)
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 # The function that starts a trace: what called it is no part of what is traced.
@@ -48,9 +54,10 @@ def span_of(positions: Iterable[Position]) -> Span | None:
 
 def span_of_error(error: BaseException) -> Span | None:
     """Where the user's code raised an error that was caught here, with its callers."""
-    inner = [(t.tb_frame.f_code, t.tb_lasti) for t in _entries(error.__traceback__)]
-    raised = [position for position in reversed(inner) if not is_own_file(position[0].co_filename)]
-    return span_of((*raised, *_positions(sys._getframe(1))))
+    entries = list(_entries(error.__traceback__))
+    users = shown([entry.tb_frame.f_code for entry in entries])
+    raised = [(e.tb_frame.f_code, e.tb_lasti) for e, is_users in zip(entries, users, strict=True) if is_users]
+    return span_of((*reversed(raised), *_positions(sys._getframe(1))))
 
 
 def user_frame() -> FrameType | None:
@@ -78,20 +85,36 @@ def is_own_file(filename: str) -> bool:
     return filename.startswith(_PACKAGE)
 
 
+def shown(codes: Sequence[CodeType]) -> list[bool]:
+    """Which frames, outermost first, are the user's: not this package's own, nor those of a library that it calls."""
+    found: list[bool] = []
+    hidden = False
+    for code in codes:
+        file = code.co_filename
+        hidden = is_own_file(file) or (hidden and _is_library(file))
+        found.append(not hidden)
+    return found
+
+
+def _is_library(filename: str) -> bool:
+    if filename.startswith("<frozen "):
+        return True
+    return filename.startswith(_LIBRARIES) and ("-packages" not in filename or filename.startswith(_LIBRARIES[-1]))
+
+
 def is_region(code: CodeType) -> bool:
     """Whether a code object is a part of the user's function that conversion made a function of its own."""
     return code.co_qualname.endswith(REGION)
 
 
-def _positions(frame: FrameType | None) -> Iterator[Position]:
+def _positions(frame: FrameType | None) -> list[Position]:
     """The user's frames, innermost first, up to where the trace starts."""
-    while frame is not None:
-        code = frame.f_code
-        if not is_own_file(code.co_filename):
-            yield code, frame.f_lasti
-        elif code.co_name == _START:
-            return
+    found: list[Position] = []
+    while frame is not None and not (frame.f_code.co_name == _START and is_own_file(frame.f_code.co_filename)):
+        found.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back
+    users = shown([code for code, _ in reversed(found)])
+    return [position for position, is_users in zip(found, reversed(users), strict=True) if is_users]
 
 
 def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:

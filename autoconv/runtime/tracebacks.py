@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import linecache
+import re
+from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
+from typing import Any
 
 from autoconv.errors import AutoconvError
 from autoconv.graph.graph import Span
-from autoconv.runtime.spans import is_own_file, is_region, place_of, span_of
+from autoconv.runtime.spans import is_own_file, is_region, place_of, shown, span_of
 
 
 def present(error: BaseException) -> None:
@@ -29,13 +33,55 @@ def present(error: BaseException) -> None:
             waiting += [each.__cause__, each.__context__, *(getattr(each, "exceptions", None) or ())]
 
 
+def presented(function: Callable[..., Any]) -> Any:
+    """`function`, whose errors are presented."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            present(error)
+            raise
+
+    return run
+
+
+def at_definition(error: Exception, function: Any) -> Exception:
+    """The error, which is to be presented as raised where that function is defined."""
+    code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
+    if code is not None:
+        lines = range(code.co_firstlineno, code.co_firstlineno + 50)  # decorators come first
+        defined = (n for n in lines if _DEFINITION.match(linecache.getline(code.co_filename, n)))
+        span = Span(code.co_filename, next(defined, code.co_firstlineno), code.co_name)
+        error.__dict__["_autoconv_spans"] = [span]
+    return error
+
+
+_DEFINITION = re.compile(r"\s*(async\s+)?def\b|.*\blambda\b")
+
+
 def _present(error: BaseException) -> None:
+    if _raised_by_us(error.__traceback__):
+        error.__dict__.setdefault("_autoconv_raised_by_us", True)
     entries = [entry for span in reversed(_recorded_at(error)) for entry in _entries_of(span)]
     entries += _users(error.__traceback__)
     if isinstance(error, AutoconvError) and error.place is None and entries:
         last = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)])
         error.place = place_of(last) if last is not None else None
     error.__traceback__ = _chained(entries)
+
+
+def _raised_by_us(trace: TracebackType | None) -> bool:
+    """Whether this package raised the error, rather than the user's code that it called."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and is_own_file(trace.tb_frame.f_code.co_filename)
+
+
+def raised_by_us(error: BaseException) -> bool:
+    """Whether this package raised the error; `present` remembers it, as it takes the frames away."""
+    return "_autoconv_raised_by_us" in error.__dict__ or _raised_by_us(error.__traceback__)
 
 
 def _recorded_at(error: BaseException) -> list[Span]:
@@ -46,14 +92,17 @@ def _recorded_at(error: BaseException) -> list[Span]:
 
 def _users(trace: TracebackType | None) -> list[TracebackType]:
     """The user's entries, outermost first; a part of a function takes the place of the function around it."""
-    entries: list[TracebackType] = []
+    every: list[TracebackType] = []
     while trace is not None:
-        code = trace.tb_frame.f_code
-        if not is_own_file(code.co_filename):
+        every.append(trace)
+        trace = trace.tb_next
+    entries: list[TracebackType] = []
+    for entry, is_users in zip(every, shown([entry.tb_frame.f_code for entry in every]), strict=True):
+        if is_users:
+            code = entry.tb_frame.f_code
             if is_region(code) and entries and entries[-1].tb_frame.f_code.co_name == code.co_name:
                 entries.pop()
-            entries.append(trace)
-        trace = trace.tb_next
+            entries.append(entry)
     return entries
 
 

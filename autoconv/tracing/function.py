@@ -11,12 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.config import SETTINGS
-from autoconv.errors import AutoconvError
+from autoconv.errors import AutoconvError, IntegerLimitError, OtherKindError
 from autoconv.operators.calls import converted
-from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
 from autoconv.runtime.spans import is_own_file
-from autoconv.runtime.tracebacks import present
+from autoconv.runtime.tracebacks import present, presented
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.python_contract import RunPlain, Specialise
@@ -57,7 +56,7 @@ class Function:
         )
         self._cache: OrderedDict[Key, list[ConcreteFunction]] = OrderedDict()
         self._literal: frozenset[int] = frozenset()
-        self._plain: dict[Key, str] = {}
+        self._plain: dict[Key, tuple[str, Any]] = {}
         self._explanation = Explanation(self._signature.name)
         self._traces = 0
         self._called_before = False
@@ -132,6 +131,7 @@ class Function:
                 return None
             except Exception as error:
                 if self.contract == COMPILE:
+                    present(error)
                     message = getattr(error, "message", str(error))
                     self._give_up(call, f"{type(error).__name__}: {message}", getattr(error, "place", None))
                     return None
@@ -147,7 +147,7 @@ class Function:
         return replace(call.key, leaves=leaves)
 
     def _give_up(self, call: Call, reason: str, place: Any) -> None:
-        self._plain[call.key] = reason
+        self._plain[call.key] = reason, place
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 
     def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
@@ -158,7 +158,7 @@ class Function:
         while len(self._cache) > _CACHE_LIMIT:
             self._cache.popitem(last=False)
         if self.contract == COMPILE and len(entries) == 4 and self._traces > 16:
-            self._plain[concrete.key] = "what it reads from outside changes on every call"
+            self._plain[concrete.key] = "what it reads from outside changes on every call", None
         return concrete
 
     def _trace(self, call: Call) -> ConcreteFunction:
@@ -190,7 +190,10 @@ class Function:
         call = self._signature.bind(args, kwargs, self._literal)
         concrete = self._find(call) or self._obtain(call)
         if concrete is None:
-            raise AutoconvError(f"{self._signature.name} runs as plain Python: {self._plain.get(call.key, '')}")
+            reason, place = self._plain.get(call.key, ("", None))
+            raise AutoconvError(
+                f"{self._signature.name} runs as plain Python for these arguments, it has no graph: {reason}", place
+            )
         return concrete
 
     def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
@@ -247,6 +250,7 @@ class Function:
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"
 
 
+@presented
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Sequence[Any] | None = None,
@@ -273,9 +277,10 @@ def function(
             inner, FUNCTION, input_signature, autograph, bool(reduce_retracing or experimental_relax_shapes)
         )
 
-    return decorate if func is None else decorate(func)
+    return presented(decorate) if func is None else decorate(func)
 
 
+@presented
 def compile(func: Callable[..., Any] | None = None) -> Any:
     """Makes a function run as graphs under Python's contract: results and exceptions are those of the plain function.
 
@@ -286,7 +291,7 @@ def compile(func: Callable[..., Any] | None = None) -> Any:
     def decorate(inner: Callable[..., Any]) -> Any:
         return inner if SETTINGS.disabled else Function(inner, COMPILE)
 
-    return decorate if func is None else decorate(func)
+    return presented(decorate) if func is None else decorate(func)
 
 
 def _refuse_variables(variable: Any) -> None:

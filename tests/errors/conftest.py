@@ -46,7 +46,7 @@ def see(program: Path, scratch: Path) -> str:
 def _script(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
     """As `python program.py`, in this process."""
     with _traceback_shown(out):
-        exec(compile(program.read_text(), str(program), "exec", dont_inherit=True), _names("__main__", str(program)))
+        exec(compile(program.read_text(), str(program), "exec", dont_inherit=True), _names(str(program), scratch))
 
 
 def _process(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
@@ -77,12 +77,12 @@ def _repl(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> Non
         def write(self, data: str) -> None:
             out.write(data)
 
-    Console(_names("__main__"), filename="<stdin>").interact(banner="", exitmsg="")
+    Console(_names(), filename="<stdin>").interact(banner="", exitmsg="")
 
 
 def _notebook(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
     """Cell by cell, split at `# %%`, each compiled under a name of its own that linecache knows."""
-    names = _names("__main__")
+    names = _names()
     for number, cell in enumerate(program.read_text().split("# %%\n")[1:], 1):
         name = f"<ipython-input-{number}-{program.stem}>"
         linecache.cache[name] = (len(cell), None, cell.splitlines(True), name)
@@ -135,8 +135,9 @@ def _traceback_shown(out: io.StringIO) -> Iterator[None]:
         out.write("".join(traceback.format_exception(error.with_traceback(trace))))
 
 
-def _names(name: str, file: str = "") -> dict[str, object]:
-    return {"__name__": name, "__builtins__": __builtins__, "__file__": file}
+def _names(file: str = "", scratch: Path | None = None) -> dict[str, object]:
+    names: dict[str, object] = {"__name__": "__main__", "__builtins__": __builtins__, "__file__": file}
+    return names if scratch is None else {**names, "scratch": scratch}
 
 
 def _imported(path: Path) -> ModuleType:
