@@ -20,6 +20,10 @@ _LIBRARIES = tuple(
 )
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
+# They call the lambdas that conversion made of operands; those of the user are called from elsewhere.
+_OPERATORS = os.path.join(_PACKAGE, "operators", "")
+_CALL_THUNKS = (f"{_OPERATORS}conditionals.py", f"{_OPERATORS}deferred.py", f"{_OPERATORS}items.py")
+
 # The function that starts a trace: what called it is no part of what is traced.
 _START = "trace_function"
 _KNOWN_LIMIT = 20_000
@@ -88,11 +92,13 @@ def is_own_file(filename: str) -> bool:
 def shown(codes: Sequence[CodeType]) -> list[bool]:
     """Which frames, outermost first, are the user's: not this package's own, nor those of a library that it calls."""
     found: list[bool] = []
-    hidden = False
+    hidden, before = False, ""
     for code in codes:
         file = code.co_filename
-        hidden = is_own_file(file) or (hidden and _is_library(file))
+        thunk = code.co_name == "<lambda>" and before in _CALL_THUNKS and not is_region(code)
+        hidden = is_own_file(file) or thunk or (hidden and _is_library(file))
         found.append(not hidden)
+        before = file
     return found
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from autoconv.errors import AutoconvError
 from autoconv.graph.graph import Span
+from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import is_own_file, is_region, place_of, shown, span_of
 
 
@@ -31,6 +32,15 @@ def present(error: BaseException) -> None:
             seen.add(id(each))
             _present(each)
             waiting += [each.__cause__, each.__context__, *(getattr(each, "exceptions", None) or ())]
+
+
+def hide(error: BaseException) -> None:
+    """Takes the frames of this package from the traceback of one error that passes through an operator in plain code.
+
+    What is being traced is left alone: it is presented where the trace was started.
+    """
+    if current_region() is None:
+        error.__traceback__ = _chained(_users(error.__traceback__))
 
 
 def presented(function: Callable[..., Any]) -> Any:
