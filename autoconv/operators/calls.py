@@ -13,6 +13,7 @@ from typing import Any
 from autoconv.config import SETTINGS
 from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.items import about_to_call
+from autoconv.operators.warning import WARN, warn
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import is_own_file
 
@@ -25,7 +26,7 @@ def call(function: Any) -> Any:
     """What to call instead of `function`: itself while nothing is traced."""
     region = current_region()
     if region is None:
-        return function
+        return function if function is not WARN else warn
     return converted(function, region)
 
 
@@ -34,6 +35,8 @@ def converted(function: Any, region: Any = None) -> Any:
     override = override_for(function)
     if override is not None:
         return override
+    if function is WARN:
+        return warn
     guard = region.trace.allows_call if region is not None else None
     if isinstance(function, types.FunctionType):
         return _function(function, guard)

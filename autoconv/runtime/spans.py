@@ -71,6 +71,26 @@ def user_frame() -> FrameType | None:
     return frame
 
 
+def depth_of_level(level: int) -> int:
+    """How many frames up from its caller's caller (1) the user's function is that is `level` of theirs up."""
+    frames: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    users = reversed(shown([frame.f_code for frame in reversed(frames)]))
+    counted, inside = 0, False
+    for depth, (frame, is_users) in enumerate(zip(frames, users, strict=True), 1):
+        if not is_users:
+            continue
+        if not inside:
+            counted += 1
+            if counted == level:
+                return depth
+        inside = is_region(frame.f_code)
+    return len(frames) + level
+
+
 def current_place() -> Place | None:
     """Where the user's code is now, with the text of the line."""
     frame = user_frame()
