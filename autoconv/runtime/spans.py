@@ -27,9 +27,11 @@ _CALL_THUNKS = (f"{_OPERATORS}conditionals.py", f"{_OPERATORS}deferred.py", f"{_
 # The function that starts a trace: what called it is no part of what is traced.
 _START = "trace_function"
 _KNOWN_LIMIT = 20_000
+_DEPTH_LIMIT = 150
 
 Position = tuple[CodeType, int]
-_known: dict[tuple[int, ...], tuple[list[Position], Span]] = {}
+# Spans by the identities of code and caller, which are kept so that no other object gets them.
+_known: dict[tuple[int, int, int], tuple[CodeType, Span | None, Span]] = {}
 
 
 def current_span() -> Span | None:
@@ -40,20 +42,16 @@ def current_span() -> Span | None:
 
 def span_of(positions: Iterable[Position]) -> Span | None:
     """The innermost of some positions (code, instruction), innermost first, with the others as its callers."""
-    found = list(_without_regions(positions))
-    if not found:
-        return None
-    key = tuple(itertools.chain.from_iterable((id(code), instruction) for code, instruction in found))
-    known = _known.get(key)
-    if known is None:
-        if len(_known) > _KNOWN_LIMIT:
-            _known.clear()
-        span: Span | None = None
-        for code, instruction in reversed(found):
-            span = _span_at(code, instruction, span)
-        assert span is not None
-        known = _known[key] = found, span  # the codes stay alive, so that their ids stay theirs
-    return known[1]
+    span: Span | None = None
+    for code, instruction in reversed(list(_without_regions(positions))):
+        key = id(code), instruction, id(span)
+        known = _known.get(key)
+        if known is None:
+            known = _known[key] = code, span, _span_at(code, instruction, span)
+        span = known[2]
+    if len(_known) > _KNOWN_LIMIT:
+        _known.clear()
+    return span
 
 
 def span_of_error(error: BaseException) -> Span | None:
@@ -115,17 +113,24 @@ def shown(codes: Sequence[CodeType]) -> list[bool]:
     hidden, before = False, ""
     for code in codes:
         file = code.co_filename
+        kind = _KINDS.get(file) or _KINDS.setdefault(file, _kind(file))
         thunk = code.co_name == "<lambda>" and before in _CALL_THUNKS and not is_region(code)
-        hidden = is_own_file(file) or thunk or (hidden and _is_library(file))
+        hidden = kind == "own" or thunk or (hidden and kind == "library")
         found.append(not hidden)
         before = file
     return found
 
 
-def _is_library(filename: str) -> bool:
-    if filename.startswith("<frozen "):
-        return True
-    return filename.startswith(_LIBRARIES) and ("-packages" not in filename or filename.startswith(_LIBRARIES[-1]))
+_KINDS: dict[str, str] = {}
+
+
+def _kind(filename: str) -> str:
+    """Whose a file is: "own", "library" (Python's own and NumPy), or "user"."""
+    if is_own_file(filename):
+        return "own"
+    installed = "-packages" in filename and not filename.startswith(_LIBRARIES[-1])
+    known = filename.startswith("<frozen ") or (filename.startswith(_LIBRARIES) and not installed)
+    return "library" if known else "user"
 
 
 def is_region(code: CodeType) -> bool:
@@ -134,10 +139,13 @@ def is_region(code: CodeType) -> bool:
 
 
 def _positions(frame: FrameType | None) -> list[Position]:
-    """The user's frames, innermost first, up to where the trace starts."""
+    """The user's frames, innermost first, up to where the trace starts, or as many as are worth telling."""
     found: list[Position] = []
-    while frame is not None and not (frame.f_code.co_name == _START and is_own_file(frame.f_code.co_filename)):
-        found.append((frame.f_code, frame.f_lasti))
+    while frame is not None and len(found) < _DEPTH_LIMIT:
+        code = frame.f_code
+        if code.co_name == _START and is_own_file(code.co_filename):
+            break
+        found.append((code, frame.f_lasti))
         frame = frame.f_back
     users = shown([code for code, _ in reversed(found)])
     return [position for position, is_users in zip(found, reversed(users), strict=True) if is_users]

@@ -55,7 +55,7 @@ def test_pdb_in_a_function_that_runs_eagerly(tmp_path):
     for number, source in enumerate(EAGER.splitlines()[3:8], 4):
         if number != line:
             assert f"{number:3}  \t{source}\n" in shown
-    assert "(Pdb) [1 2]\n" in shown
+    assert "(Pdb) array([1, 2], dtype=int32)\n" in shown
     assert f"  {script}(14)<module>()\n-> print(scaled(autoconv.constant([1, 2])).numpy())\n" in shown
     assert shown.endswith("[10 20]\n")
 
