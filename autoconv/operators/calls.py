@@ -36,7 +36,7 @@ def call(function: Any) -> Any:
 def converted(function: Any, region: Any = None) -> Any:
     """The function as it is to run under trace."""
     if type(function) is Variant:
-        return lambda *args, **kwargs: distribute(lambda f: converted(f, region)(*args, **kwargs), function)
+        return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     override = override_for(function)
     if override is not None:
         return override if region is None or region.contract != COMPILE else on_objects(function, override)

@@ -67,7 +67,7 @@ class StagedTensor(Staged):
 
     def __init__(self, tensor: Any) -> None:
         if tensor.type.shape == ():
-            raise TypeError("Cannot iterate over a scalar tensor.")
+            raise TypeError("Cannot iterate over a scalar tensor. To count up to it, loop over autoconv.range(x).")
         self.tensor = tensor
 
     def length(self) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from autoconv.errors import AutoconvError
+from autoconv.errors import AutoconvError, Place
 from autoconv.graph.graph import Span
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import is_own_file, is_region, place_of, shown, span_of
@@ -57,7 +57,7 @@ def presented(function: Callable[..., Any]) -> Any:
     return run
 
 
-def at_definition(error: Exception, function: Any) -> Exception:
+def at_definition(error: BaseException, function: Any) -> BaseException:
     """The error, which is to be presented as raised where that function is defined."""
     code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
     if code is not None:
@@ -66,6 +66,16 @@ def at_definition(error: Exception, function: Any) -> Exception:
         span = Span(code.co_filename, next(defined, code.co_firstlineno), code.co_name)
         error.__dict__["_autoconv_spans"] = [span]
     return error
+
+
+def place_in(function: Any, error: BaseException) -> Place | None:
+    """Where in a function, or in what it called, an error was raised; where it is defined if that was outside."""
+    entries = _users(error.__traceback__)
+    if not entries:
+        present(at_definition(error, function))
+        entries = _users(error.__traceback__)
+    last = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)]) if entries else None
+    return place_of(last) if last is not None else None
 
 
 _DEFINITION = re.compile(r"\s*(async\s+)?def\b|.*\blambda\b")

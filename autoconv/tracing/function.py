@@ -15,7 +15,7 @@ from autoconv.errors import AutoconvError, IntegerLimitError, OtherKindError
 from autoconv.operators.calls import converted
 from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
 from autoconv.runtime.spans import is_own_file
-from autoconv.runtime.tracebacks import present, presented
+from autoconv.runtime.tracebacks import place_in, present, presented
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.python_contract import RunPlain, Specialise
@@ -95,7 +95,7 @@ class Function:
         except (IntegerLimitError, OtherKindError) as error:
             if self.contract != COMPILE or not concrete.can_run_again:
                 raise
-            reason = str(error)
+            reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
         # Python's own numbers know no such limit: the call is made again as plain Python.
         self._explanation.plain.append(f"one call: {reason}")
         return self.python_function(*args, **kwargs)
@@ -127,13 +127,13 @@ class Function:
                 call.key = self._rekey(call)
                 return self._find(call) or self._obtain(call)
             except RunPlain as plain:
-                self._give_up(call, plain.reason, plain.place)
+                self._give_up(call, plain.reason, place_in(self.python_function, plain))
                 return None
             except Exception as error:
                 if self.contract == COMPILE:
-                    present(error)
+                    place = getattr(error, "place", None) or place_in(self.python_function, error)
                     message = getattr(error, "message", str(error))
-                    self._give_up(call, f"{type(error).__name__}: {message}", getattr(error, "place", None))
+                    self._give_up(call, f"{type(error).__name__}: {message}", place)
                     return None
                 raise
             self._explanation.rows.append(Row(reason, concrete))

@@ -195,11 +195,11 @@ def _check_not_modified(
         return
     if contract == COMPILE:
         raise python_contract.RunPlain(f"the argument {modified[0]!r} is changed")
-    error = ValueError(
+    text = (
         f"{signature.name}{signature.shown().replace('=<captured_default_value>', '')} should not modify its Python "
         "input arguments. Modifying a copy is allowed. The following parameter(s) were modified: " + ", ".join(modified)
     )
-    raise at_definition(error, function)
+    raise at_definition(ValueError(text), function)
 
 
 def _outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
@@ -249,12 +249,12 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         return convert_to_tensor(value)
     if hasattr(type(value), "__autoconv_graph_value__"):
         return value
-    error = TypeError(
+    text = (
         "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes "
         f"or None values; in compilation of {_name(function)}, found return value of type {type(value).__name__}, "
         "which is not a Tensor or ExtensionType. Return its tensors: a tuple, list or dict of them."
     )
-    raise at_definition(error, function)
+    raise at_definition(TypeError(text), function)
 
 
 def _name(function: Any) -> str:

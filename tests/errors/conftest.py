@@ -63,6 +63,15 @@ def _command(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> 
     out.write(f"{done.output}(exit code {done.exit_code})\n")
 
 
+def _commands(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
+    """Each line `# $ autoconv ARGUMENTS`, after the program itself, in a folder of their own."""
+    with contextlib.chdir(scratch):
+        exec(compile(program.read_text(), str(program), "exec", dont_inherit=True), _names(str(program), scratch))
+        for command in re.findall(r"^# \$ autoconv (.*)$", program.read_text(), re.MULTILINE):
+            done = CliRunner().invoke(main, shlex.split(command))
+            out.write(f"$ autoconv {command}\n{done.output}(exit code {done.exit_code})\n\n")
+
+
 def _repl(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
     """Line by line at Python's prompt, whose file is `<stdin>`."""
     lines = iter([line for line in program.read_text().splitlines() if not line.startswith("#")])
@@ -116,6 +125,7 @@ PLACES: dict[str, Callable[[Path, str, Path, io.StringIO], None]] = {
     "script": _script,
     "process": _process,
     "command": _command,
+    "commands": _commands,
     "repl": _repl,
     "notebook": _notebook,
     "module": _module,

@@ -1,0 +1,110 @@
+"""Every place that refuses something has a program in fixtures/errors that shows its text.
+
+A place is a call of one of the classes below, or a `raise` in the parts that meet the user's code. Its message, with
+anything where values are filled in, has to be in one of the texts."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXTS = "\n".join(path.read_text() for path in sorted((ROOT / "fixtures" / "errors").glob("*.txt")))
+
+REFUSALS = {
+    "AutoconvError", "ConversionError", "InaccessibleTensorError", "OperatorNotAllowedInGraphError", "RunPlain",
+    "SourceError", "StagingError", "TargetError", "UnsupportedError",
+}  # fmt: skip
+EVERY_RAISE_IN = ("autoconv/emit", "autoconv/operators", "autoconv/tracing")
+
+# (file, how the message starts): why no program shows it.
+EXCEPTIONS: dict[tuple[str, str], str] = {}
+
+
+def places():
+    """(file, line, the call that makes the error, literals of its module by name)."""
+    for folder in ("autoconv", "cli"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            tree = ast.parse(path.read_text())
+            known = {
+                target.id: node.value
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Assign)
+                for target in node.targets
+                if isinstance(target, ast.Name)
+            }
+            raised = {
+                node.exc
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Raise) and name.startswith(EVERY_RAISE_IN)
+            }
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Call) and (node in raised or class_of(node) in REFUSALS):
+                    yield name, node.lineno, node, known
+
+
+def class_of(call):
+    return getattr(call.func, "attr", None) or getattr(call.func, "id", None)
+
+
+def pieces(node, known):
+    """The text of a message: strings, and None where something is filled in."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.JoinedStr):
+        return [piece for value in node.values for piece in pieces(value, known)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [*pieces(node.left, known), *pieces(node.right, known)]
+    if isinstance(node, ast.Call) and class_of(node) == "at_definition":
+        return pieces(node.args[0].args[0], known)
+    if isinstance(node, ast.Name) and node.id in known:
+        return pieces(known[node.id], {})
+    return [None]
+
+
+def is_shown(message):
+    """Whether one of the texts has the words of a message, in order; not for one without words of its own."""
+    words = [piece for piece in message if piece]
+    if len(re.findall(r"\w+", "".join(words))) < 2:
+        return False
+    start = TEXTS.find(words[0])
+    while start >= 0:
+        end = start
+        for piece in words:
+            found = TEXTS.find(piece, end, end + 800 + len(piece))
+            end = found + len(piece) if found >= 0 else -1
+            if end < 0:
+                break
+        else:
+            return True
+        start = TEXTS.find(words[0], start + 1)
+    return False
+
+
+def start_of(message):
+    return "".join("…" if piece is None else piece for piece in message)[:60]
+
+
+def not_shown():
+    found = []
+    for name, line, call, known in places():
+        message = pieces(call if class_of(call) == "at_definition" else call.args[0], known) if call.args else [None]
+        if not is_shown(message):
+            found.append((name, start_of(message), line))
+    return found
+
+
+def test_every_refusal_is_shown():
+    missing = [f"{name}:{line}: {start}" for name, start, line in not_shown() if (name, start) not in EXCEPTIONS]
+    assert not missing, "no program in fixtures/errors shows:\n" + "\n".join(missing)
+
+
+def test_exceptions_are_needed():
+    assert set(EXCEPTIONS) == {(name, start) for name, start, _ in not_shown()}
+
+
+@pytest.mark.parametrize("cls", sorted(REFUSALS - {"RunPlain", "AutoconvError"}))
+def test_every_class_is_shown(cls):
+    assert f"autoconv.errors.{cls}: " in TEXTS or cls in ("SourceError", "TargetError")
