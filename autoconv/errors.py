@@ -38,6 +38,8 @@ class Place:
     text: str = ""
 
     def __str__(self) -> str:
+        if not self.line:
+            return self.file
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
 
     def caret(self) -> str:
