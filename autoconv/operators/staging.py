@@ -140,7 +140,10 @@ def record_raise(region: Region, error: BaseException) -> None:
     inputs = [region.lift(t.value_in_graph) for t in data]
     exception = error if template is None else type(error)
     error.__traceback__ = None
-    region.record("raise", inputs, {"exception": exception, "template": template}, span=span)
+    attributes = {"exception": exception, "template": template}
+    if template is not None and (error.__cause__ is not None or error.__context__ is not None):
+        attributes["chain"] = error
+    region.record("raise", inputs, attributes, span=span)
 
 
 def stage_arms(

@@ -62,14 +62,15 @@ define(
 )  # fmt: skip
 
 
-def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None) -> tuple[()]:
-    """Raises `exception`: an instance when `template` is None, else a class with an argument for each entry.
+def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: Any = None) -> tuple[()]:
+    """Raises `exception`: an instance when `template` is None, else a class with an argument for each entry; `chain`
+    is then an exception that says what it came from.
 
     An int is that input as a Python number; a tuple is text, of strings and inputs by number; (None, value) is a value.
     """
     if template is None:
         raise _again(exception)
-    raise exception(*(_argument(entry, data) for entry in template))
+    raise _chained(exception(*(_argument(entry, data) for entry in template)), chain)
 
 
 def _argument(entry: Any, data: Sequence[Any]) -> Any:
@@ -85,8 +86,14 @@ def _again(exception: BaseException) -> BaseException:
     try:
         new = copy.copy(exception)
     except Exception:  # a class that cannot be copied
-        return exception
-    new.__cause__, new.__suppress_context__ = exception.__cause__, exception.__suppress_context__
+        return exception.with_traceback(None)
+    return _chained(new, exception)
+
+
+def _chained(new: BaseException, like: BaseException | None) -> BaseException:
+    if like is not None:
+        new.__cause__, new.__context__ = like.__cause__, like.__context__
+        new.__suppress_context__ = like.__suppress_context__
     return new
 
 
