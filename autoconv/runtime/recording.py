@@ -18,7 +18,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
 from autoconv.ops import OPS
-from autoconv.runtime.spans import current_span
+from autoconv.runtime.spans import current_span, place_of
 
 if TYPE_CHECKING:
     from autoconv.runtime.journal import Journal
@@ -177,11 +177,28 @@ def display_name(op_name: str) -> str:
 
 
 def _out_of_scope(value: Value, graph: Graph) -> str:
-    span = value.node.span if value.node is not None else None
-    where = f"\n\nIt was defined here:\n    {span}" if span else ""
     return (
         f"<autoconv.Tensor '{value.full_name}' {value.type}> is out of scope and cannot be used here. "
-        f"Use return values, explicit Python locals or autoconv collections to access it.{where}\n\n"
-        f"The tensor cannot be accessed from {graph.name!r}, because it was defined in {value.graph.name!r}, "
+        f"Use return values, explicit Python locals or autoconv collections to access it.{defined_at(value)}"
+        f"The tensor cannot be accessed from {_scope(graph)}, because it was defined in {_scope(value.graph)}, "
         "which is out of scope."
     )
+
+
+def defined_at(value: Value) -> str:
+    """A paragraph on the line that made a value; only a blank where that is not known."""
+    span = value.node.span if value.node is not None else None
+    if span is None:
+        return " "
+    place = place_of(span)
+    return "\n\n".join(("", "It was defined here:\n" + "\n".join(filter(None, (f"  {place}", place.caret()))), ""))
+
+
+_SCOPES = {
+    "cond_true": "a branch of a condition", "cond_false": "a branch of a condition",
+    "while_cond": "the condition of a loop", "while_body": "the body of a loop",
+}  # fmt: skip
+
+
+def _scope(graph: Graph) -> str:
+    return _SCOPES.get(graph.name, repr(graph.name))
