@@ -101,10 +101,15 @@ def again(exception: BaseException) -> BaseException:
     try:
         new = kind.__new__(kind, *exception.args)  # its constructor has run already
     except Exception:  # a class that cannot be made from its arguments
-        return exception
+        return exception.with_traceback(None)
     new.args = exception.args
     vars(new).update(vars(exception))
-    new.__cause__, new.__context__ = like.__cause__, like.__context__
+    return _chained(new, exception)
+
+
+def _chained(new: BaseException, like: BaseException | None) -> BaseException:
+    if like is not None:
+        new.__cause__, new.__context__ = like.__cause__, like.__context__
         new.__suppress_context__ = like.__suppress_context__
     return new
 
