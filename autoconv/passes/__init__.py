@@ -19,6 +19,7 @@ from autoconv.passes import (
     logic,
     normalise,
     subscripts,
+    untraced,
 )
 from autoconv.passes.base import Context
 
@@ -48,6 +49,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("exits", exits.transform),
     Pass("lifting", lifting.transform),
     Pass("control_flow", control_flow.transform),
+    Pass("untraced", untraced.transform),
 )
 
 # (earlier, later, why)
@@ -63,6 +65,7 @@ MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
     ("exits", "lifting", "exit codes and return values are state like other variables"),
     ("exits", "control_flow", "a region can only become a function when nothing leaves it early"),
     ("lifting", "control_flow", "a region's arguments have to be assigned"),
+    ("control_flow", "untraced", "what runs untraced is not rewritten"),
 )
 
 
@@ -70,6 +73,8 @@ def run_passes(
     tree: gast.AST, context: Context, last: str | None = None, skip: frozenset[str] = frozenset()
 ) -> gast.AST:
     """Runs the table, up to the pass named `last` where one is given."""
+    if "untraced" not in skip and last in (None, "untraced"):
+        tree = untraced.keep(tree, context)
     for row in PASSES:
         if row.name not in skip:
             tree = row.transform(tree, context)
