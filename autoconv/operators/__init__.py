@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoconv.errors import ItemAssignmentError
 from autoconv.operators import variants as _variants  # gives variants their operators
 from autoconv.operators.calls import call, do_not_convert
 from autoconv.operators.conditionals import (
@@ -38,6 +39,9 @@ from autoconv.operators.items import (
     isub,
     itruediv,
     ixor,
+    new,
+    new_dict,
+    new_set,
     not_in,
     set_attr,
     set_item,
@@ -64,14 +68,27 @@ from autoconv.operators.names import (
     leaves,
     returned,
 )
+from autoconv.operators.texts import formatted, percent, text
 from autoconv.operators.tries import try_begin, try_end
+from autoconv.runtime.recording import follow
+
+# Whether no thread records anything: then converted functions run as they were written.
+untraced = True
+
+
+def _set_untraced(now: bool) -> None:
+    global untraced
+    untraced = now
+
+
+follow(_set_untraced)
 
 __all__ = [
-    "BREAK", "CONTINUE", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "augment_item_of", "call",
+    "BREAK", "CONTINUE", "ItemAssignmentError", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "augment_item_of", "call",
     "completed", "context", "del_attr", "del_item", "deleted", "do_not_convert", "for_stmt", "get_item",
-    "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul",
+    "formatted", "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul",
     "in_", "ior", "ipow", "irshift", "is_", "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "ld_inlined",
-    "ld_outer", "leaves", "module", "not_", "not_in", "operand", "or_", "raising", "returned", "set_attr",
-    "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test",
+    "ld_outer", "leaves", "module", "new", "new_dict", "new_set", "not_", "not_in", "operand", "or_", "percent", "raising", "returned", "set_attr",
+    "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test", "text",
     "try_begin", "try_end", "while_stmt",
 ]  # fmt: skip

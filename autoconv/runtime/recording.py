@@ -8,12 +8,13 @@ capture of every region in between.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from autoconv.errors import InaccessibleTensorError
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
 from autoconv.ops import OPS
@@ -31,8 +32,8 @@ class Trace:
 
     `captures` maps what was captured by identity to (the object kept alive, its parameter of the root graph).
     `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may
-    be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print` and
-    `concretise`; `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that
+    be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`, `concretise`
+    and `before_node`, which is told before a node is recorded that does more than compute; `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that
     the traced code made, `leaf_positions` the arguments that are numbers. `watch` is told of each function that is
     converted because traced code calls it.
     """
@@ -46,6 +47,7 @@ class Trace:
     outside_effect: Any = None
     python_print: Any = None
     concretise: Any = None
+    before_node: Any = None
     arrays: bool = False
     owned: dict[int, Any] | None = None
     leaf_positions: dict[Value, int] | None = None
@@ -81,6 +83,13 @@ class Region:
     def contract(self) -> str:
         return self.trace.contract
 
+    def is_inside(self, other: Region | None) -> bool:
+        """Whether this is the region `other`, or one inside of it."""
+        region: Region | None = self
+        while region is not None and region is not other:
+            region = region.parent
+        return region is not None
+
     def lift(self, value: Value) -> Value:
         """The value as seen from this region; raises InaccessibleTensorError when it is not in scope."""
         if value.graph is self.graph:
@@ -105,6 +114,8 @@ class Region:
 
     def record(self, name: str, inputs: list[Value], attributes: dict[str, Any], **options: Any) -> Node:
         """Appends a node that applies the op called `name`, with the user's span."""
+        if self.trace.before_node is not None and OPS[name].effects is not Effects.PURE:
+            self.trace.before_node(self, name, inputs, attributes)
         lifted = [self.lift(value) for value in inputs]
         span = options.pop("span", None) or current_span()
         shown = options.pop("shown", None) or display_name(name)
@@ -115,7 +126,38 @@ class _Stack(threading.local):
     region: Region | None = None
 
 
+class _Activity:
+    """How many threads record. `on_change` is told whether none does, when that changes."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.lock = threading.Lock()
+        self.on_change: Callable[[bool], None] = lambda untraced: None
+
+    def add(self, change: int) -> None:
+        with self.lock:
+            self.count += change
+            self.on_change(self.count == 0)
+
+
 _STACK = _Stack()
+_ACTIVITY = _Activity()
+
+
+def follow(on_change: Callable[[bool], None]) -> None:
+    """Has `on_change` told whether no thread records anything, now and when that changes."""
+    _ACTIVITY.on_change = on_change
+    _ACTIVITY.add(0)
+
+
+@contextmanager
+def as_if_traced() -> Iterator[None]:
+    """Converted code takes the way through the operators inside the block, though nothing is recorded."""
+    _ACTIVITY.add(1)
+    try:
+        yield
+    finally:
+        _ACTIVITY.add(-1)
 
 
 def current_region() -> Region | None:
@@ -127,11 +169,16 @@ def current_region() -> Region | None:
 def recording(region: Region | None) -> Iterator[Region | None]:
     """Ops of this thread are recorded into `region` inside the block (None: they run at once)."""
     before = _STACK.region
+    starts = before is None and region is not None
+    if starts:
+        _ACTIVITY.add(1)
     _STACK.region = region
     try:
         yield region
     finally:
         _STACK.region = before
+        if starts:
+            _ACTIVITY.add(-1)
 
 
 def new_trace(name: str, contract: str, converts: bool = True) -> Trace:
