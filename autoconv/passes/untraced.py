@@ -34,11 +34,11 @@ from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.normalise import declarations_first
 from autoconv.passes.writes import PlainWrites, has_item_target
 from autoconv.syntax import build
-from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_start, contains, walk
+from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_start, walk, walk_scope
 
 _BRANCHING = (gast.If, gast.With, gast.AsyncWith, gast.Match, *LOOPS, *TRIES)
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
-_COSTLY = (*_BRANCHING, *COMPREHENSIONS)
+_DECIDING = (*_BRANCHING, *COMPREHENSIONS, gast.BoolOp, gast.IfExp)
 _SHARED = (gast.Global, gast.Nonlocal, gast.Delete)
 
 
@@ -90,15 +90,23 @@ def _may_be_kept(function: Any) -> bool:
     if frame_call(function):
         return False
     scope = [statement for statement in function.body if not isinstance(statement, _DEFINITIONS)]
-    return any(contains(statement, _COSTLY) for statement in scope) and not any(map(has_item_target, scope))
+    return any(_is_costly(statement) for statement in scope) and not any(map(has_item_target, scope))
 
 
 def _first_costly(body: list[Any], start: int) -> int:
     """Where the first statement stands that is better left as it was; definitions before it are not repeated."""
     for index in range(start, len(body)):
-        if not isinstance(body[index], _DEFINITIONS) and contains(body[index], _COSTLY):
+        if not isinstance(body[index], _DEFINITIONS) and _is_costly(body[index]):
             return index
     return len(body)
+
+
+def _is_costly(statement: Any) -> bool:
+    """Whether a statement branches, loops, or writes to items."""
+    return any(
+        isinstance(node, _DECIDING) or (isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store))
+        for node in walk_scope(statement)
+    )
 
 
 def _defines_costly(statement: Any) -> bool:
