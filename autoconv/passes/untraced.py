@@ -16,9 +16,6 @@ of them on.
         for i in range(n):
             y = y + i
         return y
-
-The other passes rewrite what stands behind the `if`. Inside of it they rewrite only functions and lambdas, which may
-be called under trace later, and writes to items, which replace a tensor (see `writes`).
 """
 
 from __future__ import annotations
@@ -38,12 +35,16 @@ from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_sta
 
 _BRANCHING = (gast.If, gast.With, gast.AsyncWith, gast.Match, *LOOPS, *TRIES)
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
-_DECIDING = (*_BRANCHING, *COMPREHENSIONS, gast.BoolOp, gast.IfExp)
+_DECIDING = (*_BRANCHING, *COMPREHENSIONS, gast.BoolOp, gast.IfExp, gast.NamedExpr, gast.Assert, gast.Raise)
 _SHARED = (gast.Global, gast.Nonlocal, gast.Delete)
 
 
 def keep(tree: gast.AST, context: Context) -> gast.AST:
-    """Sets aside what functions look like before any pass; `transform` puts it in."""
+    """Sets aside what functions look like before any pass; `transform` puts it in.
+
+    In what is set aside, the passes rewrite only functions and lambdas, which may be called under trace later, and
+    writes to items, which replace a tensor (see `writes`).
+    """
     return _Keep(context).visit(tree)
 
 
@@ -102,9 +103,11 @@ def _first_costly(body: list[Any], start: int) -> int:
 
 
 def _is_costly(statement: Any) -> bool:
-    """Whether a statement branches, loops, or writes to items."""
+    """Whether a statement decides what runs, or writes to items."""
     return any(
-        isinstance(node, _DECIDING) or (isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store))
+        isinstance(node, _DECIDING)
+        or (isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store))
+        or (isinstance(node, gast.Compare) and len(node.ops) > 1)
         for node in walk_scope(statement)
     )
 

@@ -19,6 +19,7 @@ import gast
 from autoconv.analysis.escapes import LOOPS
 from autoconv.analysis.scopes import bindings, scope_of
 from autoconv.passes.base import Context
+from autoconv.passes.effects import as_index
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, Rewritten, Transformer, contains, walk, walk_scope
@@ -41,61 +42,86 @@ class PlainWrites(Transformer):
         writes = [t for target in node.targets for t in _items(target) if not self._is_container(t)]
         if not writes:
             return node
-        if len(node.targets) > 1:
-            return self._rewritten(node)
-        target = node.targets[0]
-        if isinstance(target, gast.Subscript):
-            return self._write(node, target) if _repeats(target) else self._rewritten(node)
-        if not all(map(_repeats, writes)) or any(isinstance(item, gast.Starred) for item in target.elts):
-            return self._rewritten(node)
-        return self._unpacked(node, target)
+        statements: list[Any] = []
+        target, value = node.targets[0], node.value
+        simple = isinstance(target, gast.Subscript) and _repeats(target) and _repeats(value)
+        if len(node.targets) > 1 or (isinstance(target, gast.Subscript) and not simple):
+            value = self._named("value_", value, statements)
+        for target in node.targets:
+            statements += self._stored(target, copy.deepcopy(value))
+        return [build.placed(statement, node) for statement in statements]
 
     def visit_AnnAssign(self, node: Any) -> Any:
-        if node.value is None or not any(not self._is_container(t) for t in _items(node.target)):
+        if node.value is None or not isinstance(node.target, gast.Subscript):
             return node
-        return self._rewritten(node)
+        return self.visit_Assign(build.placed(gast.Assign([node.target], node.value, None), node))
 
     def visit_AugAssign(self, node: Any) -> Any:
-        if not any(not self._is_container(t) for t in _items(node.target)):
+        if not isinstance(node.target, gast.Subscript) or self._is_container(node.target):
             return node
-        if not _repeats(node.target) or not _repeats(node.value):
-            return self._rewritten(node)
-        return self._attempt(node, copy.deepcopy(node))
+        if _repeats(node.target) and _repeats(node.value):
+            return build.placed(self._attempt(node, copy.deepcopy(node)), node)
+        statements: list[Any] = []
+        holder, target = self._evaluated(node.target, statements)
+        item = self._named("value_", gast.Subscript(holder.value, holder.slice, gast.Load()), statements)
+        statements.append(gast.AugAssign(build.store(item.id), node.op, node.value))
+        statements.append(self._write(holder, target, build.name(item.id)))
+        return [build.placed(statement, node) for statement in statements]
 
     def visit_FunctionDef(self, node: Any) -> Any:
         return node
 
     visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
 
-    def _write(self, node: Any, target: Any) -> list[Any]:
-        """Python evaluates the value before what it is assigned to: it may have a name of its own."""
-        before: list[Any] = []
-        value = node.value
-        if not _repeats(value):
-            temporary = self.namer.fresh("value_")
-            before.append(build.placed(build.assign(temporary, value), node))
-            value = build.placed(build.name(temporary), node)
-        plain = build.placed(gast.Assign([target], value, None), node)
-        return [*before, self._attempt(plain, copy.deepcopy(plain))]
-
-    def _unpacked(self, node: Any, target: Any) -> list[Any]:
-        """`x[i], x[j] = a, b` writes from left to right."""
+    def _stored(self, target: Any, value: Any) -> list[Any]:
+        """`target = value`, the parts of a target from left to right."""
+        if isinstance(target, gast.Subscript) and not self._is_container(target):
+            statements: list[Any] = []
+            holder = target
+            if not _repeats(target):
+                holder, target = self._evaluated(target, statements)
+            return [*statements, self._write(holder, target, value)]
+        if not _items(target):
+            return [build.assign(target, value)]
         names = [build.store(self.namer.fresh("item_")) for _ in target.elts]
-        statements = [build.placed(gast.Assign([type(target)(names, gast.Store())], node.value, None), node)]
+        items = [
+            gast.Starred(name, gast.Store()) if isinstance(item, gast.Starred) else name
+            for item, name in zip(target.elts, names, strict=True)
+        ]
+        found: list[Any] = [build.assign(type(target)(items, gast.Store()), value)]
         for item, name in zip(target.elts, names, strict=True):
-            part = build.placed(gast.Assign([item], build.name(name.id), None), node)
-            found = self.visit(part)
-            statements += found if isinstance(found, list) else [found]
-        return statements
+            found += self._stored(item.value if isinstance(item, gast.Starred) else item, build.name(name.id))
+        return found
+
+    def _evaluated(self, target: Any, statements: list[Any]) -> tuple[Any, Any]:
+        """An item of which each part has been evaluated, once and in Python's order: of what holds it now, and of the
+        name or attribute that it is written to."""
+        base = now = target.value
+        if isinstance(base, gast.Subscript):
+            now, base = self._evaluated(base, statements)
+            now.ctx = base.ctx = gast.Load()
+        elif isinstance(base, gast.Attribute) and not isinstance(base.value, gast.Name):
+            base.value = self._named("owner_", base.value, statements)
+        holder = self._named("target_", copy.deepcopy(now), statements)
+        index = target.slice
+        if not isinstance(index, gast.Constant):
+            index = self._named("index_", as_index(index), statements)
+        return gast.Subscript(holder, index, gast.Store()), gast.Subscript(base, copy.deepcopy(index), gast.Store())
+
+    def _named(self, stem: str, value: Any, statements: list[Any]) -> Any:
+        """A name for a value that is evaluated now."""
+        name = self.namer.fresh(stem)
+        statements.append(build.assign(name, value))
+        return build.name(name)
+
+    def _write(self, plain: Any, again: Any, value: Any) -> Any:
+        statements = [gast.Assign([copy.deepcopy(target)], copy.deepcopy(value), None) for target in (plain, again)]
+        return self._attempt(*statements)
 
     def _attempt(self, plain: Any, again: Any) -> Any:
+        """`plain`, and where that meets a tensor, `again` as the passes make it."""
         error = build.operator("ItemAssignmentError")
-        handler = gast.ExceptHandler(error, None, [self._rewritten(again)])
-        return build.placed(gast.Try([plain], [handler], [], []), plain)
-
-    def _rewritten(self, node: Any) -> Any:
-        """The statement as the passes make it."""
-        return build.placed(Rewritten([node]), node)
+        return gast.Try([plain], [gast.ExceptHandler(error, None, [Rewritten([again])])], [], [])
 
     def _is_container(self, target: Any) -> bool:
         return isinstance(target.value, gast.Name) and target.value.id in self.containers
