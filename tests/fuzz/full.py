@@ -3,6 +3,7 @@
     python tests/fuzz/full.py --programs 20000 --seed 0 --processes 2
     python tests/fuzz/full.py --show 17 [--shrink]
     python tests/fuzz/full.py --programs 500 --without try,generators
+    python tests/fuzz/full.py --programs 30 --each-feature
 
 Results with their types, exceptions, output and events have to be the same. A program counts as staged when one trace
 serves all its calls and nothing ran as plain Python; the table says why the others did not.
@@ -25,7 +26,7 @@ from differential.compare import paths
 from differential.smaller import smaller
 from differential.summary import Summary
 from differential.verdict import Verdict, judge
-from grammar.features import FEATURES
+from grammar.features import FEATURES, NEEDS
 from grammar.program import Program, program
 
 
@@ -38,15 +39,17 @@ class Job:
     only: tuple[str, ...] = ()
     size: int = 0
     subsets: bool = False
+    compiled: bool = True
+    sure: bool = False
 
     def program(self) -> Program:
-        return program(self.seed, self.without, self.only, self.size)
+        return program(self.seed, self.without, self.only, self.size, self.sure)
 
 
 def run(job: Job) -> tuple[Job, Program, Verdict, int]:
     """One program, its verdict, and how many paths its calls take."""
     made = job.program()
-    verdict = judge(made, job.subsets)
+    verdict = judge(made, job.subsets, job.compiled)
     return job, made, verdict, 0 if verdict.status == "skipped" else paths(made.source, made.inputs)
 
 
@@ -68,6 +71,20 @@ def _results(jobs: list[Job], processes: int) -> Iterator[tuple[Job, Program, Ve
         yield from pool.imap_unordered(run, jobs, chunksize=10)
 
 
+def each_feature(options: argparse.Namespace) -> str:
+    """One line a feature: the share staged of programs with this one (and what it needs), and what stops the others."""
+    lines = ["programs with one feature each: staged, and what stops most of the others"]
+    for feature in FEATURES:
+        only = tuple({feature, NEEDS.get(feature, feature)})
+        jobs = [Job(seed, only=only, size=options.size or 12, sure=True) for seed in _seeds(options)]
+        summary, _ = search(jobs, options.processes)
+        stopped = [f"{len(seeds)} {status}: {kind[:90]} (seed {seeds[0]})" for status, kind, seeds in summary.ordered()]
+        share = summary.statuses["staged"] / summary.programs
+        lines.append(f"  {feature:<22}{share:>5.0%}  {stopped[0] if stopped else ''}")
+        lines += [" " * 31 + text for text in stopped[1:3]]
+    return "\n".join(lines)
+
+
 def report(job: Job, shrunk: bool) -> str:
     """A program with what became of it, made small when `shrunk`."""
     _, made, verdict, count = run(job)
@@ -77,6 +94,10 @@ def report(job: Job, shrunk: bool) -> str:
     lines = [f"# seed {job.seed}: {verdict.status}{': ' * bool(verdict.kind)}{verdict.kind}", str(made)]
     lines += [f"# {line}" for text in (verdict.details, verdict.explained) for line in text.splitlines()]
     return "\n".join([*lines, f"# {count} paths, {verdict.conditions} conditions and loops in the graph"])
+
+
+def _seeds(options: argparse.Namespace) -> range:
+    return range(options.seed, options.seed + options.programs)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -95,17 +116,22 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--without", type=_names, default=(), metavar="A,B", help="features to leave out")
     parser.add_argument("--only", type=_names, default=(), metavar="A,B", help="the only features to use")
+    parser.add_argument("--each-feature", action="store_true", help="so many programs for every feature alone")
+    parser.add_argument("--plain-values", action="store_true", help="converted code on plain values only")
     parser.add_argument("--subsets", action="store_true", help="each backend, and optimisations left out, too")
     parser.add_argument("--show", type=int, metavar="SEED", help="print one program and what became of it")
     parser.add_argument("--shrink", action="store_true", help="with --show: make it small first")
     parser.add_argument("--failures", type=int, default=3, help="how many kinds of failures to print, made small")
     parser.add_argument("--examples", action="store_true", help="a small program for every kind in the table")
     options = parser.parse_args()
-    shared = (options.without, options.only, options.size, options.subsets)
+    shared = (options.without, options.only, options.size, options.subsets, not options.plain_values)
     if options.show is not None:
         print(report(Job(options.show, *shared), options.shrink))
         return 0
-    jobs = [Job(seed, *shared) for seed in range(options.seed, options.seed + options.programs)]
+    if options.each_feature:
+        print(each_feature(options))
+        return 0
+    jobs = [Job(seed, *shared) for seed in _seeds(options)]
     summary, _ = search(jobs, options.processes)
     print(summary.text(), flush=True)
     rows = summary.ordered() if options.examples else summary.failures()[: options.failures]

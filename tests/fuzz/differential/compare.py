@@ -50,7 +50,8 @@ def outcomes(function: Callable[..., Any], names: dict[str, Any], inputs: Sequen
 def outcome(function: Callable[..., Any], names: dict[str, Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
     given = copy.deepcopy(arguments)
     output = io.StringIO()
-    with contextlib.redirect_stdout(output), warnings.catch_warnings():
+    # A generator may yield while it is closed, of which Python tells on standard error.
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             found: tuple[str, Any] = "returns", freeze(function(*given))
@@ -95,7 +96,8 @@ def freeze(value: Any, depth: int = 0) -> Any:
     if isinstance(value, (str, bytes, type(None))):
         return kind, _REGION.sub("", value) if isinstance(value, str) else value
     if isinstance(value, BaseException):
-        return kind, freeze(value.args, depth + 1)
+        cause = () if value.__cause__ is None else (("from", freeze(value.__cause__, depth + 1)),)
+        return kind, freeze(value.args, depth + 1), *cause
     if isinstance(value, type):
         return "class", kind if not hasattr(value, "scale") else ("scale", freeze(value.scale))
     if hasattr(value, "__dict__") and not callable(type(value).__dict__.get("__get__")):
@@ -117,8 +119,10 @@ def difference(expected: Sequence[Any], found: Sequence[Any], inputs: Sequence[t
 def _kind(part: str, expected: Any, found: Any) -> str:
     if part != "result":
         return "differs"
-    if expected[0] != found[0] or expected[0] == "raises":
+    if expected[0] != found[0] or _summary(expected) != _summary(found):
         return f"{_summary(expected)} became {_summary(found)}"
+    if expected[0] == "raises":
+        return f"{_summary(expected)} with another {'argument' if expected[1][1] != found[1][1] else 'cause'}"
     return first_change(expected[1], found[1])
 
 

@@ -19,7 +19,7 @@ _BROKEN = {"NameError", "UnboundLocalError", "TypeError", "AttributeError"}
 def smaller(program: Program, verdict: Verdict, rounds: int = 1_500) -> Program:
     """The program with as little as possible that still has the verdict's status and kind."""
     allowed = _raised(program)
-    subsets = " without [" in verdict.kind
+    subsets, compiled = " without [" in verdict.kind, not verdict.kind.startswith("converted, ")
 
     def same(text: str) -> bool:
         candidate = replace(program, source=text + "\n")
@@ -29,20 +29,20 @@ def smaller(program: Program, verdict: Verdict, rounds: int = 1_500) -> Program:
                 compile(text, "<candidate>", "exec")
             if "def program(" not in text or (_raised(candidate) & _BROKEN) - allowed:
                 return False
-            found = judge(candidate, subsets)
+            found = judge(candidate, subsets, compiled)
         except (SyntaxError, TooLongError, Exception):
             return False
         return (found.status, found.kind) == (verdict.status, verdict.kind)
 
     source = ast.unparse(ast.parse(program.source))
     small = replace(program, source=shrink.smallest(source, same, rounds) + "\n")
-    return _fewer_inputs(small, verdict, subsets)
+    return _fewer_inputs(small, verdict, subsets, compiled)
 
 
-def _fewer_inputs(program: Program, verdict: Verdict, subsets: bool) -> Program:
+def _fewer_inputs(program: Program, verdict: Verdict, subsets: bool, compiled: bool) -> Program:
     for count in range(1, len(program.inputs)):
         candidate = replace(program, inputs=program.inputs[:count])
-        found = judge(candidate, subsets)
+        found = judge(candidate, subsets, compiled)
         if (found.status, found.kind) == (verdict.status, verdict.kind):
             return candidate
     return program

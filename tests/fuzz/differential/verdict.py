@@ -17,6 +17,7 @@ from autoconv.emit.module import convert_source
 from autoconv.errors import ConversionError
 from autoconv.optimise import OPTIMISATIONS, optimise
 from differential.compare import LeakError, TooLongError, difference, limited, load, outcomes
+from differential.eager import eager_outcomes, runs_eagerly
 
 STATUSES = ("staged", "refused", "plain", "retraced", "wrong", "crash", "skipped")
 CONDITIONAL = ("cond", "while", "switch", "if", "case", "loop", "for")
@@ -37,13 +38,14 @@ class Verdict:
     explained: str = ""
 
 
-def judge(program: Program, subsets: bool = False) -> Verdict:
+def judge(program: Program, subsets: bool = False, compiled: bool = True) -> Verdict:
     """Runs the program plainly, converted and compiled.
 
-    With `subsets` its graph also runs on every backend and with optimisations left out.
+    With `subsets` its graph also runs on every backend and with optimisations left out; without `compiled` the
+    converted code runs on plain values only, and counts as staged when it means the same.
     """
     try:
-        with limited(2):
+        with limited(5):
             names = load(program.source, "<program>")
             expected = outcomes(names["program"], names, program.inputs)
     except TooLongError:
@@ -51,7 +53,9 @@ def judge(program: Program, subsets: bool = False) -> Verdict:
     returned = sum(one["result"][0] == "returns" for one in expected)
     try:
         with limited(60):
-            verdict = _converted(program, expected) or _compiled(program, expected, subsets)
+            verdict = _converted(program, expected) or _eager(program, expected)
+            if verdict is None:
+                verdict = _compiled(program, expected, subsets) if compiled else Verdict("staged")
     except TooLongError:
         verdict = Verdict("crash", "takes too long", "more than a minute")
     except LeakError as error:
@@ -74,6 +78,14 @@ def _converted(program: Program, expected: list[Any]) -> Verdict | None:
         return Verdict("crash", f"converted code: {error.msg}", text)
     kind, details = difference(expected, found, program.inputs)
     return Verdict("wrong", f"converted, plain values: {kind}", details) if kind else None
+
+
+def _eager(program: Program, expected: list[Any]) -> Verdict | None:
+    """What is wrong with the converted module on eager tensors, if anything is."""
+    if not runs_eagerly(program):
+        return None
+    kind, details = difference(expected, eager_outcomes(program), program.inputs)
+    return Verdict("wrong", f"converted, eager tensors: {kind}", details) if kind else None
 
 
 def _compiled(program: Program, expected: list[Any], subsets: bool) -> Verdict:

@@ -62,6 +62,9 @@ NEEDS = {
     "array_writes": "arrays", "closures": "functions", "dunders": "objects", "list_writes": "lists",
     "loop_else": "jumps", "object_writes": "objects", "properties": "objects", "except_star": "try",
     "fstrings": "strings",
+    "list_argument": "lists",
+    "slices": "lists",
+    "starred": "tuples",
 }  # fmt: skip
 
 EXCLUDED = {

@@ -25,7 +25,7 @@ STARTS = {
     "bool": {"flag": "c", "done": "a > b"},
     "list": {"items": "[3, a, 1]", "other": "[0, 5, b]"},
     "tuple": {"pair": "(a, b)", "spot": "(1, 2)"},
-    "set": {"seen": "{1, b}"},
+    "set": {"seen": "{1, 2}"},
     "str": {"s": "'p'", "label": "'up' if c else 'q'"},
     "object": {"box": "Box(a, 1)"},
     "none": {"maybe": "None"},
@@ -78,12 +78,17 @@ def shown(arguments: tuple[Any, ...]) -> str:
     return "(" + ", ".join(map(repr, arguments)) + ")"
 
 
-def program(seed: int, without: Collection[str] = (), only: Collection[str] = (), size: int = 0) -> Program:
-    """The program of that seed: the same on every run. `only` and `without` reduce the features it may use."""
+def program(
+    seed: int, without: Collection[str] = (), only: Collection[str] = (), size: int = 0, sure: bool = False
+) -> Program:
+    """The program of that seed: the same on every run.
+
+    `only` and `without` reduce the features it may use; it draws some of them, with `sure` all.
+    """
     rng = random.Random(seed)
     allowed = [name for name in sorted(only or FEATURES) if name not in without]
-    share = rng.choice((0.05, 0.15, 0.3, 0.6, 1.0))
-    features = {name for name in allowed if rng.random() < share}
+    share = rng.choice((0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0))
+    features = {name for name in allowed if rng.random() < share or sure}
     features |= {NEEDS[name] for name in sorted(features) if NEEDS.get(name) in allowed}
     features -= {name for name in features if name in NEEDS and NEEDS[name] not in features}
     noted = [name for name in LOGS if name in features]
@@ -132,7 +137,7 @@ class _Program(Patterns):
                               ("strings", "s"), ("tuples", "pair"), ("none", "maybe"), ("objects", "box.n"),
                               ("objects", "box.m"), ("mixed", "some"), ("log_local", "log"),
                               ("arrays", "u")):  # fmt: skip
-            if self.on(feature) and self.chance(0.5):
+            if self.on(feature) and self.chance(0.7 if feature == "mixed" else 0.35):
                 parts.append(text)
         return ", ".join(parts) if self.chance(0.85) else self.result()
 
