@@ -17,6 +17,7 @@ from autoconv.graph.types import (
     IteratorType,
     ListType,
     MapType,
+    ObjectType,
     ResourceType,
     Shape,
     Symbol,
@@ -140,6 +141,7 @@ _TYPES: dict[str | None, Callable[[Scanner], Type]] = {
     "resource": lambda scanner: ResourceType(parse_type(scanner)),
     "iterator": lambda scanner: IteratorType(parse_type(scanner)),
     "variant": lambda scanner: VariantType(_types(scanner, _arm)),
+    "object": lambda scanner: ObjectType(scanner.name("the name of a class")),
 }
 
 

@@ -14,6 +14,7 @@ from autoconv.graph.types import (
     IteratorType,
     ListType,
     MapType,
+    ObjectType,
     ResourceType,
     Symbol,
     TensorType,
@@ -22,7 +23,7 @@ from autoconv.graph.types import (
     shape_text,
 )
 
-TYPES = (TensorType, TupleType, ListType, MapType, ResourceType, IteratorType, VariantType)
+TYPES = (TensorType, TupleType, ListType, MapType, ResourceType, IteratorType, VariantType, ObjectType)
 _BARE = re.compile(r"[A-Za-z0-9_.<>/\-]+")
 
 

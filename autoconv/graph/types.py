@@ -102,7 +102,20 @@ class VariantType:
         return f"variant<{', '.join(f'{tag}: {payload}' for tag, payload in self.arms)}>"
 
 
-Type = TensorType | TupleType | ListType | MapType | ResourceType | IteratorType | VariantType
+@dataclass(frozen=True, slots=True)
+class ObjectType:
+    """A value of Python's own that the running graph makes, holds and changes: text, a list of anything, an exception.
+
+    Two values of this type may be one object; `kind` is the name of its class where that is known, else "any".
+    """
+
+    kind: str = "any"
+
+    def __str__(self) -> str:
+        return f"object<{self.kind}>"
+
+
+Type = TensorType | TupleType | ListType | MapType | ResourceType | IteratorType | VariantType | ObjectType
 
 
 class NoCommonType(TypeError):
@@ -128,6 +141,8 @@ def join(first: Type, second: Type) -> Type:
         return IteratorType(join(first.element, second.element))
     if isinstance(first, MapType) and isinstance(second, MapType):
         return MapType(join(first.key, second.key), join(first.value, second.value))
+    if isinstance(first, ObjectType) and isinstance(second, ObjectType):
+        return ObjectType()
     if isinstance(first, TupleType) and isinstance(second, TupleType) and len(first.items) == len(second.items):
         return TupleType(tuple(map(join, first.items, second.items)))
     if isinstance(first, VariantType) and isinstance(second, VariantType):

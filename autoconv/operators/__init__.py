@@ -38,6 +38,9 @@ from autoconv.operators.items import (
     isub,
     itruediv,
     ixor,
+    new,
+    new_dict,
+    new_set,
     not_in,
     set_attr,
     set_item,
@@ -64,14 +67,15 @@ from autoconv.operators.names import (
     leaves,
     returned,
 )
+from autoconv.operators.texts import formatted, percent, text
 from autoconv.operators.tries import try_begin, try_end
 
 __all__ = [
     "BREAK", "CONTINUE", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "augment_item_of", "call",
     "completed", "context", "del_attr", "del_item", "deleted", "do_not_convert", "for_stmt", "get_item",
-    "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul",
+    "formatted", "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul",
     "in_", "ior", "ipow", "irshift", "is_", "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "ld_inlined",
-    "ld_outer", "leaves", "module", "not_", "not_in", "operand", "or_", "raising", "returned", "set_attr",
-    "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test",
+    "ld_outer", "leaves", "module", "new", "new_dict", "new_set", "not_", "not_in", "operand", "or_", "percent", "raising", "returned", "set_attr",
+    "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test", "text",
     "try_begin", "try_end", "while_stmt",
 ]  # fmt: skip

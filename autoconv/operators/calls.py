@@ -13,6 +13,9 @@ from typing import Any
 from autoconv.config import SETTINGS
 from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.items import about_to_call
+from autoconv.operators.layout import Variant
+from autoconv.operators.object_calls import on_objects
+from autoconv.operators.variants import distribute
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import is_own_file
 
@@ -31,9 +34,11 @@ def call(function: Any) -> Any:
 
 def converted(function: Any, region: Any = None) -> Any:
     """The function as it is to run under trace."""
+    if type(function) is Variant:
+        return lambda *args, **kwargs: distribute(lambda f: converted(f, region)(*args, **kwargs), function)
     override = override_for(function)
     if override is not None:
-        return override
+        return override if region is None or region.contract != COMPILE else on_objects(function, override)
     guard = region.trace.allows_call if region is not None else None
     if isinstance(function, types.FunctionType):
         return _function(function, guard)
@@ -50,7 +55,7 @@ def converted(function: Any, region: Any = None) -> Any:
         about_to_call(function)
         if guard is not None:
             guard(function)
-        return function
+        return on_objects(function) if region is not None and region.contract == COMPILE else function
     if getattr(function, "__autoconv_function__", False) or hasattr(type(function), "__autoconv_tensor__"):
         return function
     method = getattr(type(function), "__call__", None)  # noqa: B004
@@ -111,6 +116,8 @@ def _class(cls: type, guard: Any) -> Any:
         return construct
     if guard is not None and not (isinstance(cls, type) and issubclass(cls, BaseException)):
         guard(cls)
+    if cls.__module__ == "builtins" and guard is not None and not issubclass(cls, BaseException):
+        return on_objects(cls)
     return cls
 
 
@@ -119,7 +126,7 @@ def _register(made: Any) -> None:
     region = current_region()
     owned = region.trace.owned if region is not None else None
     if owned is not None:
-        owned[id(made)] = made
+        owned[id(made)] = made, region
 
 
 @functools.cache

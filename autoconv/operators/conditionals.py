@@ -11,7 +11,9 @@ from autoconv.operators.deferred import raising
 from autoconv.operators.layout import Static, Variant
 from autoconv.operators.staging import record_body, stage_arms, write_spot
 from autoconv.runtime import dispatch
+from autoconv.runtime.containers import heap_of
 from autoconv.runtime.journal import cells_spots
+from autoconv.runtime.objects import SymbolicObject, box, truth_of
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import SymbolicTensor
@@ -36,7 +38,7 @@ def if_stmt(
         if test:
             return body(*inputs)
         return inputs if orelse is None else orelse(*inputs)
-    arms = [_with_cells(arm, cells) for arm in (body, orelse or _unchanged)]
+    arms = [with_cells(arm, cells) for arm in (body, orelse or _unchanged)]
     return stage_arms(truth(test), arms, inputs, names)
 
 
@@ -75,7 +77,7 @@ def _stage_switch(
         index = value
         arms.append(body)
     index = dispatch.apply("select", index < 0, len(arms), index)
-    staged = [_with_cells(arm, cells) for arm in (*arms, last)]
+    staged = [with_cells(arm, cells) for arm in (*arms, last)]
     if len(staged) == 2:
         return stage_arms(truth(first), staged, inputs, names)
     return stage_arms(index, staged, inputs, names)
@@ -187,7 +189,7 @@ def holds(condition: Any, message: Thunk | None = None) -> Any:
 def is_staged(value: Any) -> bool:
     """Whether a condition has a value only when the graph runs."""
     kind = type(value)
-    return kind is SymbolicTensor or kind is Variant
+    return kind is SymbolicTensor or kind is Variant or kind is SymbolicObject or heap_of(value) is not None
 
 
 def truth(value: Any) -> Any:
@@ -196,6 +198,8 @@ def truth(value: Any) -> Any:
         return bool(value)
     if isinstance(value, Variant):
         return _truth_of_variant(value)
+    if not isinstance(value, SymbolicTensor):
+        return truth_of(box(value))
     type_ = value.type
     if type_.dtype.is_bool:
         if type_.shape in ((), None):
@@ -230,7 +234,7 @@ def _unchanged(*inputs: Any) -> tuple[Any, ...]:
     return inputs
 
 
-def _with_cells(arm: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
+def with_cells(arm: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
     """The arm, after its cells have been noted in the journal."""
     if cells is None:
         return arm

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.tensor import SymbolicTensor
 
@@ -44,7 +45,7 @@ def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]
     tensors = list(getattr(error, "_autoconv_tensors", None) or ())
     template: list[Any] = []
     for argument in error.args:
-        if isinstance(argument, SymbolicTensor):
+        if isinstance(argument, (SymbolicTensor, SymbolicObject)):
             template.append(len(tensors))
             tensors.append(argument)
         elif isinstance(argument, str) and _MARK.search(argument):

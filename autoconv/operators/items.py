@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
+from autoconv.graph.dtypes import int64
+from autoconv.graph.types import TensorType
 from autoconv.operators.conditionals import if_exp, not_, note_cells, or_
 from autoconv.operators.layout import Variant
-from autoconv.operators.variants import is_arm, payload, raise_if
+from autoconv.operators.variants import distribute, is_absent, is_arm, payload, raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor, weak_dtype
-from autoconv.runtime.journal import attribute_spot, container_spot
+from autoconv.runtime.containers import PLAIN, container_spot, heap_of, note_container, traced
+from autoconv.runtime.journal import attribute_spot
+from autoconv.runtime.objects import SymbolicObject, apply_object, build_object, holds_symbols, truth_of, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -45,14 +49,38 @@ iand, ior, ixor = map(_augmenting, (operator.iand, operator.ior, operator.ixor))
 
 def get_item(x: Any, index: Any) -> Any:
     """x[index], also where x is a Python sequence and the index a tensor under trace."""
-    if type(index) is SymbolicTensor and not isinstance(x, Tensor):
+    if current_region() is None:
+        return x[index]
+    if type(x) is Variant or type(index) is Variant:
+        return distribute(lambda x, index: get_item(x, index), x, index)
+    if isinstance(x, Tensor):
+        return x[_index_number(index)]
+    if type(index) is SymbolicTensor:
         return _symbolic_index(x, index)
+    if type(x) is not SymbolicObject and holds_symbols((index,)):
+        return apply_object("getitem", x, index)
     return x[index]
+
+
+def _index_number(index: Any) -> Any:
+    """An index whose objects of the graph are the integers that they have to be."""
+    if type(index) is SymbolicObject:
+        return unboxed(index, _INTEGER)
+    if type(index) is tuple:
+        return tuple(map(_index_number, index))
+    if type(index) is builtins.slice:
+        return builtins.slice(*(_index_number(part) for part in (index.start, index.stop, index.step)))
+    return index
+
+
+_INTEGER = TensorType(int64, (), True)
 
 
 def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
     if isinstance(x, np.ndarray):
         return dispatch.get_item(x, index)
+    if heap_of(x) is not None or type(x) is SymbolicObject:
+        return apply_object("getitem", x, index)
     if isinstance(x, (list, tuple, range)):
         items = list(x)
         if index.weak and index.type.dtype.is_bool:
@@ -65,10 +93,15 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1
         if items and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
             return dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
+        if region is not None and region.contract == COMPILE:
+            return apply_object("getitem", x, index)
         raise StagingError(
             f"a tensor picks an item of this {type(x).__name__}, whose items are not numbers or tensors of one kind",
             current_place(),
         )
+    region = current_region()
+    if region is not None and region.contract == COMPILE and isinstance(x, (dict, str, bytes)):
+        return apply_object("getitem", x, index)
     if isinstance(x, dict):
         raise StagingError("a tensor cannot be looked up in a dict", current_place(), "an if for each key")
     return x[index]
@@ -86,16 +119,24 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         new = set_item(inner, tuple(rest), value)
         return x if new is inner else set_item(x, (index,), new)
     if isinstance(x, Variant):
+        if sum(not is_absent(value) for value in x.values) > 1:
+            distribute(lambda v: set_item(v, path, value), x)
+            return x
         x = payload(x, "item assignment")
     if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and current_region() is not None):
         _in_place(x, "an item of an array or tensor is assigned")
         return dispatch.set_item(x, index, value)
     _about_to_write(x)
-    if type(index) is SymbolicTensor and isinstance(x, list):
+    if type(index) is SymbolicTensor and isinstance(x, list) and heap_of(x) is None and not _is_compiled():
         _write_at_tensor(x, index, value)
         return x
     x[index] = value
     return x
+
+
+def _is_compiled() -> bool:
+    region = current_region()
+    return region is not None and region.contract == COMPILE
 
 
 def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: Any) -> None:
@@ -178,13 +219,18 @@ def note_attribute(owner: Any, attribute: str) -> None:
     region = current_region()
     assert region is not None
     if region.journal is not None:
-        region.journal.note(attribute_spot(owner, attribute))
+        owned = region.trace.owned
+        home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None
+        region.journal.note(attribute_spot(owner, attribute, home))
     _outside_effect(region, owner, f"the attribute {attribute!r} of a {type(owner).__name__} is written")
 
 
 def _about_to_write(x: Any) -> None:
     region = current_region()
-    if region is None or isinstance(x, (Tensor, np.ndarray)):
+    if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant)):
+        return
+    if type(x) in PLAIN:
+        note_container(x)
         return
     if region.journal is not None and isinstance(x, (list, dict, set)):
         region.journal.note(container_spot(x))
@@ -227,6 +273,14 @@ def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
 
 def in_(item: Any, container: Any) -> Any:
     """`item in container`; a tensor among the two makes it a tensor."""
+    if current_region() is not None and _is_compiled():
+        if type(item) is Variant or type(container) is Variant:
+            return distribute(lambda i, c: in_(i, c), item, container)
+        if type(item) is SymbolicObject or type(container) is SymbolicObject or heap_of(container) is not None:
+            return truth_of(apply_object("contains", container, item))
+        mapped = isinstance(container, (dict, set, frozenset, str, bytes))
+        if (mapped and holds_symbols((item, container))) or holds_objects(container):
+            return truth_of(apply_object("contains", container, item))
     if current_region() is None or not (isinstance(item, (SymbolicTensor, Variant)) or _symbolic_inside(container)):
         if as_tensor(container) is not None:
             return bool(
@@ -256,6 +310,8 @@ def _symbolic_inside(container: Any) -> bool:
 
 
 def is_(a: Any, b: Any) -> Any:
+    if current_region() is not None and (_is_graph_object(a) or _is_graph_object(b)):
+        return truth_of(apply_object("is", a, b))
     if type(a) is Variant or type(b) is Variant:
         return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
     if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
@@ -263,6 +319,34 @@ def is_(a: Any, b: Any) -> Any:
         if region is not None and a is not b and a is not None and b is not None:
             _outside_effect(region, a, "a number is compared by identity")
     return a is b
+
+
+def _is_graph_object(x: Any) -> bool:
+    return type(x) is SymbolicObject or heap_of(x) is not None
+
+
+def holds_objects(container: Any) -> bool:
+    return isinstance(container, (list, tuple)) and any(type(item) is SymbolicObject for item in container)
+
+
+def new(container: Any) -> Any:
+    """A list, dict or set that was just made: under trace one that may depend on what the graph computes."""
+    return container if current_region() is None else traced(container)
+
+
+def new_dict(*parts: Any) -> Any:
+    """A dict of key, value, key, value …, evaluated in that order."""
+    keys = parts[::2]
+    if current_region() is not None and holds_symbols(keys):
+        return build_object("dict", zip(keys, parts[1::2], strict=True))
+    return new(dict(zip(keys, parts[1::2], strict=True)))
+
+
+def new_set(*items: Any) -> Any:
+    """A set of these items."""
+    if current_region() is not None and holds_symbols(items):
+        return build_object("set", items)
+    return new(set(items))
 
 
 def is_not(a: Any, b: Any) -> Any:

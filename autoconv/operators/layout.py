@@ -14,12 +14,14 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
-from autoconv.graph.types import ListType, NoCommonType, TensorType, Type, join
+from autoconv.graph.types import ListType, NoCommonType, ObjectType, TensorType, Type, join
 from autoconv.operators.names import Undefined
 from autoconv.runtime import dispatch
+from autoconv.runtime.containers import PLAIN, heap_of, traced
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
-from autoconv.runtime.recording import COMPILE, Region
-from autoconv.runtime.structure import Template, flatten, is_structure, pack
+from autoconv.runtime.objects import SymbolicObject, as_object, box, unboxed
+from autoconv.runtime.recording import COMPILE, Region, current_region
+from autoconv.runtime.structure import Template, flatten, is_structure, pack, plain_kind
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 
 
@@ -102,16 +104,19 @@ def same_object(a: Any, b: Any) -> bool:
 
 def layout_of(value: Any, region: Region) -> Layout:
     """The layout of a value as it is now; numbers stay static."""
+    heap = heap_of(value)
+    if heap is not None:
+        value = heap
     if isinstance(value, SymbolicTensor):
         return Leaf(region.lift(value.value_in_graph).type)
     if isinstance(value, Variant):
         return Arms(tuple(layout_of(v, region) for v in value.values))
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
-    if wrapper is not None:
+    if wrapper is not None and type(value) not in PLAIN:
         return Leaf(_as_value(wrapper(value), region).type, value.__autoconv_wrap__())
     if is_structure(value) and _has_leaves(value):
         keys, parts = _take_apart(value)
-        return Parts(type(value), keys, tuple(layout_of(part, region) for part in parts))
+        return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))
     return Static(value)
 
 
@@ -123,7 +128,7 @@ def state_layout(value: Any, region: Region) -> Layout:
         return Leaf(_typed(value))
     if is_structure(value) and not isinstance(value, (list, dict)):
         keys, parts = _take_apart(value)
-        return Parts(type(value), keys, tuple(state_layout(part, region) for part in parts))
+        return Parts(plain_kind(value), keys, tuple(state_layout(part, region) for part in parts))
     return layout_of(value, region)
 
 
@@ -133,9 +138,13 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
         return first
     if isinstance(first, Never):
         return second
+    if is_object_layout(first) or is_object_layout(second):
+        return joined_objects(first, second)
     if isinstance(first, Arms) or isinstance(second, Arms):
         return _join_arms(first, second, name, contract)
-    if _is_numeric(first) and _is_numeric(second):
+    if contract == COMPILE and _number_kind(first) != _number_kind(second):
+        return _join_arms(first, second, name, contract)
+    if is_number_layout(first) and is_number_layout(second):
         a, b = _leaf(first), _leaf(second)
         try:
             return Leaf(join(a.type, b.type), a.wrap)
@@ -158,21 +167,48 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
     return _join_arms(first, second, name, contract)
 
 
+def is_object_layout(layout: Layout) -> bool:
+    return isinstance(layout, Leaf) and isinstance(layout.type, ObjectType)
+
+
+def joined_objects(first: Layout, second: Layout) -> Layout:
+    """What holds both as an object of the graph."""
+    if is_object_layout(first) and is_object_layout(second):
+        assert isinstance(first, Leaf) and isinstance(second, Leaf)
+        return Leaf(join(first.type, second.type), as_object)
+    return Leaf(ObjectType(), as_object)
+
+
+def _number_kind(layout: Layout) -> Any:
+    """What of a number Python tells apart: its dtype, and whether it is Python's own; None for what is none."""
+    if not is_number_layout(layout):
+        return None
+    type_ = _leaf(layout).type
+    assert isinstance(type_, TensorType)
+    return type_.dtype, type_.weak
+
+
+# With more arms than these, what a name holds becomes an object of the graph.
+_MOST_ARMS = 6
+
+
 def _join_arms(first: Layout, second: Layout, name: str, contract: str) -> Layout:
     arms = list(first.arms if isinstance(first, Arms) else (first,))
     for layout in second.arms if isinstance(second, Arms) else (second,):
         for index, known in enumerate(arms):
-            if _same_arm(known, layout):
+            if _same_arm(known, layout) and (contract != COMPILE or _number_kind(known) == _number_kind(layout)):
                 arms[index] = join_layouts(known, layout, name, contract)
                 break
         else:
             arms.append(layout)
+    if contract == COMPILE and len(arms) > _MOST_ARMS:
+        return Leaf(ObjectType(), as_object)
     return Arms(tuple(arms))
 
 
 def _same_arm(a: Layout, b: Layout) -> bool:
     """Whether two layouts are one arm of a variant rather than two."""
-    if _is_numeric(a) and _is_numeric(b):
+    if is_number_layout(a) and is_number_layout(b):
         return True
     if a == b:
         return True
@@ -197,11 +233,15 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
 
 
 def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
-    wrapper = getattr(type(value), "__autoconv_graph_value__", None)
-    if wrapper is not None:
-        return _as_value(wrapper(value), region)
     type_ = layout.type
+    if isinstance(type_, ObjectType):
+        return region.lift(box(value).value_in_graph)
+    wrapper = getattr(type(value), "__autoconv_graph_value__", None)
+    if wrapper is not None and type(value) is not SymbolicObject:
+        return _as_value(wrapper(value), region)
     assert isinstance(type_, TensorType)
+    if type(value) is SymbolicObject:
+        value = unboxed(value, type_)
     if isinstance(value, (bool, int, float, complex)):
         array = np.array(value, type_.dtype.numpy)
         if not type_.weak:
@@ -240,6 +280,10 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
 
 
 def _arm_index(layout: Arms, wanted: Layout) -> int:
+    kind = _number_kind(wanted)
+    for index, arm in enumerate(layout.arms):
+        if kind is not None and _number_kind(arm) == kind:
+            return index
     for index, arm in enumerate(layout.arms):
         if _same_arm(arm, wanted):
             return index
@@ -249,6 +293,9 @@ def _arm_index(layout: Arms, wanted: Layout) -> int:
 def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
     """The Python value of that layout around graph values (or, when a graph has run, around tensors)."""
     if isinstance(layout, Static):
+        region = current_region()
+        if type(layout.value) in PLAIN and region is not None and not region.is_inside(layout.value._home):
+            layout.value._home = region  # what a region made belongs to who gets it
         return layout.value
     if isinstance(layout, Never):
         return None
@@ -259,7 +306,8 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         return SymbolicTensor(value) if isinstance(value, Value) else value
     if isinstance(layout, Parts):
         parts = [rebuild(part, values) for part in layout.parts]
-        return pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
+        made = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
+        return made if current_region() is None else traced(made)
     tag = next(values)
     found = [rebuild(arm, values) for arm in layout.arms]
     if isinstance(tag, Value):
@@ -289,7 +337,7 @@ def _as_value(value: Any, region: Region) -> Value:
     return region.lift(value if isinstance(value, Value) else dispatch.graph_value(region, value))
 
 
-def _is_numeric(layout: Layout) -> bool:
+def is_number_layout(layout: Layout) -> bool:
     if isinstance(layout, Leaf):
         return layout.wrap is None and isinstance(layout.type, TensorType)
     return isinstance(layout, Static) and (
@@ -312,7 +360,7 @@ def _opened(layout: Layout) -> Layout:
     """A static structure, taken apart."""
     if isinstance(layout, Static) and is_structure(layout.value):
         keys, parts = _take_apart(layout.value)
-        return Parts(type(layout.value), keys, tuple(Static(part) for part in parts))
+        return Parts(plain_kind(layout.value), keys, tuple(Static(part) for part in parts))
     return layout
 
 

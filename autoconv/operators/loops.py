@@ -10,10 +10,14 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.operators.attempts import attempt
-from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells
+from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells, with_cells
 from autoconv.operators.iterables import Staged, as_staged, is_staged_iterable
 from autoconv.operators.names import BREAK, NORMAL, goes_on
-from autoconv.operators.staging import stage_loop
+from autoconv.operators.layout import Variant
+from autoconv.operators.staging import stage_arms, stage_loop
+from autoconv.operators.variants import defined
+from autoconv.runtime.containers import heap_of
+from autoconv.runtime.objects import SymbolicObject, record_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 
@@ -89,6 +93,10 @@ def for_stmt(
     """`for item in iterable: state = body(item, *state)`."""
     code = names.index(exit) if exit else -1
     if current_region() is not None:
+        if type(iterable) is Variant:
+            return _for_variant(iterable, body, state, names, exit, cells)
+        if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
+            return _stage_for_object(iterable, body, state, names, code, cells)
         staged = as_staged(iterable)
         if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
             return _stage_for(staged, body, state, names, code, cells)
@@ -177,6 +185,40 @@ def _stage_for(
     return final[1:]
 
 
+def _stage_for_object(
+    iterable: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+) -> tuple[Any, ...]:
+    """A loop over what only the running graph knows: it asks for the next item before each iteration."""
+    cursor = record_object("object_iterate", [iterable])
+
+    def stays(*values: Any) -> Any:
+        if code < 0:
+            return record_object("object_advance", [cursor])
+        return and_(values[code] < BREAK, lambda: record_object("object_advance", [cursor]))
+
+    def step(*values: Any) -> Any:
+        if cells is not None:
+            note_cells(cells)
+        return body(record_object("object_current", [cursor]), *values) or ()
+
+    return stage_loop(stays, step, state, names, peel=False)
+
+
+def _for_variant(
+    iterable: Variant, body: Any, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None
+) -> tuple[Any, ...]:
+    """A loop over one of several things: a loop for each of them."""
+    known = defined(iterable)
+    if type(known) is not Variant:
+        return for_stmt(known, body, state, names, exit, cells)
+
+    def over(value: Any) -> Callable[..., Any]:
+        return lambda *values: for_stmt(value, body, values, names, exit, cells)
+
+    arms = [with_cells(over(value), cells) for value in known.values]
+    return stage_arms(known.tag, arms, state, names)
+
+
 def _noting(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
     if cells is None:
         return body
@@ -192,6 +234,11 @@ def iterate(iterable: Any) -> Any:
     """What a loop in statement form, or a comprehension, goes over: a tensor of known length element by element."""
     if current_region() is None:
         return iterable
+    if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
+        raise StagingError(
+            "the number of iterations is known only when the graph runs, and this loop cannot become part of it",
+            current_place(), "a for statement of its own",
+        )  # fmt: skip
     staged = as_staged(iterable)
     if staged is None or not is_staged_iterable(staged):
         return iterable

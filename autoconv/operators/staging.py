@@ -17,24 +17,32 @@ from autoconv.errors import (
 )
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.graph import Span, Value
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.attempts import emit_output
 from autoconv.operators.deferred import template_of
 from autoconv.operators.layout import (
     NEVER,
+    Arms,
     Layout,
     Leaf,
+    Never,
+    Parts,
     Static,
     Variant,
     emit,
+    is_number_layout,
+    is_object_layout,
     join_layouts,
+    joined_objects,
     layout_of,
     leaf_types,
     rebuild,
     state_layout,
 )
-from autoconv.runtime.journal import Journal, Spot, container_spot
-from autoconv.runtime.recording import Region, current_region, recording, subregion
+from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
+from autoconv.runtime.journal import Journal, Spot
+from autoconv.runtime.objects import as_object
+from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, current_span, is_own_file
 from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
@@ -42,6 +50,8 @@ from autoconv.runtime.tensor import SymbolicTensor
 # Never turned into an error of the graph: they are about the program as a whole.
 _ABOUT_THE_PROGRAM = (StagingError, ConversionError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
 _ROUNDS = 12
+# After these rounds under `compile`, what of a loop's state has not settled becomes an object of the graph.
+_PATIENCE = 4
 
 Body = Callable[..., tuple[Any, ...]]
 
@@ -70,7 +80,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     An exception that leaves it becomes one that the graph raises there.
     """
     region = subregion(parent, name)
-    region.journal = Journal()
+    region.journal = Journal(region)
     diverges = False
     with recording(region):
         try:
@@ -108,6 +118,8 @@ def _is_about_program(error: Exception) -> bool:
     """Whether the error is one of tracing itself, rather than one that the user's code would raise there."""
     if getattr(error, "_autoconv_about_program", False):
         return True
+    if getattr(error, "_autoconv_run_time", False):
+        return False
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -152,22 +164,21 @@ def stage_arms(
     parent = current_region()
     assert parent is not None
     count = len(names)
-    kinds = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
-    recorded = []
-    for kind, branch in zip(kinds, arms, strict=True):
-        with unnoted_changes(branch, inputs, current_place()):
-            recorded.append(record_body(parent, f"cond_{kind}", _applied(branch, inputs), count))
+    while True:
+        recorded = _record_arms(parent, arms, inputs, count)
+        spots: dict[tuple[Any, ...], Spot] = {}
+        for arm in recorded:
+            spots.update(arm.spots)
+        titles = [*names, *(spot.name for spot in spots.values())]
+        columns = [[arm.results[i] for arm in recorded] for i in range(count)]
+        columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
+        layouts = [_joined(column, recorded, title) for column, title in zip(columns, titles, strict=True)]
+        if not _move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
+            break
     if parent.trace.outside_effect is not None:
         for position, name in enumerate(names):
             for body, arm in zip(arms, recorded, strict=True):
                 _check_alias(parent, body, arm.results[position], name)
-    spots: dict[tuple[Any, ...], Spot] = {}
-    for arm in recorded:
-        spots.update(arm.spots)
-    titles = [*names, *(spot.name for spot in spots.values())]
-    columns = [[arm.results[i] for arm in recorded] for i in range(count)]
-    columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
-    layouts = [_joined(column, recorded, title) for column, title in zip(columns, titles, strict=True)]
     for position, arm in enumerate(recorded):
         with recording(arm.region):
             arm.region.graph.outputs = [
@@ -192,8 +203,62 @@ def stage_arms(
     return tuple(rebuilt[:count])
 
 
+def _record_arms(parent: Region, arms: Sequence[Body], inputs: Sequence[Any], count: int) -> list[Recorded]:
+    kinds = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
+    recorded = []
+    for kind, branch in zip(kinds, arms, strict=True):
+        with unnoted_changes(branch, inputs, current_place()):
+            recorded.append(record_body(parent, f"cond_{kind}", _applied(branch, inputs), count))
+    return recorded
+
+
+def _move_into_graph(
+    parent: Region, columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], spots: Sequence[Spot], count: int
+) -> bool:
+    """Moves lists, dicts and sets of the traced code, whose contents depend on a tensor in more than the values of
+    their items, into the graph; says whether there were any, so that the regions have to be recorded again."""
+    if parent.contract != COMPILE:
+        return False
+    moving = []
+    for column, layout in zip(columns[:count], layouts[:count], strict=True):
+        if is_object_layout(layout):
+            moving += [v for v in column if type(v) in PLAIN and parent.is_inside(v._home)]
+    for spot, column, layout in zip(spots, columns[count:], layouts[count:], strict=True):
+        if type(spot.owner) in PLAIN and not _keeps_shape(column, layout):
+            moving.append(spot.owner)
+    found = False
+    for container in moving:
+        if heap_of(container) is None:
+            materialise(container)
+            found = True
+    return found
+
+
+def _move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]) -> bool:
+    """As `_move_into_graph`, for what a loop's body was seen to write for the first time."""
+    columns, layouts = [], []
+    for spot in spots:
+        before, after = spot.read(), stepped.value_of(spot)
+        later = NEVER if after is NEVER else layout_of(after, stepped.region)
+        columns.append([before, after])
+        layouts.append(join_layouts(state_layout(before, parent), later, spot.name, parent.contract))
+    return _move_into_graph(parent, columns, layouts, spots, 0)
+
+
+def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
+    """Whether contents written on several paths are as many items of one kind each, so that they stay known."""
+    if any(value is not NEVER and not isinstance(value, tuple) for value in column):
+        return False
+    return isinstance(layout, (Static, Never)) or (
+        isinstance(layout, Parts) and all(isinstance(part, (Static, Leaf, Never)) for part in layout.parts)
+        and not any(map(is_object_layout, layout.parts))
+    )  # fmt: skip
+
+
 def _check_alias(region: Region, body: Any, value: Any, name: str) -> None:
     """Under `compile`, a list that an arm gives a second name stays one list: plain Python."""
+    if type(value) in PLAIN:
+        return
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):
         region.trace.outside_effect(region, f"a tensor decides whether {name!r} is another name of a list or dict")
@@ -246,11 +311,20 @@ def _applied(arm: Body, inputs: Sequence[Any]) -> Callable[[Region], tuple[Any, 
 
 
 def _joined(column: list[Any], recorded: list[Recorded], title: str) -> Layout:
+    region = recorded[0].region
+    if region.contract == COMPILE and _is_another_name(column, region.parent):
+        return Leaf(ObjectType(), as_object)
     joined: Layout = NEVER
     for value, arm in zip(column, recorded, strict=True):
         layout = NEVER if value is NEVER else layout_of(value, arm.region)
         joined = join_layouts(joined, layout, title, arm.region.contract)
     return joined
+
+
+def _is_another_name(column: list[Any], parent: Region | None) -> bool:
+    """Whether a tensor decides that a name is another name of a list, dict or set that is there already."""
+    there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
+    return bool(there) and any(v is not there[0] for v in column if v is not NEVER)
 
 
 def stage_loop(
@@ -259,14 +333,18 @@ def stage_loop(
     state: Sequence[Any],
     names: Sequence[str],
     spots: dict[tuple[Any, ...], Spot] | None = None,
+    peel: bool = True,
 ) -> tuple[Any, ...]:
-    """A while loop; types of the state are widened until an iteration keeps them."""
+    """A while loop; types of the state are widened until an iteration keeps them.
+
+    Under `compile`, where a number of Python's becomes one of another kind, the first iteration is one of its own.
+    """
     parent = current_region()
     assert parent is not None
     spots = dict(spots or {})
     count = len(names)
     layouts = [state_layout(value, parent) for value in state]
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS):
         initial = [*state, *(spot.read() for spot in spots.values())]
         layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
         titles = [*names, *(spot.name for spot in spots.values())]
@@ -278,7 +356,21 @@ def stage_loop(
             join_layouts(layout, NEVER if value is NEVER else layout_of(value, stepped.region), title, parent.contract)
             for layout, value, title in zip(layouts, after, titles, strict=True)
         ]
-        if not new and widened == layouts:
+        if peel and parent.contract == COMPILE and not new and any(map(_changes_kind, layouts[:count], widened)):
+            return _peeled(test, body, state, names, spots)
+        if parent.contract == COMPILE and turn >= _PATIENCE:
+            widened = [
+                layout if layout == wider else joined_objects(layout, wider)
+                for layout, wider in zip(layouts, widened, strict=True)
+            ]
+        columns = [[value] for value in initial]
+        moved = _move_into_graph(parent, columns, widened, list(spots.values()), count)
+        moved |= _move_new_into_graph(parent, stepped, list(new.values()))
+        if moved:
+            spots = {key: spot for key, spot in spots.items() if heap_of(spot.owner) is None}
+            new = {key: spot for key, spot in new.items() if heap_of(spot.owner) is None}
+            widened = widened[:count]
+        if not new and not moved and widened == layouts:
             for show in shown:
                 emit_output(parent, show)
             return _finish_loop(parent, checked, stepped, layouts, initial, after, spots, count)
@@ -286,6 +378,23 @@ def stage_loop(
         if new:
             spots.update(new)
     raise StagingError("the types of this loop's variables do not settle: " + ", ".join(names))
+
+
+def _changes_kind(before: Layout, after: Layout) -> bool:
+    """Whether a number turned out to be of more than one kind."""
+    return isinstance(before, (Static, Leaf)) and isinstance(after, Arms) and all(map(is_number_layout, after.arms))
+
+
+def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any) -> tuple[Any, ...]:
+    from autoconv.operators.conditionals import is_staged, truth
+
+    def first_and_rest(*values: Any) -> tuple[Any, ...]:
+        return stage_loop(test, body, _as_tuple(body(*values)), names, spots, peel=False)
+
+    first = test(*state)
+    if not is_staged(first):
+        return first_and_rest(*state) if first else tuple(state)
+    return stage_arms(truth(first), [first_and_rest, lambda *values: values], state, names)
 
 
 def _record_iteration(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError
+from autoconv.errors import AutoconvError, StagingError
 from autoconv.operators.layout import Static, Variant
 from autoconv.operators.names import Undefined, unbound
 from autoconv.operators.staging import stage_arms
 from autoconv.runtime import dispatch
+from autoconv.runtime.objects import box
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.tensor_methods import TensorMethods
 
@@ -63,6 +65,39 @@ def assigned(variant: Variant) -> Any:
     return without(variant, lambda v: isinstance(v, Undefined), None)
 
 
+def distribute(function: Any, *operands: Any) -> Any:
+    """`function(*operands)` where some operands are variants: computed in an arm each for what they may be."""
+    for position, operand in enumerate(operands):
+        if type(operand) is Variant:
+            before, after = operands[:position], operands[position + 1 :]
+            variant = defined(operand)
+            if type(variant) is not Variant:
+                return distribute(function, *before, variant, *after)
+            arms = [_arm(function, before, value, after) for value in variant.values]
+            (result,) = stage_arms(variant.tag, arms, [], ("value",))
+            return result
+    return function(*operands)
+
+
+def _arm(function: Any, before: Any, value: Any, after: Any) -> Any:
+    def arm() -> tuple[Any]:
+        try:
+            return (distribute(function, *before, value, *after),)
+        except (TypeError, AttributeError) as error:
+            if not isinstance(error, AutoconvError):
+                error._autoconv_run_time = True  # type: ignore[union-attr]
+            raise
+
+    return arm
+
+
+def boxed(variant: Variant) -> Any:
+    """The variant as one object of the graph."""
+    arms = [lambda value=value: (box(value),) for value in variant.values]
+    (result,) = stage_arms(variant.tag, arms, [], ("value",))
+    return result
+
+
 def payload(variant: Variant, operation: str) -> Any:
     """The one arm of the variant that is a value; the others raise what Python raises for them."""
 
@@ -85,10 +120,25 @@ def _kind(value: Any) -> str:
 
 
 def _forward(name: str) -> Any:
+    function = _FUNCTIONS.get(name)
+
     def method(self: Variant, *arguments: Any) -> Any:
+        if function is not None:
+            return distribute(function, self, *arguments)
         return getattr(payload(self, name), name)(*arguments)
 
     return method
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "xor")
+_FUNCTIONS: dict[str, Any] = {f"__{name}__": getattr(operator, name) for name in _BINARY}
+_FUNCTIONS.update({f"__{name}__": getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")})
+_FUNCTIONS.update({f"__{name}__": getattr(operator, name) for name in ("neg", "pos", "abs", "invert", "getitem")})
+_FUNCTIONS.update({"__and__": operator.and_, "__or__": operator.or_, "__divmod__": divmod, "__round__": round})
+_FUNCTIONS.update(
+    {f"__r{name[2:]}": lambda x, y, f=f: f(y, x) for name, f in list(_FUNCTIONS.items()) if name[2:-2] in _BINARY}
+)
+_FUNCTIONS.update({"__rand__": lambda x, y: y & x, "__ror__": lambda x, y: y | x})
 
 
 def is_arm(variant: Variant, wanted: Any) -> Any:
@@ -105,6 +155,7 @@ for _name, _method in vars(TensorMethods).items():
 for _name in ("__len__", "__iter__", "__call__", "__index__", "__float__", "__int__"):
     setattr(Variant, _name, _forward(_name))
 Variant.__hash__ = None  # type: ignore[assignment]
+Variant.__autoconv_box__ = boxed  # type: ignore[attr-defined]
 Variant.__autoconv_defined__ = defined  # type: ignore[attr-defined]
 Variant.__autoconv_assigned__ = assigned  # type: ignore[attr-defined]
 
@@ -112,7 +163,7 @@ Variant.__autoconv_assigned__ = assigned  # type: ignore[attr-defined]
 def _attribute(self: Variant, name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return getattr(payload(self, f"attribute {name!r}"), name)
+    return distribute(lambda value: getattr(value, name), self)
 
 
 Variant.__getattr__ = _attribute  # type: ignore[attr-defined]

@@ -13,12 +13,14 @@ from autoconv.passes import (
     calls,
     comprehensions,
     control_flow,
+    displays,
     effects,
     exits,
     lifting,
     logic,
     normalise,
     subscripts,
+    texts,
 )
 from autoconv.passes.base import Context
 
@@ -43,7 +45,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("effects", effects.transform),
     Pass("subscripts", subscripts.transform),
     Pass("logic", logic.transform),
+    Pass("displays", displays.transform),
     Pass("comprehensions", comprehensions.transform),
+    Pass("texts", texts.transform),
     Pass("calls", calls.transform),
     Pass("exits", exits.transform),
     Pass("lifting", lifting.transform),

@@ -23,32 +23,43 @@ MISSING = Missing()
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Something that can be written: how to read and write it, what it is called, and what identifies it."""
+    """Something that can be written: how to read and write it, what it is called, and what identifies it.
+
+    `home` is the region in which its owner was made, None for what was there before the trace.
+    """
 
     key: tuple[Any, ...]
     name: str
     read: Callable[[], Any]
     write: Callable[[Any], None]
     owner: Any = None
+    home: Any = None
 
 
 @dataclass(slots=True)
 class Journal:
-    """What one region wrote: the spots, and their values before."""
+    """What one region wrote: the spots, and their values before.
 
+    What `home`, the region itself, made is its own business; in an attempt, which may be taken back, everything counts.
+    """
+
+    home: Any = None
     spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
     before: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def note(self, spot: Spot) -> None:
-        if spot.key not in self.spots:
+        if self._counts(spot):
             self.spots[spot.key] = spot
             self.before[spot.key] = spot.read()
+
+    def _counts(self, spot: Spot) -> bool:
+        return spot.key not in self.spots and (spot.home is None or spot.home is not self.home)
 
     def hand_on(self, outer: Journal | None) -> None:
         """What was noted here happened as part of what `outer` is the journal of."""
         if outer is not None:
             for key, spot in self.spots.items():
-                if key not in outer.spots:
+                if outer._counts(spot):
                     outer.spots[key], outer.before[key] = spot, self.before[key]
 
     def roll_back(self) -> dict[tuple[Any, ...], Any]:
@@ -60,7 +71,7 @@ class Journal:
         return after
 
 
-def attribute_spot(owner: Any, name: str) -> Spot:
+def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
     def read() -> Any:
         return getattr(owner, name, MISSING)
 
@@ -70,25 +81,7 @@ def attribute_spot(owner: Any, name: str) -> Spot:
         else:
             setattr(owner, name, value)
 
-    return Spot((id(owner), name), f"{type(owner).__name__}.{name}", read, write, owner)
-
-
-def container_spot(container: Any) -> Spot:
-    """The contents of a list, dict or set, as a tuple (of items, of key and value pairs) or frozenset."""
-
-    def write(contents: Any) -> None:
-        if isinstance(container, list):
-            container[:] = contents
-        else:
-            container.clear()
-            container.update(contents)
-
-    def read() -> Any:
-        if isinstance(container, list):
-            return tuple(container)
-        return tuple(container.items()) if isinstance(container, dict) else frozenset(container)
-
-    return Spot((id(container),), f"a {type(container).__name__}", read, write, container)
+    return Spot((id(owner), name), f"{type(owner).__name__}.{name}", read, write, owner, home)
 
 
 def cells_spots(

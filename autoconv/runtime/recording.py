@@ -81,6 +81,13 @@ class Region:
     def contract(self) -> str:
         return self.trace.contract
 
+    def is_inside(self, other: Region | None) -> bool:
+        """Whether this is the region `other`, or one inside of it."""
+        region: Region | None = self
+        while region is not None and region is not other:
+            region = region.parent
+        return region is not None
+
     def lift(self, value: Value) -> Value:
         """The value as seen from this region; raises InaccessibleTensorError when it is not in scope."""
         if value.graph is self.graph:

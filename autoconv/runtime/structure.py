@@ -60,11 +60,19 @@ def is_structure(value: Any) -> bool:
     kind = type(value)
     if kind in _PLAIN:
         return True
+    if plain_kind(value) in _PLAIN:  # unless it is a container of the graph
+        return getattr(value, "_heap", None) is None
     return (
         isinstance(value, tuple)
         or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _rebuildable(kind))
         or (dataclasses.is_dataclass(value) and not isinstance(value, type) and _is_pytree_dataclass(kind))
     )
+
+
+def plain_kind(structure: Any) -> type:
+    """The class that a structure is built as: what a trace follows stands for Python's own."""
+    kind = type(structure)
+    return getattr(kind, "__autoconv_plain__", kind)
 
 
 def is_namedtuple(value: Any) -> bool:
@@ -90,11 +98,11 @@ def _flatten(value: Any, leaves: list[Any]) -> Template | None:
     if isinstance(value, Mapping):
         keys, order = tuple(sorted_keys(value)), tuple(value)
         children = tuple(_flatten(value[key], leaves) for key in keys)
-        return Template(type(value), keys, children, None if order == keys else order)
+        return Template(plain_kind(value), keys, children, None if order == keys else order)
     if isinstance(value, (list, tuple)):
-        return Template(type(value), None, tuple(_flatten(item, leaves) for item in value))
+        return Template(plain_kind(value), None, tuple(_flatten(item, leaves) for item in value))
     keys = tuple(field.name for field in dataclasses.fields(value))
-    return Template(type(value), keys, tuple(_flatten(getattr(value, key), leaves) for key in keys))
+    return Template(plain_kind(value), keys, tuple(_flatten(getattr(value, key), leaves) for key in keys))
 
 
 def structure_parts(structure: Any) -> list[Any]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from autoconv.operators.staging import AbandonTrace
 from autoconv.runtime import dispatch
+from autoconv.runtime.objects import record_object
 from autoconv.runtime.recording import Trace
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import mutable_parts
@@ -97,9 +98,13 @@ def check_identities(result: Any, outside: Iterable[Any]) -> None:
 
 
 def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:
-    """A print of plain values and Python numbers becomes a node; anything else makes the call plain."""
-    if file is not None or any(isinstance(v, Tensor) and not v.weak for v in values):
-        raise RunPlain("print is given a file or an array")
+    """A print becomes a node; one to a file makes the call plain."""
+    if file is not None:
+        raise RunPlain("print is given a file")
+    simple = (str, int, float, bool, type(None))
+    if not all(isinstance(v, simple) or (isinstance(v, SymbolicTensor) and v.weak) for v in values):
+        record_object("object_print", values, sep=sep, end=end)
+        return
     template: list[Any] = []
     data: list[Any] = []
     for index, value in enumerate(values):

@@ -16,7 +16,9 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.calls import converted
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
 from autoconv.optimise import optimise
+from autoconv.runtime.containers import heap_of
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
+from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, new_trace, recording
 from autoconv.runtime.structure import flatten, is_structure, pack
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -213,6 +215,10 @@ def _outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any
 
 def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     """Results as they leave: under `function` every number is a tensor, under `compile` Python's stay Python's."""
+    if type(value) is SymbolicObject:
+        return value
+    if heap_of(value) is not None:
+        return heap_of(value)
     if is_structure(value):
         leaves, template = flatten(value)
         return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])

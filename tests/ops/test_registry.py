@@ -25,6 +25,7 @@ WITHOUT_SAMPLES = {
     "raise": "its attributes are exceptions; tests of tracing",
     "python_print": "writes to standard output; tests of compiled functions",
     "absent": "its attribute is a type; tests of tracing",
+    **{name: "on values of Python's own; tests/ops/test_objects.py" for name in OPS if name.startswith("object_")},
 }
 ONLY_ARRAYS = (np.ndarray, np.generic)
 

@@ -1,0 +1,105 @@
+"""Python's builtins on values that only the running graph knows."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import float64, int64
+from autoconv.graph.types import TensorType
+from autoconv.operators.builtins import OVERRIDES
+from autoconv.operators.layout import Variant
+from autoconv.operators.variants import distribute
+from autoconv.ops.objects import FUNCTIONS
+from autoconv.runtime.containers import PLAIN, heap_of, traced
+from autoconv.runtime.objects import SymbolicObject, apply_object, box, holds_symbols, record_object
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import SymbolicTensor
+
+_INTEGER = TensorType(int64, (), True)
+_FLOAT = TensorType(float64, (), True)
+
+
+def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
+    """A builtin function, method or class, which becomes part of the graph where it is given what only the graph knows.
+
+    On other values it is `otherwise`, or what it was.
+    """
+    otherwise = otherwise or function
+    if function is builtins.print:
+        return otherwise
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        if any(type(x) is Variant for x in (*args, *kwargs.values())):
+            names = tuple(kwargs)
+            count = len(args)
+            return distribute(
+                lambda *all_: apply(*all_[:count], **dict(zip(names, all_[count:], strict=True))),
+                *args, *kwargs.values(),
+            )  # fmt: skip
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, (str, bytes, dict, set, frozenset, list, tuple)) and type(owner) not in PLAIN:
+            if holds_symbols((*args, *kwargs.values())) and function.__name__ not in ("append", "extend", "insert"):
+                operands = [owner, *args, *kwargs.values()]
+                return record_object("object_method", operands, name=function.__name__, keywords=tuple(kwargs))
+            return _made(otherwise(*args, **kwargs))
+        late = otherwise is function and function in _TEXTS and any(isinstance(x, SymbolicTensor) for x in args)
+        if type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
+            return _made(otherwise(*args, **kwargs))
+        return graph_call(function, args, kwargs)
+
+    return apply
+
+
+# What no tensor has a meaning of its own for: under `compile` a tensor is a Python number, or an array.
+_TEXTS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
+
+
+def graph_call(function: Any, args: Any, kwargs: Any) -> Any:
+    """The builtin on objects of the graph; raises StagingError for one that there is no operation for."""
+    special = _SPECIAL.get(function)
+    if special is not None and not kwargs:
+        return special(*args)
+    name = getattr(function, "__name__", "")
+    if getattr(function, "__module__", "") == "math":
+        name = f"math.{name}"
+    if name not in FUNCTIONS or any(callable(value) for value in kwargs.values()):
+        raise StagingError(f"{name or function!r} is given a value that only the running graph knows", current_place())
+    return apply_object(name, *args, *kwargs.values(), keywords=tuple(kwargs))
+
+
+def is_in_graph(value: Any) -> bool:
+    return type(value) is SymbolicObject or heap_of(value) is not None
+
+
+def _needs_graph(args: Any, kwargs: Any) -> bool:
+    return any(is_in_graph(x) or (type(x) in (list, tuple, *PLAIN) and holds_symbols(x)) for x in args) or any(
+        map(is_in_graph, kwargs.values())
+    )
+
+
+def _made(value: Any) -> Any:
+    return traced(value)
+
+
+def _isinstance(x: Any, kinds: Any) -> Any:
+    return record_object("object_isinstance", [x], kinds=kinds)
+
+
+def _range(*bounds: Any) -> Any:
+    numbers = [record_object("object_index", [x]) if is_in_graph(x) else x for x in bounds]
+    return OVERRIDES[builtins.range](*numbers)
+
+
+_SPECIAL: dict[Any, Callable[..., Any]] = {
+    builtins.range: _range,
+    builtins.len: lambda x: record_object("object_length", [x]),
+    builtins.bool: lambda x=False: record_object("object_truth", [x]),
+    builtins.isinstance: _isinstance,
+    builtins.int: lambda x, *base: record_object("object_unbox", [apply_object("int", x, *base)], type=_INTEGER),
+    builtins.float: lambda x: record_object("object_unbox", [apply_object("float", x)], type=_FLOAT),
+}
+
+__all__ = ["box", "graph_call", "is_in_graph", "on_objects"]

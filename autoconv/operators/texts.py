@@ -1,0 +1,55 @@
+"""Text made of values: at once, or when the graph runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.operators.layout import Variant
+from autoconv.operators.object_calls import graph_call, is_in_graph
+from autoconv.operators.variants import distribute
+from autoconv.runtime.objects import apply_object, holds_symbols
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.tensor import SymbolicTensor
+
+_CONVERSIONS = {"r": repr, "s": str, "a": ascii}
+
+
+def text(*parts: Any) -> Any:
+    """The parts formatted and put together: an f-string."""
+    if current_region() is None:
+        return "".join([part if type(part) is str else format(part) for part in parts])
+    whole: Any = ""
+    for part in parts:
+        piece = formatted(part, "")
+        whole = piece if isinstance(whole, str) and not whole else whole + piece
+    return whole
+
+
+def formatted(value: Any, spec: Any, conversion: str = "") -> Any:
+    """`f'{value!conversion:spec}'`"""
+    if not _is_late(value, spec):
+        return format(_CONVERSIONS[conversion](value) if conversion else value, spec)
+    if type(value) is Variant or type(spec) is Variant:
+        return distribute(lambda v, s: formatted(v, s, conversion), value, spec)
+    converted = graph_call(_CONVERSIONS[conversion], (value,), {}) if conversion else value
+    return apply_object("format", converted, spec)
+
+
+def percent(template: Any, values: Any) -> Any:
+    """`template % values` for a template that is a string."""
+    if not _is_late(values):
+        return template % values
+    if type(values) is Variant:
+        return distribute(lambda v: percent(template, v), values)
+    return apply_object("mod", template, values)
+
+
+def _is_late(*values: Any) -> bool:
+    """Whether text is to be made of what only the running graph knows; under the first contract it tells of that."""
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return False
+    return any(
+        isinstance(v, (SymbolicTensor, Variant)) or is_in_graph(v) or (isinstance(v, (tuple, list, dict)) and holds_symbols(v))
+        for v in values
+    )  # fmt: skip

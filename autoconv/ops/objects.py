@@ -1,0 +1,330 @@
+"""Values of Python's own in a running graph: text, lists of anything, dicts, exceptions.
+
+An object is made, read and changed where it is, in the order of the program: two values may be one object, as in
+Python. What an operation means is what Python's operators and builtins mean; `object_apply` names them by the keys of
+`FUNCTIONS`, so that no graph holds a function of the user's.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.ops.python_numbers import to_python_array
+from autoconv.ops.record import define, none
+
+_NO_GRADIENT = none("a value of Python's own")
+_READS = Effects.READ | Effects.RAISE
+_CHANGES = Effects.READ | Effects.WRITE | Effects.RAISE
+
+
+class NotAssigned:
+    """Stands for a name that is not assigned, in what a graph keeps of names."""
+
+    def __repr__(self) -> str:
+        return "<not assigned>"
+
+
+NOT_ASSIGNED = NotAssigned()
+
+# Results of these may be new objects that somebody changes later, or they change their first operand.
+_MAKING: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "matmul": operator.matmul,
+    "lshift": operator.lshift, "rshift": operator.rshift, "and": operator.and_, "or": operator.or_,
+    "xor": operator.xor, "neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": operator.abs,
+    "iadd": operator.iadd, "isub": operator.isub, "imul": operator.imul, "itruediv": operator.itruediv,
+    "ifloordiv": operator.ifloordiv, "imod": operator.imod, "ipow": operator.ipow, "ilshift": operator.ilshift,
+    "irshift": operator.irshift, "iand": operator.iand, "ior": operator.ior, "ixor": operator.ixor,
+    "imatmul": operator.imatmul, "getitem": operator.getitem, "slice": builtins.slice, "list": builtins.list,
+    "tuple": builtins.tuple, "dict": builtins.dict, "set": builtins.set, "frozenset": builtins.frozenset,
+    "sorted": builtins.sorted, "reversed": builtins.reversed, "enumerate": builtins.enumerate, "zip": builtins.zip,
+    "divmod": builtins.divmod, "sum": builtins.sum, "min": builtins.min, "max": builtins.max,
+    "range": builtins.range, "next": builtins.next, "iter": builtins.iter, "bytes": builtins.bytes,
+}  # fmt: skip
+_CHANGING: dict[str, Callable[..., Any]] = {"setitem": operator.setitem, "delitem": operator.delitem}
+_READING: dict[str, Callable[..., Any]] = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+    "is": operator.is_, "is_not": operator.is_not, "contains": operator.contains, "str": builtins.str,
+    "repr": builtins.repr, "ascii": builtins.ascii, "format": builtins.format, "int": builtins.int,
+    "float": builtins.float, "complex": builtins.complex, "bool": builtins.bool, "round": builtins.round,
+    "any": builtins.any, "all": builtins.all, "ord": builtins.ord, "chr": builtins.chr, "hex": builtins.hex,
+    "bin": builtins.bin, "oct": builtins.oct, "len": builtins.len, "hash": builtins.hash,
+    "callable": builtins.callable, "type_name": lambda x: type(x).__name__,
+}  # fmt: skip
+FUNCTIONS = {**_MAKING, **_CHANGING, **_READING}
+FUNCTIONS.update({f"math.{name}": value for name, value in vars(math).items() if callable(value)})
+
+_PLAIN = (
+    str, bytes, bytearray, int, float, bool, complex, list, tuple, dict, set, frozenset, range, slice, types.NoneType,
+    np.generic, BaseException,
+)  # fmt: skip
+
+
+def _any(*_: Type, **__: Any) -> ObjectType:
+    return ObjectType()
+
+
+def _nothing(*_: Type, **__: Any) -> tuple[()]:
+    return ()
+
+
+def _truth_type(*_: Type, **__: Any) -> TensorType:
+    return TensorType(bool_, (), True)
+
+
+def _count_type(*_: Type, **__: Any) -> TensorType:
+    return TensorType(int64, (), True)
+
+
+define(
+    name="object_constant", graphdef="ObjectConst", result=lambda *, value: ObjectType(type(value).__name__),
+    kernel=lambda *, value: (value,), gradient=_NO_GRADIENT, effects=Effects.READ,
+)  # fmt: skip
+
+
+def _box(x: Any, *, how: str) -> tuple[Any]:
+    """`how`: "number", a Python number; "array", what NumPy has; "tensor", as it is under the first contract."""
+    array = np.asarray(x)
+    if how == "number":
+        return (array.item(),)
+    return (array[()] if not array.ndim else array,)
+
+
+def _box_type(x: TensorType, *, how: str) -> ObjectType:
+    if how != "number":
+        return ObjectType()
+    return ObjectType("bool" if x.dtype.is_bool else "int" if x.dtype.is_integer else "float")
+
+
+define(
+    name="object_box", graphdef="ObjectBox", result=_box_type, kernel=_box, gradient=_NO_GRADIENT, effects=Effects.READ
+)
+
+
+def _unbox(x: Any, *, type: TensorType) -> np.ndarray:
+    if not type.weak:
+        return np.asarray(x, type.dtype.numpy)
+    return to_python_array(x)
+
+
+define(
+    name="object_unbox", graphdef="ObjectUnbox", result=lambda x, *, type: type, kernel=_unbox, gradient=_NO_GRADIENT,
+    effects=_READS,
+)  # fmt: skip
+
+
+def _build(*items: Any, kind: str) -> tuple[Any]:
+    """A new container; the items of a dict are key, value, key, value …"""
+    if kind == "dict":
+        return (dict(zip(items[::2], items[1::2], strict=True)),)
+    return ({"list": list, "tuple": tuple, "set": set}[kind](items),)
+
+
+define(
+    name="object_build", graphdef="ObjectBuild", result=lambda *_, kind: ObjectType(kind), kernel=_build,
+    gradient=_NO_GRADIENT, effects=_CHANGES,
+)  # fmt: skip
+
+
+def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
+    """The operator or builtin of that name; the last operands are passed by the names in `keywords`."""
+    for operand in operands:
+        _refuse_arrays_in_place(operand, function)
+    count = len(operands) - len(keywords)
+    return (FUNCTIONS[function](*operands[:count], **dict(zip(keywords, operands[count:], strict=True))),)
+
+
+def _refuse_arrays_in_place(operand: Any, function: str) -> None:
+    in_place = function == "setitem" or (function[0] == "i" and function in _MAKING and function not in ("iter",))
+    if in_place and isinstance(operand, np.ndarray):
+        raise StagingError("an array that a list or dict holds is changed in place, which a graph cannot do yet")
+
+
+def _apply_effects(_: Any, attributes: Any) -> Effects:
+    return _CHANGES if attributes["function"] in (_MAKING | _CHANGING) else _READS
+
+
+define(
+    name="object_apply", graphdef="ObjectApply", result=_any, kernel=_apply, gradient=_NO_GRADIENT,
+    effects=_apply_effects,
+)  # fmt: skip
+define(
+    name="object_truth", graphdef="ObjectTruth", result=_truth_type, kernel=lambda x: np.array(bool(x)),
+    gradient=_NO_GRADIENT, effects=_READS,
+)  # fmt: skip
+define(
+    name="object_length", graphdef="ObjectLength", result=_count_type, kernel=lambda x: np.array(len(x)),
+    gradient=_NO_GRADIENT, effects=_READS,
+)  # fmt: skip
+define(
+    name="object_index", graphdef="ObjectIndex", result=_count_type,
+    kernel=lambda x: to_python_array(operator.index(x)), gradient=_NO_GRADIENT, effects=_READS,
+)  # fmt: skip
+
+
+def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
+    """A method of one of Python's own classes; AttributeError where it has none of that name."""
+    found = getattr(x, name)
+    if not isinstance(x, _PLAIN) or isinstance(found, types.MethodType):
+        raise StagingError(
+            f"a graph chooses which {type(x).__name__} it calls the method {name!r} of, and cannot call it"
+        )
+    count = len(arguments) - len(keywords)
+    return (found(*arguments[:count], **dict(zip(keywords, arguments[count:], strict=True))),)
+
+
+define(
+    name="object_method", graphdef="ObjectMethod", result=_any, kernel=_method, gradient=_NO_GRADIENT,
+    effects=_CHANGES,
+)  # fmt: skip
+
+
+def _get_attribute(x: Any, *, name: str) -> tuple[Any]:
+    _refuse_own_access(x, name)
+    return (getattr(x, name),)
+
+
+def _set_attribute(x: Any, value: Any, *, name: str) -> tuple[()]:
+    _refuse_own_access(x, name)
+    setattr(x, name, value)
+    return ()
+
+
+def _delete_attribute(x: Any, *, name: str) -> tuple[()]:
+    _refuse_own_access(x, name)
+    delattr(x, name)
+    return ()
+
+
+def _refuse_own_access(x: Any, name: str) -> None:
+    """Attributes that run the user's code are none that a graph can reach."""
+    found = getattr(type(x), name, None)
+    if isinstance(found, (property, types.FunctionType)):
+        raise StagingError(f"a graph chooses which {type(x).__name__} it takes {name!r} of, and cannot run its code")
+
+
+define(
+    name="object_get_attribute", graphdef="ObjectGetAttribute", result=_any, kernel=_get_attribute,
+    gradient=_NO_GRADIENT, effects=_READS,
+)  # fmt: skip
+define(
+    name="object_set_attribute", graphdef="ObjectSetAttribute", result=_nothing, kernel=_set_attribute,
+    gradient=_NO_GRADIENT, effects=_CHANGES,
+)  # fmt: skip
+define(
+    name="object_delete_attribute", graphdef="ObjectDeleteAttribute", result=_nothing, kernel=_delete_attribute,
+    gradient=_NO_GRADIENT, effects=_CHANGES,
+)  # fmt: skip
+
+
+class Cursor:
+    """Where a loop is in what it goes over."""
+
+    __slots__ = ("current", "items")
+
+    def __init__(self, items: Iterator[Any]) -> None:
+        self.items = items
+        self.current: Any = None
+
+    def advance(self) -> bool:
+        """Goes to the next item; False when there is none."""
+        for self.current in self.items:
+            return True
+        return False
+
+
+define(
+    name="object_iterate", graphdef="ObjectIterate", result=lambda *_: ObjectType("iterator"),
+    kernel=lambda x: (Cursor(iter(x)),), gradient=_NO_GRADIENT, effects=_CHANGES,
+)  # fmt: skip
+define(
+    name="object_advance", graphdef="ObjectAdvance", result=_truth_type, kernel=lambda it: np.array(it.advance()),
+    gradient=_NO_GRADIENT, effects=_CHANGES,
+)  # fmt: skip
+define(
+    name="object_current", graphdef="ObjectCurrent", result=_any, kernel=lambda it: (it.current,),
+    gradient=_NO_GRADIENT, effects=_READS,
+)  # fmt: skip
+
+
+def _unpack(x: Any, *, count: int, star: int = -1) -> tuple[Any, ...]:
+    """The items of x as Python unpacks them to `count` names, of which the one at `star` takes the rest."""
+    items = list(x)
+    if star < 0:
+        if len(items) > count:
+            raise ValueError(f"too many values to unpack (expected {count})")
+        if len(items) < count:
+            raise ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
+        return tuple(items)
+    if len(items) < count - 1:
+        raise ValueError(f"not enough values to unpack (expected at least {count - 1}, got {len(items)})")
+    after = count - 1 - star
+    end = len(items) - after
+    return (*items[:star], items[star:end], *items[end:])
+
+
+define(
+    name="object_unpack", graphdef="ObjectUnpack", result=lambda *_, count, star=-1: (ObjectType(),) * count,
+    kernel=_unpack, gradient=_NO_GRADIENT, effects=_CHANGES,
+)  # fmt: skip
+define(
+    name="object_isinstance", graphdef="ObjectIsinstance", result=_truth_type,
+    kernel=lambda x, *, kinds: np.array(isinstance(x, kinds)), gradient=_NO_GRADIENT, effects=_READS,
+)  # fmt: skip
+
+
+def _match(x: Any, *, clauses: tuple[Any, ...]) -> np.ndarray:
+    """The number of the first except clause that takes the exception; their count when none does."""
+    for number, kinds in enumerate(clauses):
+        if isinstance(x, kinds):
+            return np.array(number)
+    return np.array(len(clauses))
+
+
+define(
+    name="object_match", graphdef="ObjectMatch", result=_count_type, kernel=_match, gradient=_NO_GRADIENT,
+    effects=Effects.READ,
+)  # fmt: skip
+
+
+def _raise(x: Any, *rest: Any, linked: str = "") -> tuple[()]:
+    """Raises x; `rest` is what it was raised `linked` to: its "context", or its "cause"."""
+    if linked == "context" and x.__context__ is None and rest[0] is not x:
+        x.__context__ = rest[0]
+    elif linked == "cause":
+        x.__cause__ = rest[0]
+    raise x
+
+
+define(
+    name="object_raise", graphdef="ObjectRaise", result=_nothing, kernel=_raise, gradient=_NO_GRADIENT,
+    effects=Effects.RAISE | Effects.OUTPUT | Effects.READ,
+)  # fmt: skip
+
+
+def _make_exception(*arguments: Any, kind: type[BaseException]) -> tuple[Any]:
+    return (kind(*arguments),)
+
+
+define(
+    name="object_exception", graphdef="ObjectException", result=lambda *_, kind: ObjectType(kind.__name__),
+    kernel=_make_exception, gradient=_NO_GRADIENT, effects=_CHANGES,
+)  # fmt: skip
+define(
+    name="object_print", graphdef="PrintV2", result=_nothing,
+    kernel=lambda *values, sep, end: (print(*values, sep=sep, end=end), ())[1], gradient=_NO_GRADIENT,
+    effects=Effects.OUTPUT | _READS,
+)  # fmt: skip
+
+__all__ = ["FUNCTIONS", "NOT_ASSIGNED", "Cursor"]

@@ -1,0 +1,202 @@
+"""Lists, dicts and sets that traced code makes: Python's own until a tensor decides what they hold, then the graph's.
+
+Such a container is a real list with its items known while tracing; once it is changed in a region, so that how long it
+is depends on a tensor, it moves into the graph (`materialise`) and every operation on it becomes a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.runtime.journal import Spot
+from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
+from autoconv.runtime.recording import COMPILE, current_region
+
+
+class Traced:
+    """What the three have in common. `_heap` is the object of the graph, `_home` the region that made it."""
+
+    __slots__ = ()
+    _heap: SymbolicObject | None
+    _home: Any
+
+    def __autoconv_box__(self) -> SymbolicObject:
+        return materialise(self)
+
+    def __autoconv_graph_value__(self) -> Any:
+        return materialise(self).value_in_graph
+
+    def __autoconv_wrap__(self) -> Any:
+        return as_object
+
+
+class TracedList(list, Traced):  # type: ignore[type-arg]
+    __slots__ = ("_heap", "_home")
+
+    def __init__(self, items: Any = ()) -> None:
+        list.__init__(self, items)
+        self._heap = None
+        self._home = current_region()
+
+
+class TracedDict(dict, Traced):  # type: ignore[type-arg]
+    __slots__ = ("_heap", "_home")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        dict.__init__(self, *args, **kwargs)
+        self._heap = None
+        self._home = current_region()
+
+
+class TracedSet(set, Traced):  # type: ignore[type-arg]
+    __slots__ = ("_heap", "_home")
+
+    def __init__(self, items: Any = ()) -> None:
+        set.__init__(self, items)
+        self._heap = None
+        self._home = current_region()
+
+
+KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
+PLAIN: dict[type, type] = {traced: plain for plain, traced in KINDS.items()}
+for _traced, _plain in PLAIN.items():
+    _traced.__autoconv_plain__ = _plain  # type: ignore[attr-defined]
+
+
+def traced(container: Any) -> Any:
+    """A list, dict or set that was just made, as one that a trace can follow."""
+    kind = KINDS.get(type(container))
+    return container if kind is None else kind(container)
+
+
+def heap_of(value: Any) -> SymbolicObject | None:
+    """The object of the graph that a container has become."""
+    return value._heap if type(value) in PLAIN else None
+
+
+def materialise(container: Any) -> SymbolicObject:
+    """Moves a container into the graph, at this point of the region that is recorded."""
+    if container._heap is not None:
+        return container._heap
+    note_container(container)
+    kind = PLAIN[type(container)]
+    items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
+    heap = build_object(kind.__name__, items)
+    _put(container, heap)
+    return heap
+
+
+def contents(container: Any) -> Any:
+    """What a container holds: a tuple of items (of pairs), a frozenset, or the object of the graph."""
+    if type(container) in PLAIN and container._heap is not None:
+        return container._heap
+    if isinstance(container, list):
+        return tuple(list.__iter__(container))
+    return tuple(dict.items(container)) if isinstance(container, dict) else frozenset(set.__iter__(container))
+
+
+def _put(container: Any, held: Any) -> None:
+    """Makes a container hold what `contents` gave."""
+    if type(container) in PLAIN:
+        container._heap = held if isinstance(held, SymbolicObject) else None
+        held = () if container._heap is not None else held
+    if isinstance(container, list):
+        list.__setitem__(container, slice(None), held)
+    elif isinstance(container, dict):
+        dict.clear(container)
+        dict.update(container, held)
+    else:
+        set.clear(container)
+        set.update(container, held)
+
+
+def container_spot(container: Any) -> Spot:
+    """The contents of a list, dict or set, as something that regions write."""
+    plain = PLAIN.get(type(container), type(container))
+    return Spot(
+        (id(container),),
+        f"a {plain.__name__}",
+        lambda: contents(container),
+        lambda held: _put(container, held),
+        container,
+        getattr(container, "_home", None),
+    )
+
+
+def note_container(container: Any) -> None:
+    """Notes in the journal of the region that a container is about to change, unless the region made it."""
+    region = current_region()
+    journal = region.journal if region is not None else None
+    if journal is None or heap_of(container) is not None:
+        return
+    journal.note(container_spot(container))
+
+
+_CHANGING = frozenset(
+    {
+        "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
+        "setdefault", "popitem", "intersection_update", "difference_update", "symmetric_difference_update",
+        "__setitem__", "__delitem__", "__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__",
+    }
+)  # fmt: skip
+_OPERATORS = {
+    "__getitem__": "getitem", "__setitem__": "setitem", "__delitem__": "delitem", "__add__": "add", "__mul__": "mul",
+    "__iadd__": "iadd", "__imul__": "imul", "__or__": "or", "__and__": "and", "__sub__": "sub", "__xor__": "xor",
+    "__ior__": "ior", "__iand__": "iand", "__isub__": "isub", "__ixor__": "ixor", "__eq__": "eq", "__ne__": "ne",
+    "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge", "__reversed__": "reversed",
+}  # fmt: skip
+_REFLECTED = {"__rmul__": "mul", "__radd__": "add", "__ror__": "or", "__rand__": "and", "__rsub__": "sub"}
+_REFUSED = {"__len__": "asked for its length", "__contains__": "searched", "__str__": "turned into text",
+            "__repr__": "turned into text", "__format__": "turned into text"}  # fmt: skip
+# These compare items, or take a position: with symbols among them the graph has to do it.
+_COMPARING = frozenset({"sort", "index", "count", "remove", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
+_BY_VALUE = frozenset({"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"})
+_IN_PLACE = frozenset({"__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__"})
+
+
+def _forwarding(plain: type, name: str) -> Callable[..., Any]:
+    own = getattr(plain, name)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._heap is None and _needs_graph(self, name, args):
+            materialise(self)
+        if self._heap is None:
+            if name in _CHANGING:
+                note_container(self)
+            return traced(own(self, *args, **kwargs))
+        if name == "__iter__":
+            return iter(self._heap)
+        if name in _REFUSED:
+            raise StagingError(f"a {plain.__name__} that only the running graph knows is {_REFUSED[name]} by Python")
+        if name in _OPERATORS:
+            result = apply_object(_OPERATORS[name], self._heap, *args)
+            return self if name in _IN_PLACE else result
+        if name in _REFLECTED:
+            return apply_object(_REFLECTED[name], *args, self._heap)
+        return record_object("object_method", [self._heap, *args, *kwargs.values()], name=name, keywords=tuple(kwargs))
+
+    method.__name__ = name
+    return method
+
+
+def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
+    """Whether an operation depends on values that are known only when the graph runs."""
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return False
+    if name in _COMPARING:
+        return holds_symbols(args) or holds_symbols(contents(container))
+    if isinstance(container, list):
+        return name not in _BY_VALUE and holds_symbols(args[:1])
+    return holds_symbols(args[:1])
+
+
+for _plain, _traced in KINDS.items():
+    _names = [n for n in dir(_plain) if not n.startswith("__") and n != "fromkeys"]
+    _names += [n for n in (*_OPERATORS, *_REFLECTED, *_REFUSED, "__iter__") if hasattr(_plain, n)]
+    for _name in _names:
+        setattr(_traced, _name, _forwarding(_plain, _name))
+
+__all__ = ["PLAIN", "Traced", "container_spot", "contents", "heap_of", "materialise", "note_container", "traced"]

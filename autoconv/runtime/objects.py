@@ -1,0 +1,273 @@
+"""Values of Python's own that only the running graph knows, as traced code meets them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ObjectType, TensorType
+from autoconv.ops.objects import NOT_ASSIGNED
+from autoconv.runtime import dispatch
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.recording import COMPILE, Region, current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+
+# Attributes of Python's own classes that are methods: `x.append` is one before it is known what x is.
+_METHODS = frozenset(
+    name
+    for kind in (str, bytes, int, float, list, tuple, dict, set, range, BaseException)
+    for name in dir(kind)
+    if not name.startswith("__") and callable(getattr(kind, name))
+)
+
+
+class SymbolicObject:
+    """A value of Python's own in a graph that is being recorded. Every operation on it becomes a node."""
+
+    __slots__ = ("__weakref__", "_value")
+
+    def __init__(self, value: Value) -> None:
+        self._value = value
+
+    @property
+    def value_in_graph(self) -> Value:
+        return self._value
+
+    def __autoconv_graph_value__(self) -> Value:
+        return self._value
+
+    def __autoconv_wrap__(self) -> Callable[[Any], Any]:
+        return as_object
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        if name in _METHODS:
+            return ObjectMethod(self, name)
+        return record_object("object_get_attribute", [self], name=name)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        apply_object("setitem", self, index, value)
+
+    def __delitem__(self, index: Any) -> None:
+        apply_object("delitem", self, index)
+
+    def __iter__(self) -> Iterator[Any]:
+        """What unpacking takes: the names that are assigned say how many items there have to be."""
+        counts = _names_unpacked(sys._getframe(1))
+        if counts is None:
+            _refuse("iterated over by Python itself")
+        count, star = counts
+        found = record_object("object_unpack", [self], count=count, star=star)
+        parts = list(found) if count != 1 else [found]
+        if star >= 0:
+            # Python collects what the starred name takes from an iterator: it may be any number of items
+            _refuse("unpacked to a starred name")
+        return iter(parts)
+
+    def __bool__(self) -> bool:
+        _refuse("asked for its truth by Python itself")
+
+    def __len__(self) -> int:
+        _refuse("asked for its length by Python itself")
+
+    def __index__(self) -> int:
+        _refuse("used as an index by Python itself")
+
+    __int__ = __float__ = __complex__ = __index__  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        _refuse("used as a key by Python itself")
+
+    def __contains__(self, item: Any) -> bool:
+        _refuse("searched by Python itself")
+
+    def __str__(self) -> str:
+        _refuse("turned into text by Python itself")
+
+    def __format__(self, spec: str) -> str:
+        _refuse("turned into text by Python itself")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        _refuse("called")
+
+    def __repr__(self) -> str:
+        return f"<autoconv object {self._value.full_name!r}>"
+
+
+class ObjectMethod:
+    """`x.name` of a symbolic object, to be called."""
+
+    __slots__ = ("name", "owner")
+    __autoconv_function__ = True
+
+    def __init__(self, owner: SymbolicObject, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        operands = [self.owner, *args, *kwargs.values()]
+        return record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
+
+
+def as_object(value: Any) -> Any:
+    """A graph value as traced code meets it; what a graph gave when it ran as it is."""
+    return SymbolicObject(value) if isinstance(value, Value) else value
+
+
+def is_object(value: Any) -> bool:
+    return type(value) is SymbolicObject
+
+
+def apply_object(function: str, *operands: Any, keywords: tuple[str, ...] = ()) -> Any:
+    """Python's operator or builtin of that name (see `autoconv.ops.objects`), computed when the graph runs."""
+    return record_object("object_apply", operands, function=function, keywords=keywords)
+
+
+def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
+    """A node over objects, its operands boxed; what it gives, wrapped."""
+    region = current_region()
+    if region is None:
+        raise StagingError("a value that belongs to a graph is used after the graph was recorded", current_place())
+    inputs = [region.lift(box(operand).value_in_graph) for operand in operands]
+    results = [_wrapped(value) for value in region.record(op, inputs, attributes).results]
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def box(value: Any) -> SymbolicObject:
+    """Any value as an object of the graph; raises StagingError for what cannot be one."""
+    if type(value) is SymbolicObject:
+        return value
+    hook = getattr(type(value), "__autoconv_box__", None)
+    if hook is not None:
+        return hook(value)
+    region = current_region()
+    assert region is not None
+    if isinstance(value, (SymbolicTensor, EagerTensor)) or as_tensor(value) is not None:
+        return _boxed_tensor(value, region)
+    if type(value) in (tuple, list, set, dict) and holds_symbols(value):
+        return build_object(type(value).__name__, value)
+    if isinstance(value, tuple) and holds_symbols(value):
+        raise StagingError("a named tuple of values that only the graph knows cannot be part of a list or dict")
+    if region.trace.owned is not None and id(value) in region.trace.owned:
+        raise StagingError(
+            f"a {type(value).__name__} that was made here becomes part of what only the graph knows", current_place()
+        )
+    if hasattr(type(value), "__autoconv_graph_value__"):
+        raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
+    if type(value).__name__ == "Undefined":
+        value = NOT_ASSIGNED
+    return constant_object(value)
+
+
+def constant_object(value: Any) -> SymbolicObject:
+    """The Python object itself, in the graph."""
+    region = current_region()
+    assert region is not None
+    return SymbolicObject(region.record("object_constant", [], {"value": value}).results[0])
+
+
+def build_object(kind: str, items: Any) -> SymbolicObject:
+    """A new list, tuple, set or dict (given as a dict, or as pairs) in the graph."""
+    if kind == "dict":
+        pairs = items.items() if isinstance(items, dict) else items
+        items = [part for pair in pairs for part in pair]
+    return record_object("object_build", list(items), kind=kind)
+
+
+def unboxed(value: Any, type_: TensorType) -> SymbolicTensor:
+    """The number (or array) that an object is known to be."""
+    return record_object("object_unbox", [value], type=type_)
+
+
+def truth_of(value: SymbolicObject) -> Any:
+    return record_object("object_truth", [value])
+
+
+def _boxed_tensor(value: Any, region: Region) -> SymbolicObject:
+    tensor = as_tensor(value)
+    assert tensor is not None
+    if isinstance(tensor, EagerTensor) and tensor.weak:
+        return constant_object(tensor.numpy().item())
+    if tensor.weak:
+        how = "number"
+    elif region.contract == COMPILE:
+        how = "array"
+    else:
+        raise StagingError(
+            "a tensor becomes part of a list, dict or name whose type only the graph knows", current_place(),
+            "an autoconv.TensorArray, or values of one type on all paths",
+        )  # fmt: skip
+    return SymbolicObject(
+        region.record("object_box", [region.lift(dispatch.graph_value(region, tensor))], {"how": how}).results[0]
+    )
+
+
+def holds_symbols(value: Any) -> bool:
+    """Whether a container holds, at any depth, what is known only when the graph runs."""
+    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    for item in items:
+        if isinstance(item, (SymbolicTensor, SymbolicObject)) or hasattr(type(item), "__autoconv_box__"):
+            return True
+        if type(item) in (tuple, list, set, dict) and holds_symbols(item):
+            return True
+    return False
+
+
+def _wrapped(value: Value) -> Any:
+    return SymbolicObject(value) if isinstance(value.type, ObjectType) else SymbolicTensor(value)
+
+
+def _refuse(how: str) -> NoReturn:
+    raise StagingError(f"a value that only the running graph knows is {how}", current_place())
+
+
+def _names_unpacked(frame: Any) -> tuple[int, int] | None:
+    """(how many targets the frame is unpacking to, position of the starred one or -1); None when it is not."""
+    import opcode  # the names of the instructions, for this alone
+
+    code = frame.f_code.co_code
+    position = frame.f_lasti
+    name = opcode.opname[code[position]]
+    argument = code[position + 1]
+    if position >= 2 and opcode.opname[code[position - 2]] == "EXTENDED_ARG":
+        return None
+    if name == "UNPACK_SEQUENCE":
+        return argument, -1
+    if name == "UNPACK_EX":
+        return argument + 1, argument
+    return None
+
+
+def _binary(function: str) -> Callable[[Any, Any], Any]:
+    return lambda self, other: apply_object(function, self, other)
+
+
+def _reflected(function: str) -> Callable[[Any, Any], Any]:
+    return lambda self, other: apply_object(function, other, self)
+
+
+for _name, _function in (
+    ("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "truediv"), ("floordiv", "floordiv"), ("mod", "mod"),
+    ("pow", "pow"), ("matmul", "matmul"), ("lshift", "lshift"), ("rshift", "rshift"), ("and", "and"), ("or", "or"),
+    ("xor", "xor"), ("divmod", "divmod"),
+):  # fmt: skip
+    setattr(SymbolicObject, f"__{_name}__", _binary(_function))
+    setattr(SymbolicObject, f"__r{_name}__", _reflected(_function))
+    if _name != "divmod":
+        setattr(SymbolicObject, f"__i{_name}__", _binary(f"i{_function}"))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(SymbolicObject, f"__{_name}__", _binary(_name))
+for _name in ("neg", "pos", "invert", "abs"):
+    setattr(SymbolicObject, f"__{_name}__", lambda self, _function=_name: apply_object(_function, self))
+SymbolicObject.__getitem__ = _binary("getitem")  # type: ignore[attr-defined]
+SymbolicObject.__round__ = lambda self, *digits: apply_object("round", self, *digits)  # type: ignore[attr-defined]
+SymbolicObject.__array_ufunc__ = None  # type: ignore[attr-defined]
+
+__all__ = ["SymbolicObject", "apply_object", "as_object", "box", "is_object", "np"]
