@@ -54,16 +54,15 @@ def outcome(function: Callable[..., Any], names: dict[str, Any], arguments: tupl
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found: tuple[str, Any] = "returns", freeze(function(*given))
-        except LeakError:
-            raise
+            found: tuple[str, Any] = "returns", function(*given)
         except Exception as error:
-            found = "raises", freeze(error)
+            found = "raises", error
+    seen: dict[int, Any] = {}  # one for all parts: a list that is returned may be an argument or a global
     return {
-        "result": found,
+        "arguments": freeze(list(given), seen),
+        "globals": {name: freeze(value, seen) for name, value in names.items() if _is_data(name, value)},
+        "result": (found[0], freeze(found[1], seen)),
         "output": output.getvalue(),
-        "arguments": freeze(list(given)),
-        "globals": {name: freeze(value) for name, value in names.items() if _is_data(name, value)},
     }
 
 
@@ -74,35 +73,44 @@ def _is_data(name: str, value: Any) -> bool:
     return isinstance(value, (int, float, list, dict, set, str)) or (isinstance(value, type) and name == "Box")
 
 
-def freeze(value: Any, depth: int = 0) -> Any:
-    """The value as nested tuples with the names of types; raises LeakError for a symbolic tensor."""
-    kind = type(value).__name__
+def freeze(value: Any, seen: dict[int, Any] | None = None, depth: int = 0) -> Any:
+    """The value as nested tuples with the names of types; raises LeakError for a symbolic tensor.
+
+    What can change and was seen before becomes ("again", how manieth it was): `seen` remembers it.
+    """
+    kind, seen = type(value).__name__, {} if seen is None else seen
     if kind in ("SymbolicTensor", "Variant", "Undefined") or kind.endswith("Tensor"):
         if kind == "EagerTensor":
             return kind, repr(value)
         raise LeakError(f"a {kind} comes out: {value!r}"[:200])
-    if depth > 6:
-        return "..."
-    if isinstance(value, (list, tuple)):
-        return kind, *(freeze(item, depth + 1) for item in value)
-    if isinstance(value, (set, frozenset)):
-        return kind, *sorted((freeze(item, depth + 1) for item in value), key=repr)
-    if isinstance(value, dict):
-        return kind, *((freeze(key), freeze(item, depth + 1)) for key, item in value.items())
-    if isinstance(value, np.ndarray):
-        return kind, str(value.dtype), value.shape, freeze(value.tolist())
     if isinstance(value, (bool, int, float, np.generic)):
         return kind, value.item() if isinstance(value, np.generic) else value
     if isinstance(value, (str, bytes, type(None))):
         return kind, _REGION.sub("", value) if isinstance(value, str) else value
-    if isinstance(value, BaseException):
-        cause = () if value.__cause__ is None else (("from", freeze(value.__cause__, depth + 1)),)
-        return kind, freeze(value.args, depth + 1), *cause
-    if isinstance(value, type):
-        return "class", kind if not hasattr(value, "scale") else ("scale", freeze(value.scale))
-    if hasattr(value, "__dict__") and not callable(type(value).__dict__.get("__get__")):
-        return kind, *((name, freeze(item, depth + 1)) for name, item in sorted(vars(value).items()))
-    return (kind,)
+    if not isinstance(value, (tuple, frozenset, BaseException, type)) and not callable(value):
+        if id(value) in seen:
+            return "again", list(seen).index(id(value))
+        seen[id(value)] = value  # kept, so that no other takes its id
+    return kind, *(_parts(value, seen, depth + 1) if depth < 7 else ["..."])
+
+
+def _parts(value: Any, seen: dict[int, Any], depth: int) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)):
+        yield from (freeze(item, seen, depth) for item in value)
+    elif isinstance(value, (set, frozenset)):
+        yield from sorted((freeze(item, seen, depth) for item in value), key=repr)
+    elif isinstance(value, dict):
+        yield from ((freeze(key, seen, depth), freeze(item, seen, depth)) for key, item in value.items())
+    elif isinstance(value, np.ndarray):
+        yield from (str(value.dtype), value.shape, freeze(value.tolist()))
+    elif isinstance(value, BaseException):
+        yield freeze(value.args, seen, depth)
+        if value.__cause__ is not None:
+            yield "from", freeze(value.__cause__, seen, depth)
+    elif isinstance(value, type):
+        yield freeze(getattr(value, "scale", None))
+    elif hasattr(value, "__dict__") and not callable(value):
+        yield from ((name, freeze(item, seen, depth)) for name, item in sorted(vars(value).items()))
 
 
 def difference(expected: Sequence[Any], found: Sequence[Any], inputs: Sequence[tuple[Any, ...]]) -> tuple[str, str]:

@@ -13,7 +13,9 @@ from autoconv.runtime.convert import python_number
 from differential.compare import load, outcomes
 
 # With these a program asks whether something is an int, looks it up, or prints it, and a tensor is no int to that.
-UNFIT = frozenset({"array_writes", "arrays", "dicts", "list_argument", "log_argument", "match", "print", "sets"})
+UNFIT = frozenset(
+    {"array_writes", "arrays", "dicts", "list_argument", "log_argument", "match", "print", "sets", "strings"}
+)
 
 
 def runs_eagerly(program: Program) -> bool:
@@ -42,6 +44,13 @@ def eager_outcomes(program: Program) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return type(value)(map(_plain, value))
+    """The value with numbers for tensors: lists and dicts stay the same objects."""
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    if isinstance(value, list):
+        value[:] = map(_plain, value)
+    elif isinstance(value, dict):
+        value.update({key: _plain(item) for key, item in value.items()})
+    elif "__dict__" in dir(value) and type(value).__module__ == "programs":
+        vars(value).update({name: _plain(item) for name, item in vars(value).items() if not name.startswith("__")})
     return np.asarray(value).item() if type(value).__name__ == "EagerTensor" else value

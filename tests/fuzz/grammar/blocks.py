@@ -148,6 +148,8 @@ class Blocks(Simple):
         name = self.fresh("fuel")
         limit = self.rng.randint(2, 5 if self.scope.loops == 0 else 3)
         form = self.rng.randrange(4)
+        if self.on("list_writes") and self.chance(0.2):
+            return self.while_items(depth)
         if form == 0:
             self.line(f"{name} = 0")
             self.line(
@@ -173,6 +175,17 @@ class Blocks(Simple):
                 with self.deeper():
                     self.line("break")
         with self.reading("int", name):
+            self.loop_body(depth)
+        return ""
+
+    def while_items(self, depth: int) -> str:
+        """Until a list is used up, that no other name has."""
+        name, item = self.fresh("queue"), self.fresh("k")
+        self.line(f"{name} = [{self.integer(1)}, {self.int_atom()}, *range({self.int_atom()} % 3)]")
+        self.line(self.one(f"while {name}:", f"while len({name}) > 0:", f"while {name} and {self.condition(1)}:"))
+        with self.deeper():
+            self.line(f"{item} = {name}.pop({self.one('', '0', '-1')})")
+        with self.reading("int", item):
             self.loop_body(depth)
         return ""
 
@@ -209,7 +222,12 @@ class Blocks(Simple):
             if bound:
                 with self.deeper():
                     name = self.write("int") or "_"
-                    self.line(self.one(f"{name} = len(error.args)", f"{name} = 3 if isinstance(error, Stop) else 4"))
+                    self.line(self.one(
+                        f"{name} = len(error.args)", f"{name} = 3 if isinstance(error, Stop) else 4",
+                        f"{name} = error.args[0] if error.args and isinstance(error.args[0], int) else -1",
+                    ))  # fmt: skip
+                    if self.on("strings") and self.chance(0.3):
+                        self.line(f"{self.write('str') or '_'} = str(error)")
             if self.chance(0.15):
                 with self.deeper():
                     self.line(f"if {self.condition(1)}:")

@@ -21,6 +21,9 @@ class Containers(Numbers):
             (0.2, "", lambda: f"list({self.one('reversed', 'tuple')}({self.listed(0)}))"),
             (0.2, "", lambda: f"([{self.int_atom()}] * {self.one('3', '4')})"),
             (0.2, "lambdas", lambda: f"list(map(lambda it: it + {self.int_atom()}, {self.listed(0)}))"),
+            (0.3, "", lambda: f"{self.listed(0)}.copy()"),
+            (0.2, "dicts", lambda: f"({self.one('list(counts)', 'list(table.values())')} + [1, 2, 3])"),
+            (0.3, "nested", lambda: f"(grid[{self.integer(d)} % 3] + [1])"),
             (0.5, "slices", lambda: f"{self.listed(0)}[::{self.one('1', '-1')}]"),
             (0.4, "starred", lambda: f"[*{self.listed(0)}, {self.integer(d)}]"),
             (0.6, "comprehensions", lambda: f"[{self.integer(d)}, 0, *{self.comprehension(d, '[', ']')}]"
@@ -71,6 +74,9 @@ class Containers(Numbers):
             (0.2, "", lambda: f"'{{}}/{{}}'.format({self.integer(d)}, {self.text(0)})"),
             (0.3, "lists", lambda: f"','.join(str(it) for it in {self.listed(0)})"
                 if self.on("generator_expressions") else "'lists'"),
+            (0.2, "", lambda: f"({self.text(0)} * ({self.integer(d)} % 3))"),
+            (0.2, "lists", lambda: f"'-'.join(['a', {self.text(0)}])"),
+            (0.2, "dicts", lambda: "'/'.join(sorted(table))"),
             (0.2, "slices", lambda: f"{self.text(0)}[{self.one('1:', '::-1', ':2')}]"),
             (0.3, "conditionals", lambda: f"({self.text(0)} if {self.condition(d)} else 'other')"),
             (1.5, "fstrings", lambda: self.fstring(d)),
@@ -117,6 +123,8 @@ class Containers(Numbers):
             (1.5, "generators", lambda: self.stream(depth)),
             (0.5, "generator_expressions", lambda: f"({self.generated(depth)})"),
             (0.3, "objects dunders", lambda: "box"),
+            (0.3, "nested", lambda: f"grid[{self.integer(depth - 1)} % 3]"),
+            (0.2, "nested tuples", lambda: "(it[0] for it in grid)" if self.on("generator_expressions") else "(1, 2)"),
             (0.3, "lambdas", lambda: f"filter(lambda t: t != {self.int_atom()}, {self.one('range(4)', '(1, 2)')})"),
         ])  # fmt: skip
 

@@ -6,6 +6,7 @@ import ast
 
 # Each program draws a subset, so that a summary can say which feature keeps programs from being staged.
 FEATURES = {
+    "aliases": "two names of one list, dict or object, identity, changes by functions",
     "annotations": "x: int = 1",
     "array_writes": "changes to arrays in place",
     "arrays": "an argument that is a small NumPy array",
@@ -40,6 +41,7 @@ FEATURES = {
     "loop_else": "else of loops",
     "match": "match statements",
     "mixed": "names that hold numbers of another type on some paths",
+    "nested": "lists of lists, dicts of lists, objects that hold lists",
     "none": "names that hold None on some paths",
     "object_writes": "changes of attributes",
     "objects": "objects of the program's own classes",

@@ -9,7 +9,8 @@ from grammar.writer import Scope
 
 # What names the function's own values; a function of the module cannot see them.
 LOCAL_VALUES = ("objects", "dicts", "none", "arrays", "array_writes", "object_writes", "list_writes", "mixed",
-                "globals", "log_argument", "log_local", "classes", "with", "undefined", "helpers")  # fmt: skip
+                "nested", "aliases", "globals", "log_argument", "log_local", "classes", "with", "undefined",
+                "helpers")  # fmt: skip
 
 
 class Functions(Blocks):

@@ -33,6 +33,8 @@ STARTS = {
     "counts": {"counts": "{0: 1, 2: b}"},
     "table": {"table": "{'p': a, 'q': 2}"},
     "array": {"u": "v * 1"},
+    "grid": {"grid": "[[1, a], [b, 2], [0, 0]]"},
+    "rows": {"rows": "{'p': [a], 'q': []}"},
 }  # fmt: skip
 
 DUNDERS = """\
@@ -136,7 +138,8 @@ class _Program(Patterns):
         for feature, text in (("lists", "items"), ("dicts", "counts"), ("dicts", "table"), ("sets", "seen"),
                               ("strings", "s"), ("tuples", "pair"), ("none", "maybe"), ("objects", "box.n"),
                               ("objects", "box.m"), ("mixed", "some"), ("log_local", "log"),
-                              ("arrays", "u")):  # fmt: skip
+                              ("arrays", "u"), ("nested", "grid"), ("nested", "rows"),
+                              ("aliases lists", "other, items"), ("aliases objects", "box")):  # fmt: skip
             if self.on(feature) and self.chance(0.7 if feature == "mixed" else 0.35):
                 parts.append(text)
         return ", ".join(parts) if self.chance(0.85) else self.result()
@@ -205,6 +208,8 @@ class _Program(Patterns):
             for line in ("scale = 2", "__match_args__ = ('n', 'm')", "def __init__(self, n, m=1):", "    self.n = n",
                          "    self.m = m"):  # fmt: skip
                 self.line(line)
+            if self.on("nested"):
+                self.line("    self.parts = [n]")
             self.method("add(self, k)", "self.n = (self.n + k) % 50", "self.n")
             self.method("peek(self, k=1, *, sign=1)", "", f"self.n * sign + {self.one('k', 'self.m', '1')}")
             if self.on("properties"):
@@ -224,10 +229,14 @@ class _Program(Patterns):
         self.line(f"def {head}:")
         self.scope = Scope({"int": names}, {"int": ["self.m"] if first and self.on("object_writes") else []}, "method")
         self.nested, self.budget = 2, 2
+        raising = self.on("exceptions") and self.chance(0.4)
         dropped = (*LOCAL_VALUES, "walrus", "lists", "sets", "strings", "tuples", "generators", "delete")
         with self.without(*dropped, *LOGS, "exceptions", "log_global"), self.deeper():
             if first:
                 self.line(first)
+            if first and raising:
+                self.line(f"if k > {self.rng.randint(5, 9)}:")
+                self.line(f"    raise {self.one('ValueError', 'KeyError')}(k, self.n)")
             if self.chance(0.5):
                 self.line(f"if {self.condition(1)}:")
                 self.line(f"    return {self.small(self.integer(1))}")

@@ -36,6 +36,9 @@ class Simple(Containers):
             (1.5, "list_writes", self.change_list),
             (1, "dicts", self.change_dict),
             (0.8, "sets", self.change_set),
+            (1.2, "nested", self.change_nested),
+            (1.2, "aliases", self.alias),
+            (0.5, "strings", self.grow_text),
             (1.5, "object_writes", self.change_object),
             (1, "array_writes", self.change_array),
             (1, "log_argument", self.event),
@@ -235,6 +238,44 @@ class Simple(Containers):
         name = self.fresh("gone")
         self.put(f"{name} = {self.integer(1)}")
         return self.put(self.one(f"del {name}", f"del ({name})", f"{self.write('int') or '_'} = {name}; del {name}"))
+
+    def change_nested(self) -> str:
+        value, index = self.small(self.integer(1)), f"{self.integer(1)} % 3"
+        return self.choose([
+            (2, "", lambda: self.put(f"grid[{index}][{self.one('0', '1')}] {self.one('', '+', '-')}= {value}")),
+            (1, "", lambda: self.put(f"grid[{self.one('0', '1', '2')}].append({value})")),
+            (0.7, "", lambda: self.put(f"grid[{self.one('0', '2')}] = [{value}, 1]")),
+            (0.5, "", lambda: self.put(f"grid.append([{value}, 2])")),
+            (0.7, "", lambda: self.put(f"rows['{self.one('p', 'q')}'].append({value})")),
+            (0.5, "", lambda: self.put(f"rows.setdefault('r', []).append({value})")),
+            (1, "objects", lambda: self.put(f"box.parts.append({value})")),
+            (0.5, "objects", lambda: self.put(f"box.parts = [{value}, box.n]")),
+            (0.5, "aliases", lambda: self.put(f"grid[{self.one('0', '1')}] = grid[{self.one('2', index)}]")),
+        ])  # fmt: skip
+
+    def alias(self) -> str:
+        """Another name of a thing, and a change through it."""
+        name, value = self.fresh("same"), self.small(self.integer(1))
+        return self.choose([
+            (0.1, "", self.assign_int),
+            (2, "lists list_writes", lambda: self.put(f"{name} = {self.listed(0)}; {name}.append({value})")),
+            (1, "lists", lambda: self.put(f"items = other = [{value}, 1, 2]" if self.write("list") else "pass")),
+            (1, "lists", lambda: self.assign("list", self.listed(0))),
+            (1, "dicts", lambda: self.put(f"{name} = counts; {name}[{self.integer(1)} % 4] = {value}")),
+            (1, "objects object_writes", lambda: self.put(f"{name} = box; {name}.n = {value}")),
+            (1, "nested", lambda: self.put(f"{name} = grid[{self.integer(1)} % 3]; {name}[0] = {value}")),
+            (1, "functions lists list_writes", lambda: self.put(
+                f"def {name}(what, more): what.append(more)\n{'    ' * self.indent}{name}({self.listed(0)}, {value})")),
+            (1, "lambdas lists", lambda: self.put(
+                f"{name} = [lambda: {self.int_atom()}, lambda: {value}]\n{'    ' * self.indent}"
+                f"{self.write('int') or '_'} = {name}[{self.integer(1)} % 2]()")),
+        ])  # fmt: skip
+
+    def grow_text(self) -> str:
+        name = self.write("str")
+        return (
+            self.put(f"{name} += {self.one(repr('+'), 'str(' + self.int_atom() + ')')}") if name else self.put("pass")
+        )
 
     def write_global(self) -> str:
         if self.scope.kind != "program":
