@@ -39,7 +39,7 @@ class Job:
     only: tuple[str, ...] = ()
     size: int = 0
     subsets: bool = False
-    compiled: bool = True
+    stages: str = "converted compiled"
     sure: bool = False
 
     def program(self) -> Program:
@@ -49,7 +49,7 @@ class Job:
 def run(job: Job) -> tuple[Job, Program, Verdict, int]:
     """One program, its verdict, and how many paths its calls take."""
     made = job.program()
-    verdict = judge(made, job.subsets, job.compiled)
+    verdict = judge(made, job.subsets, job.stages)
     return job, made, verdict, 0 if verdict.status == "skipped" else paths(made.source, made.inputs)
 
 
@@ -124,7 +124,13 @@ def main() -> int:
     parser.add_argument("--failures", type=int, default=3, help="how many kinds of failures to print, made small")
     parser.add_argument("--examples", action="store_true", help="a small program for every kind in the table")
     options = parser.parse_args()
-    shared = (options.without, options.only, options.size, options.subsets, not options.plain_values)
+    shared = (
+        options.without,
+        options.only,
+        options.size,
+        options.subsets,
+        "converted" if options.plain_values else Job.stages,
+    )
     if options.show is not None:
         print(report(Job(options.show, *shared), options.shrink))
         return 0

@@ -19,7 +19,9 @@ _BROKEN = {"NameError", "UnboundLocalError", "TypeError", "AttributeError"}
 def smaller(program: Program, verdict: Verdict, rounds: int = 1_500) -> Program:
     """The program with as little as possible that still has the verdict's status and kind."""
     allowed = _raised(program)
-    subsets, compiled = " without [" in verdict.kind, not verdict.kind.startswith("converted, ")
+    subsets = " without [" in verdict.kind
+    stages = "converted" if verdict.kind.startswith(("converted", "conversion")) else "compiled"
+    program = _fewer_inputs(program, verdict, subsets, stages)
 
     def same(text: str) -> bool:
         candidate = replace(program, source=text + "\n")
@@ -29,20 +31,20 @@ def smaller(program: Program, verdict: Verdict, rounds: int = 1_500) -> Program:
                 compile(text, "<candidate>", "exec")
             if "def program(" not in text or (_raised(candidate) & _BROKEN) - allowed:
                 return False
-            found = judge(candidate, subsets, compiled)
+            found = judge(candidate, subsets, stages)
         except (SyntaxError, TooLongError, Exception):
             return False
         return (found.status, found.kind) == (verdict.status, verdict.kind)
 
     source = ast.unparse(ast.parse(program.source))
     small = replace(program, source=shrink.smallest(source, same, rounds) + "\n")
-    return _fewer_inputs(small, verdict, subsets, compiled)
+    return _fewer_inputs(small, verdict, subsets, stages)
 
 
-def _fewer_inputs(program: Program, verdict: Verdict, subsets: bool, compiled: bool) -> Program:
+def _fewer_inputs(program: Program, verdict: Verdict, subsets: bool, stages: str) -> Program:
     for count in range(1, len(program.inputs)):
         candidate = replace(program, inputs=program.inputs[:count])
-        found = judge(candidate, subsets, compiled)
+        found = judge(candidate, subsets, stages)
         if (found.status, found.kind) == (verdict.status, verdict.kind):
             return candidate
     return program

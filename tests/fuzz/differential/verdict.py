@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grammar.program import Program
+from grammar.simple import ERRORS
 
 import autoconv
 from autoconv import errors
@@ -38,11 +39,11 @@ class Verdict:
     explained: str = ""
 
 
-def judge(program: Program, subsets: bool = False, compiled: bool = True) -> Verdict:
+def judge(program: Program, subsets: bool = False, stages: str = "converted compiled") -> Verdict:
     """Runs the program plainly, converted and compiled.
 
-    With `subsets` its graph also runs on every backend and with optimisations left out; without `compiled` the
-    converted code runs on plain values only, and counts as staged when it means the same.
+    With `subsets` its graph also runs on every backend and with optimisations left out. With "converted" alone for
+    `stages` there is no graph, and a program counts as staged when its converted code means the same.
     """
     try:
         with limited(5):
@@ -53,9 +54,9 @@ def judge(program: Program, subsets: bool = False, compiled: bool = True) -> Ver
     returned = sum(one["result"][0] == "returns" for one in expected)
     try:
         with limited(60):
-            verdict = _converted(program, expected) or _eager(program, expected)
+            verdict = (_converted(program, expected) or _eager(program, expected)) if "converted" in stages else None
             if verdict is None:
-                verdict = _compiled(program, expected, subsets) if compiled else Verdict("staged")
+                verdict = _compiled(program, expected, subsets) if "compiled" in stages else Verdict("staged")
     except TooLongError:
         verdict = Verdict("crash", "takes too long", "more than a minute")
     except LeakError as error:
@@ -121,7 +122,7 @@ def _staging(compiled: Any, explained: str, raised: set[str]) -> tuple[str, str]
             return "refused", reason
         if error[1] in _MISTAKES and error[1] not in raised and not _MISSING.search(reason):
             return "crash", f"while tracing: {reason}"
-        return "plain", f"raised while tracing: {reason}"
+        return "plain", f"raised while tracing: {error[1] if error[1] in ERRORS else reason}"
     if traces == 0:
         return "plain", "no trace, and no reason given"
     callbacks = {
