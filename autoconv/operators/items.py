@@ -17,10 +17,19 @@ from autoconv.operators.conditionals import if_exp, not_, note_cells, or_
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import distribute, is_absent, is_arm, payload, raise_if
 from autoconv.runtime import dispatch
-from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, note_container, traced
-from autoconv.runtime.journal import attribute_spot
-from autoconv.runtime.objects import SymbolicObject, apply_object, build_object, holds_symbols, truth_of, unboxed
+from autoconv.runtime.convert import as_tensor, weak_dtype
+from autoconv.runtime.journal import attribute_spot, cells_spots
+from autoconv.runtime.objects import (
+    SymbolicObject,
+    apply_object,
+    build_object,
+    constant_object,
+    holds_symbols,
+    record_object,
+    truth_of,
+    unboxed,
+)
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -204,15 +213,35 @@ def del_item(x: Any, index: Any) -> None:
 def set_attr(owner: Any, attribute: str, value: Any) -> None:
     """`owner.attribute = value`, noted where a region is traced."""
     region = current_region()
-    if region is not None:
-        note_attribute(owner, attribute)
+    if region is None:
+        setattr(owner, attribute, value)
+        return
+    if type(owner) is SymbolicObject:
+        record_object("object_set_attribute", [owner, value], name=attribute)
+        return
+    note_attribute(owner, attribute)
     setattr(owner, attribute, value)
+    if _is_outside(region, owner):
+        record_object("object_set_attribute", [constant_object(owner), value], name=attribute)
+
+
+def _is_outside(region: Any, owner: Any) -> bool:
+    """Whether a write has to happen when the graph runs: to what was there before the trace."""
+    return region.trace.before_node is not None and id(owner) not in region.trace.owned
 
 
 def del_attr(owner: Any, attribute: str) -> None:
-    if current_region() is not None:
-        note_attribute(owner, attribute)
+    region = current_region()
+    if region is None:
+        delattr(owner, attribute)
+        return
+    if type(owner) is SymbolicObject:
+        record_object("object_delete_attribute", [owner], name=attribute)
+        return
+    note_attribute(owner, attribute)
     delattr(owner, attribute)
+    if _is_outside(region, owner):
+        record_object("object_delete_attribute", [constant_object(owner)], name=attribute)
 
 
 def note_attribute(owner: Any, attribute: str) -> None:
@@ -222,7 +251,10 @@ def note_attribute(owner: Any, attribute: str) -> None:
         owned = region.trace.owned
         home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None
         region.journal.note(attribute_spot(owner, attribute, home))
-    _outside_effect(region, owner, f"the attribute {attribute!r} of a {type(owner).__name__} is written")
+    check = region.trace.outside_effect
+    if check is not None:
+        what = f"the attribute {attribute!r} of a {type(owner).__name__} is written"
+        check(owner, what, [attribute_spot(owner, attribute)])
 
 
 def _about_to_write(x: Any) -> None:
@@ -268,7 +300,7 @@ def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
     note_cells((getter, setter, names))
     check = region.trace.outside_effect
     if check is not None:
-        check(getter, f"the outer name {names[0]!r} is written")
+        check(getter, f"the outer name {names[0]!r} is written", cells_spots(getter, setter, names))
 
 
 def in_(item: Any, container: Any) -> Any:

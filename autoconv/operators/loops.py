@@ -12,8 +12,8 @@ from autoconv.errors import StagingError
 from autoconv.operators.attempts import attempt
 from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells, with_cells
 from autoconv.operators.iterables import Staged, as_staged, is_staged_iterable
-from autoconv.operators.names import BREAK, NORMAL, goes_on
 from autoconv.operators.layout import Variant
+from autoconv.operators.names import BREAK, NORMAL, goes_on
 from autoconv.operators.staging import stage_arms, stage_loop
 from autoconv.operators.variants import defined
 from autoconv.runtime.containers import heap_of

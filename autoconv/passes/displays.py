@@ -18,7 +18,6 @@ import gast
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 
-
 _MADE = (gast.List, gast.Set, gast.Dict, gast.ListComp, gast.SetComp, gast.DictComp)
 
 

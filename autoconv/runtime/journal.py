@@ -34,6 +34,7 @@ class Spot:
     write: Callable[[Any], None]
     owner: Any = None
     home: Any = None
+    kind: str = ""  # "attribute", "cell", "global"
 
 
 @dataclass(slots=True)
@@ -81,7 +82,7 @@ def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
         else:
             setattr(owner, name, value)
 
-    return Spot((id(owner), name), f"{type(owner).__name__}.{name}", read, write, owner, home)
+    return Spot((id(owner), name), f"{type(owner).__name__}.{name}", read, write, owner, home, "attribute")
 
 
 def cells_spots(
@@ -92,11 +93,11 @@ def cells_spots(
     spots = []
     for name in names:
         cell = cells.get(name)
-        spots.append(_global_spot(getter.__globals__, name) if cell is None else _cell_spot(cell, name))
+        spots.append(global_spot(getter.__globals__, name) if cell is None else cell_spot(cell, name))
     return spots
 
 
-def _cell_spot(cell: Any, name: str) -> Spot:
+def cell_spot(cell: Any, name: str) -> Spot:
     def read() -> Any:
         try:
             return cell.cell_contents
@@ -109,10 +110,10 @@ def _cell_spot(cell: Any, name: str) -> Spot:
         else:
             cell.cell_contents = value
 
-    return Spot((id(cell),), name, read, write, cell)
+    return Spot((id(cell),), name, read, write, cell, kind="cell")
 
 
-def _global_spot(namespace: dict[str, Any], name: str) -> Spot:
+def global_spot(namespace: dict[str, Any], name: str) -> Spot:
     def read() -> Any:
         return namespace.get(name, MISSING)
 
@@ -122,4 +123,4 @@ def _global_spot(namespace: dict[str, Any], name: str) -> Spot:
         else:
             namespace[name] = value
 
-    return Spot((id(namespace), name), name, read, write, namespace)
+    return Spot((id(namespace), name), name, read, write, namespace, kind="global")

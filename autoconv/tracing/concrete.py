@@ -18,7 +18,7 @@ from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.variable import Variable
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import Call, Key, Literal, TensorKey, VariableKey
+from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, TensorKey, VariableKey
 
 
 class ConcreteFunction:
@@ -99,9 +99,9 @@ class ConcreteFunction:
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
         """Runs with the leaves of the arguments, in the order of the key."""
         values = [
-            _run_value(leaf)
+            leaf if isinstance(key, ObjectKey) else _run_value(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey))
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey))
         ]
         values += [c._array if isinstance(c, EagerTensor) else c for c in self.captured_inputs]
         results = self._run(values)

@@ -14,16 +14,19 @@ from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError
 from autoconv.operators.calls import converted
 from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
+from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
 from autoconv.runtime.spans import is_own_file
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.errors import located
 from autoconv.tracing.explain import Explanation, Row
+from autoconv.tracing.outside import Restage
 from autoconv.tracing.python_contract import RunPlain, Specialise
-from autoconv.tracing.signature import Call, Key, Signature, accepts
+from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
 from autoconv.tracing.trace import LOCK, trace_function
 
 _CACHE_LIMIT = 256
+_MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
     "variables on non-first call. Make sure the autoconv.Variable is only created once or created outside of the "
@@ -57,6 +60,8 @@ class Function:
         )
         self._cache: OrderedDict[Key, list[ConcreteFunction]] = OrderedDict()
         self._literal: frozenset[int] = frozenset()
+        self._whole: frozenset[str] = frozenset()
+        self._spots: dict[Key, list[Spot]] = {}
         self._plain: dict[Key, str] = {}
         self._explanation = Explanation(self._signature.name)
         self._traces = 0
@@ -71,7 +76,7 @@ class Function:
             return converted(self.python_function, region)(*args, **kwargs)
         self._signature.check_arity()
         try:
-            call = self._signature.bind(args, kwargs, self._literal)
+            call = self._bind(args, kwargs)
         except TypeError:
             if self.contract != COMPILE:
                 raise
@@ -82,6 +87,24 @@ class Function:
         if region is not None:
             return concrete.record(region, call)
         return self._run(concrete, call, args, kwargs)
+
+    def _bind(self, args: Any, kwargs: Any) -> Call:
+        call = self._signature.bind(args, kwargs, self._literal, self._whole)
+        spots = self._spots.get(call.key)
+        if spots:
+            self._signature.add_spots(call, spots)
+        return call
+
+    def _restage(self, call: Call, wanted: Restage) -> Call:
+        """The call once more, with what its trace writes as inputs."""
+        if wanted.argument:
+            self._whole |= {wanted.argument}
+            self._literal = frozenset()
+            return self._bind(call.args, call.kwargs)
+        base = self._signature.bind(call.args, call.kwargs, self._literal, self._whole).key
+        known = self._spots.setdefault(base, [])
+        known += [spot for spot in wanted.spots if spot.key not in {other.key for other in known}]
+        return self._bind(call.args, call.kwargs)
 
     def _run(self, concrete: ConcreteFunction, call: Call, args: Any, kwargs: Any) -> Any:
         try:
@@ -122,6 +145,13 @@ class Function:
                 self._literal |= {wanted.leaf}
                 call.key = self._rekey(call)
                 return self._find(call) or self._obtain(call)
+            except Restage as wanted:
+                if len(call.spots) > _MOST_SPOTS or wanted.argument in self._whole:
+                    self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
+                    return None
+                again = self._restage(call, wanted)
+                call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
+                return self._find(call) or self._obtain(call)
             except RunPlain as plain:
                 self._give_up(call, plain.reason, plain.place)
                 return None
@@ -137,7 +167,8 @@ class Function:
     def _rekey(self, call: Call) -> Key:
         aliases: dict[int, int] = {}
         leaves = tuple(
-            self._signature._leaf_key(leaf, aliases, index in self._literal) for index, leaf in enumerate(call.leaves)
+            key if isinstance(key, ObjectKey) else self._signature._leaf_key(leaf, aliases, index in self._literal)
+            for index, (leaf, key) in enumerate(zip(call.leaves, call.key.leaves, strict=True))
         )
         return replace(call.key, leaves=leaves)
 
@@ -175,7 +206,7 @@ class Function:
         """The trace for these arguments: tensors, TensorSpecs or plain values."""
         if self._input_signature is not None and not args and not kwargs:
             args = tuple(self._input_signature)
-        call = self._signature.bind(args, kwargs, self._literal)
+        call = self._bind(args, kwargs)
         concrete = self._find(call) or self._obtain(call)
         if concrete is None:
             raise AutoconvError(f"{self._signature.name} runs as plain Python: {self._plain.get(call.key, '')}")
@@ -183,7 +214,7 @@ class Function:
 
     def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
         """A call of one of this function's traces; raises TypeError for arguments of another type."""
-        call = self._signature.bind(args, kwargs, self._literal)
+        call = self._bind(args, kwargs)
         if not accepts(concrete.key, call.key):
             raise TypeError(
                 f"Binding inputs to tf.function failed: {self._signature.name} was traced for "

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.operators.calls import is_user_code
+from autoconv.runtime.journal import Spot, attribute_spot, cell_spot, global_spot
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.variable import Variable
 from autoconv.tracing.python_contract import RunPlain
@@ -32,14 +33,17 @@ class Unguardable(Exception):
 class Guards:
     """The names that traced functions read, with what they were. `blind` lists what cannot be guarded.
 
-    With `python`, what tracing itself would change (an iterator) makes the call plain.
+    With `python`, what tracing itself would change (an iterator) makes the call plain. `skip` are the keys of spots
+    that are inputs of the trace instead.
     """
 
     python: bool = False
+    skip: frozenset[Any] = frozenset()
     checks: list[tuple[str, Callable[[], Any], Any]] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
     _seen: set[Any] = field(default_factory=set)
     _pending: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
+    _spots: list[Spot] = field(default_factory=list)
 
     def add_function(self, function: types.FunctionType) -> None:
         """Guards the globals and closure cells that a function reads."""
@@ -52,14 +56,17 @@ class Guards:
             self._add(name, function.__globals__.get, function.__globals__, name, names)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             if name not in ("ag__", "__class__"):
+                self._spots.append(cell_spot(cell, name))
                 self._watch(name, functools.partial(_cell, cell), (id(cell),))
 
     def add_value(self, name: str, value: Any) -> None:
         """Guards what an object (an argument, say) holds."""
+        self._spots.append(Spot((id(value), name), name, lambda: value, lambda _: None))
         self._watch(name, lambda: value, (id(value), name))
 
     def _add(self, name: str, get: Any, namespace: dict[str, Any], key: str, names: set[str]) -> None:
         value = namespace.get(key)
+        self._spots.append(global_spot(namespace, key))
         self._watch(name, lambda: namespace.get(key), (id(namespace), key))
         if isinstance(value, types.ModuleType) and _is_user_module(value):
             for attribute in sorted(names & vars(value).keys()):
@@ -70,12 +77,27 @@ class Guards:
         if key in self._seen:
             return
         self._seen.add(key)
+        if key in self.skip:
+            return
         self._pending.append((name, read))
         if self.python:
             try:
-                fingerprint(read())
+                fingerprint(read(), skip=self.skip)
             except Unguardable as what:  # an iterator, say, which tracing would advance: before anything runs
                 raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
+
+    def knows(self, key: Any) -> bool:
+        """Whether a name with that key was there before the trace."""
+        return key in self._seen
+
+    def holders(self) -> Iterator[Spot]:
+        """The names, and the attributes of the objects among them, that the trace may have got a value from."""
+        for spot in self._spots:
+            yield spot
+            held = getattr(spot.read(), "__dict__", None)
+            if isinstance(held, dict) and is_user_code(type(spot.read())):
+                for attribute in held:
+                    yield attribute_spot(spot.read(), attribute)
 
     def values(self) -> Iterator[Any]:
         """What the names hold now, until `settle`."""
@@ -85,24 +107,28 @@ class Guards:
         """Takes the values as they are now: after the trace's own writes."""
         for name, read in self._pending:
             try:
-                self.checks.append((name, read, fingerprint(read())))
+                self.checks.append((name, read, fingerprint(read(), skip=self.skip)))
             except Unguardable as what:
                 self.blind.append(f"{name} ({what})")
         self._pending.clear()
+        self._spots.clear()
 
     def changed(self) -> str:
         """The name of the first thing that is not what it was, "" when all is."""
         for name, read, expected in self.checks:
             try:
-                if fingerprint(read()) != expected:
+                if fingerprint(read(), skip=self.skip) != expected:
                     return name
             except Unguardable:
                 return name
         return ""
 
 
-def fingerprint(value: Any, depth: int = _DEPTH) -> Any:
-    """Something that compares equal as long as the value means the same; raises Unguardable."""
+def fingerprint(value: Any, depth: int = _DEPTH, skip: frozenset[Any] = frozenset()) -> Any:
+    """Something that compares equal as long as the value means the same; raises Unguardable.
+
+    `skip` are attributes that do not count, as (id of the object, name).
+    """
     if value is None or isinstance(value, (bool, int, str, bytes)):
         return type(value), value
     if isinstance(value, (float, complex)):
@@ -110,7 +136,7 @@ def fingerprint(value: Any, depth: int = _DEPTH) -> Any:
     if isinstance(value, types.FunctionType):
         return id(value), _weak(value), _function_values(value, depth)
     if isinstance(value, types.MethodType) and depth:
-        return types.MethodType, id(value.__func__), fingerprint(value.__self__, depth - 1)
+        return types.MethodType, id(value.__func__), fingerprint(value.__self__, depth - 1, skip)
     if isinstance(value, type):
         return id(value), _weak(value), _class_values(value) if is_user_code(value) else ()
     if isinstance(value, _IDENTITY) or getattr(type(value), "__autoconv_function__", False):
@@ -118,9 +144,9 @@ def fingerprint(value: Any, depth: int = _DEPTH) -> Any:
     if depth == 0:
         raise Unguardable("it is nested too deeply")
     if isinstance(value, (list, tuple)):
-        return type(value), tuple(fingerprint(item, depth - 1) for item in value)
+        return type(value), tuple(fingerprint(item, depth - 1, skip) for item in value)
     if isinstance(value, dict):
-        return dict, tuple((fingerprint(k, 1), fingerprint(v, depth - 1)) for k, v in value.items())
+        return dict, tuple((fingerprint(k, 1), fingerprint(v, depth - 1, skip)) for k, v in value.items())
     if isinstance(value, (set, frozenset)):
         return type(value), frozenset(fingerprint(item, 1) for item in value)
     if isinstance(value, range):
@@ -131,7 +157,11 @@ def fingerprint(value: Any, depth: int = _DEPTH) -> Any:
     held = getattr(value, "__dict__", None)
     if held is None or type(value).__module__ in ("numpy", "builtins"):
         raise Unguardable(f"a {type(value).__name__}")
-    own = tuple((k, fingerprint(v, depth - 1)) for k, v in sorted(held.items()) if not k.startswith("__autoconv"))
+    own = tuple(
+        (k, fingerprint(v, depth - 1, skip))
+        for k, v in sorted(held.items())
+        if not k.startswith("__autoconv") and (id(value), k) not in skip
+    )
     return id(value), own, _class_values(type(value))
 
 

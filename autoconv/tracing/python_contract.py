@@ -22,7 +22,7 @@ from autoconv.runtime.objects import record_object
 from autoconv.runtime.recording import Trace
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import mutable_parts
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.tensor import SymbolicTensor
 
 _PURE_BUILTINS = frozenset(
     {
@@ -82,12 +82,6 @@ def _is_pure(function: Any) -> bool:
     return isinstance(function, np.ufunc)
 
 
-def outside_effect(owned: dict[int, Any], owner: Any, what: str) -> None:
-    """Raises RunPlain for a write to anything but what the traced code made itself."""
-    if id(owner) not in owned:
-        raise RunPlain(f"{what}, which has to happen on every call")
-
-
 def check_identities(result: Any, outside: Iterable[Any]) -> None:
     """Raises RunPlain where a list or dict is returned that is held elsewhere too: a graph gives out copies."""
     known = {id(part) for value in outside for part in mutable_parts(value)}
@@ -121,4 +115,4 @@ def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> Non
     dispatch.apply("python_print", *data, template=tuple(template))
 
 
-__all__ = ["RunPlain", "Specialise", "allows_call", "builtins", "math", "operator", "outside_effect", "python_print"]
+__all__ = ["RunPlain", "Specialise", "allows_call", "builtins", "math", "operator", "python_print"]

@@ -7,7 +7,7 @@ import inspect
 import types
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.convert import to_array, weak_dtype
+from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.recording import COMPILE
 from autoconv.runtime.shape import TensorShape, TensorSpec
 from autoconv.runtime.structure import Template, flatten, is_structure, mutable_parts
@@ -44,6 +45,16 @@ class VariableKey:
         return (
             f"VariableSpec(shape={spec.shape}, dtype={spec.dtype!r}, trainable={self.trainable}, alias_id={self.alias})"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectKey:
+    """A list, dict or other value of Python's own that the graph gets as it is: by its class alone."""
+
+    kind: str
+
+    def __str__(self) -> str:
+        return f"Object[{self.kind}]"
 
 
 def accepts(general: Key, key: Key) -> bool:
@@ -115,7 +126,7 @@ class Reference:
         return f"Reference[{self.name}]"
 
 
-LeafKey = TensorKey | VariableKey | Literal | Reference
+LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +144,18 @@ class Key:
 
 @dataclass(slots=True)
 class Call:
-    """One call's arguments: names and leaves in order, and the key."""
+    """One call's arguments: names and leaves in order, and the key.
+
+    The last leaves are what `spots` hold: the attributes and outer names that the traced code writes.
+    """
 
     key: Key
     names: list[str]
     leaves: list[Any]
     arguments: dict[str, Any]
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    spots: tuple[Spot, ...] = ()
 
 
 class Signature:
@@ -152,10 +169,17 @@ class Signature:
         self.python = inspect.signature(function)
         self.specs = self._check_input_signature(input_signature)
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any], literal: frozenset[int] = frozenset()) -> Call:
+    def bind(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        literal: frozenset[int] = frozenset(),
+        whole: frozenset[str] = frozenset(),
+    ) -> Call:
         """Raises TypeError for arguments that do not fit the function or the input signature.
 
-        `literal` are the leaves that are part of the key by value although their kind would not be.
+        `literal` are the leaves that are part of the key by value although their kind would not be, `whole` the
+        arguments that are not taken apart, because the traced code changes them.
         """
         try:
             bound = self.python.bind(*args, **kwargs)
@@ -172,7 +196,7 @@ class Signature:
         fixed: dict[int, TensorType] = {}
         for position, (name, value) in enumerate(self._items(bound)):
             spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
-            found, template = flatten(value)
+            found, template = ([value], None) if name in whole else flatten(value)
             if spec is not None:
                 found = self._fit(found, value, spec, name, args, kwargs)
                 fixed.update(enumerate((s.type for s in flatten(spec)[0]), len(leaves)))
@@ -183,13 +207,32 @@ class Signature:
             names += [name] * len(found)
         aliases: dict[int, int] = {}
         keys = tuple(
-            TensorKey(fixed[index], "tensor") if index in fixed else self._leaf_key(leaf, aliases, index in literal)
+            TensorKey(fixed[index], "tensor")
+            if index in fixed
+            else object_key(leaf)
+            if names[index] in whole
+            else self._leaf_key(leaf, aliases, index in literal)
             for index, leaf in enumerate(leaves)
         )
         shared = False
         if self.contract == COMPILE and any(template is not None for _, template in templates):
-            orders, shared = _containers([value for _, value in self._items(bound)])
-        return Call(Key(tuple(templates), keys, orders, shared), names, leaves, dict(bound.arguments))
+            orders, shared = _containers([value for name, value in self._items(bound) if name not in whole])
+        return Call(Key(tuple(templates), keys, orders, shared), names, leaves, dict(bound.arguments), args, kwargs)
+
+    def add_spots(self, call: Call, spots: Sequence[Spot]) -> None:
+        """Adds what the spots hold now to the leaves and to the key."""
+        values = [spot.read() for spot in spots]
+        call.leaves += values
+        call.names += [spot.name for spot in spots]
+        call.spots = tuple(spots)
+        call.key = replace(call.key, leaves=(*call.key.leaves, *map(self._spot_key, values)))
+
+    def _spot_key(self, value: Any) -> LeafKey:
+        if value is MISSING:
+            return Literal(None)
+        if value is None or isinstance(value, (str, bytes, list, dict, set)):
+            return object_key(value)
+        return self._leaf_key(value, {}, False)
 
     def _items(self, bound: inspect.BoundArguments) -> list[tuple[str, Any]]:
         items: list[tuple[str, Any]] = []
@@ -220,6 +263,8 @@ class Signature:
             return TensorKey(TensorType(weak_dtype(leaf), (), True), "number")
         if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
             return Literal(leaf)
+        if isinstance(leaf, set) and self.contract == COMPILE:
+            return object_key(leaf)
         if isinstance(leaf, (set, slice)):
             raise TypeError(
                 f"Could not generate a generic TraceType for {leaf}.Please verify that it is immutable/hashable. "
@@ -308,6 +353,10 @@ def _containers(values: list[Any]) -> tuple[tuple[Any, ...], bool]:
     parts = [part for value in values for part in mutable_parts(value)]
     orders = tuple(tuple((type(key), key) for key in part) for part in parts if isinstance(part, dict))
     return orders, len({id(part) for part in parts}) < len(parts)
+
+
+def object_key(value: Any) -> ObjectKey:
+    return ObjectKey(type(value).__name__)
 
 
 def _is_enum(value: Any) -> bool:

@@ -12,12 +12,13 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.calls import converted
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
 from autoconv.optimise import optimise
 from autoconv.runtime.containers import heap_of
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
+from autoconv.runtime.journal import Journal
 from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, new_trace, recording
 from autoconv.runtime.structure import flatten, is_structure, pack
@@ -27,7 +28,8 @@ from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import Call, Literal, Reference, Signature, TensorKey
+from autoconv.tracing.outside import Outside
+from autoconv.tracing.signature import Call, Literal, ObjectKey, Reference, Signature, TensorKey
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()
@@ -52,9 +54,29 @@ def trace_function(
     trace = new_trace(signature.name, contract, convert)
     created: list[Variable] = []
     trace.on_create = on_create or created.append
-    guards = Guards(python=contract == COMPILE)
+    guards = Guards(python=contract == COMPILE, skip=frozenset(spot.key for spot in call.spots))
     if contract == COMPILE:
-        _python_rules(trace, call)
+        outside = _python_rules(trace, call, guards)
+        trace.root.journal = Journal(trace.root)
+        try:
+            return _trace(function, call, signature, owner, convert, trace, guards, created, outside)
+        finally:
+            trace.root.journal.roll_back()
+    return _trace(function, call, signature, owner, convert, trace, guards, created, None)
+
+
+def _trace(
+    function: Callable[..., Any],
+    call: Call,
+    signature: Signature,
+    owner: Any,
+    convert: bool,
+    trace: Trace,
+    guards: Guards,
+    created: list[Variable],
+    outside: Outside | None,
+) -> Traced:
+    contract = trace.contract
     leaves = _placeholders(trace, call)
     arguments, copies = _arguments(call, leaves)
     before = [flatten(copy) for copy in copies]
@@ -64,11 +86,18 @@ def trace_function(
         trace.watch = guards.add_function
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
+        if outside is not None:
+            outside.copies = dict(zip(arguments, copies, strict=True))
+            outside.begin(leaves[len(leaves) - len(call.spots) :])
         result = _invoke(target, signature, arguments)
         _check_not_modified(call, copies, before, signature, contract)
         if contract == COMPILE:
             python_contract.check_identities(result, (*copies, *guards.values()))
         layout, outputs = _outputs(result, trace, function)
+        if outside is not None:
+            outside.store(trace.root)
+            assert trace.root.journal is not None
+            trace.root.journal.roll_back()
     graph = trace.root.graph
     graph.outputs = outputs
     guards.settle()
@@ -83,11 +112,13 @@ def trace_function(
     return Traced(concrete, created)
 
 
-def _python_rules(trace: Trace, call: Call) -> None:
+def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.arrays = any(isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves)
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     trace.owned = {}
-    trace.outside_effect = functools.partial(python_contract.outside_effect, trace.owned)
+    outside = Outside(trace, call, guards)
+    trace.outside_effect = outside.about_to_write
+    trace.before_node = outside.before_node
     trace.python_print = python_contract.python_print
     values: dict[Any, int] = {}
     trace.leaf_positions = values
@@ -99,6 +130,7 @@ def _python_rules(trace: Trace, call: Call) -> None:
         raise python_contract.Specialise(position)
 
     trace.concretise = concretise
+    return outside
 
 
 def _placeholders(trace: Trace, call: Call) -> list[Any]:
@@ -111,6 +143,8 @@ def _placeholders(trace: Trace, call: Call) -> list[Any]:
             if positions is not None and key.origin == "number":
                 positions[value] = position
             leaves.append(SymbolicTensor(value))
+        elif isinstance(key, ObjectKey):
+            leaves.append(SymbolicObject(trace.root.graph.add_parameter(ObjectType(key.kind), name)))
         elif isinstance(leaf, Variable):
             value = trace.root.graph.add_parameter(leaf.storage.type, name)
             leaves.append(_argument_variable(trace, leaf, value))

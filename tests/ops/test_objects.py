@@ -9,8 +9,8 @@ from autoconv.ops import OPS
 from autoconv.ops.objects import FUNCTIONS
 
 
-def run(name, *inputs, **attributes):
-    found = OPS[name].kernel(*inputs, **attributes)
+def run(op, /, *inputs, **attributes):
+    found = OPS[op].kernel(*inputs, **attributes)
     return found[0] if isinstance(found, tuple) and len(found) == 1 else found
 
 

@@ -1,0 +1,137 @@
+"""What a trace under `compile` does to objects, containers and names that were there before it: that has to happen on
+every call, when the graph runs, and not while tracing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node, Value
+from autoconv.operators.staging import AbandonTrace
+from autoconv.ops import OPS
+from autoconv.runtime.journal import MISSING, Spot
+from autoconv.runtime.objects import apply_object, constant_object, record_object
+from autoconv.runtime.recording import Region, Trace, recording
+from autoconv.runtime.structure import mutable_parts
+from autoconv.tracing.guards import Guards
+from autoconv.tracing.python_contract import RunPlain
+from autoconv.tracing.signature import Call
+
+_UNKNOWN = object()
+
+
+class Restage(AbandonTrace):
+    """The trace has to begin anew, with what it writes as inputs: spots, or an argument as a whole."""
+
+    def __init__(self, spots: Sequence[Spot] = (), argument: str = "") -> None:
+        super().__init__(argument or ", ".join(spot.name for spot in spots))
+        self.spots = tuple(spots)
+        self.argument = argument
+
+
+class Outside:
+    """Watches the writes of one trace. `copies` are the arguments that were taken apart, by name."""
+
+    def __init__(self, trace: Trace, call: Call, guards: Guards) -> None:
+        self.trace = trace
+        self.guards = guards
+        self.spots = call.spots
+        self.known = {spot.key for spot in call.spots}
+        self.copies: dict[str, Any] = {}
+        self._stored: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
+        self._storing = False
+
+    def begin(self, leaves: Sequence[Any]) -> None:
+        """Puts the inputs of the trace where the traced code looks for them."""
+        root = self.trace.root
+        assert root.journal is not None
+        for spot, leaf in zip(self.spots, leaves, strict=True):
+            root.journal.note(spot)
+            if leaf is not MISSING:
+                spot.write(leaf)
+            self._stored[id(root), spot.key] = spot.read(), None, 0
+
+    def about_to_write(self, owner: Any, what: str, spots: Sequence[Spot] = ()) -> None:
+        """Raises Restage where `owner`, or what `spots` hold, has to be an input; RunPlain where that cannot be."""
+        assert self.trace.owned is not None
+        if id(owner) in self.trace.owned:
+            return
+        if spots:
+            missing = [spot for spot in spots if spot.key not in self.known and not self._is_made_here(spot)]
+            if missing:
+                raise Restage(missing)
+            return
+        for name, copy in self.copies.items():
+            if _holds(copy, owner):
+                raise Restage(argument=name)
+        for spot in self.guards.holders():
+            if spot.key not in self.known and _holds(spot.read(), owner):
+                raise Restage([spot])
+        raise RunPlain(f"{what}, which has to happen on every call")
+
+    def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
+        """Names that were written are stored before a node that may raise: nobody is to find them as they were."""
+        effects = OPS[op].effects
+        if not isinstance(effects, Effects):
+            effects = effects([value.type for value in inputs], attributes)
+        if effects & Effects.RAISE and not self._storing:
+            self.store(region)
+
+    def store(self, region: Region) -> None:
+        """Records stores of the names that changed since they were last stored."""
+        self._storing = True
+        try:
+            for spot in self.spots:
+                value = spot.read()
+                if not _is_attribute(spot) and self._last(region, spot) is not value:
+                    with recording(region):
+                        _record_store(spot, value)
+                    nodes = region.graph.nodes
+                    self._stored[id(region), spot.key] = value, nodes[-1], len(nodes) - 1
+        finally:
+            self._storing = False
+
+    def _last(self, region: Region, spot: Spot) -> Any:
+        """What was stored last where the region goes on from; unknown in the body of a loop, which comes back."""
+        outer: Region | None = region
+        while outer is not None:
+            found = self._stored.get((id(outer), spot.key))
+            if found is not None:
+                value, node, position = found
+                nodes = outer.graph.nodes
+                return value if node is None or (position < len(nodes) and nodes[position] is node) else _UNKNOWN
+            if outer.graph.name.startswith("while"):
+                return _UNKNOWN
+            outer = outer.parent
+        return _UNKNOWN
+
+    def _is_made_here(self, spot: Spot) -> bool:
+        """Whether it is a cell of a function that the traced code itself called."""
+        return len(spot.key) == 1 and not self.guards.knows(spot.key)
+
+
+def _is_attribute(spot: Spot) -> bool:
+    """Attributes are stored when they are set."""
+    return spot.kind == "attribute"
+
+
+def _record_store(spot: Spot, value: Any) -> None:
+    owner = constant_object(spot.owner)
+    if spot.kind == "cell":
+        if value is MISSING:
+            record_object("object_delete_attribute", [owner], name="cell_contents")
+        else:
+            record_object("object_set_attribute", [owner, value], name="cell_contents")
+    elif value is MISSING:
+        apply_object("delitem", owner, spot.name)
+    else:
+        apply_object("setitem", owner, spot.name, value)
+
+
+def _holds(value: Any, owner: Any) -> bool:
+    """Whether the value is the container, or a structure in which it is."""
+    return value is owner or any(part is owner for part in mutable_parts(value))
+
+
+__all__ = ["Outside", "Restage"]

@@ -1,0 +1,211 @@
+"""Under the second contract: lists, dicts, text and what was there before the call, as parts of one graph."""
+
+import contextlib
+import copy
+import io
+
+import pytest
+
+import autoconv as ac
+
+LOG = []
+COUNT = 0
+
+
+def outcome(function, arguments):
+    """(result or exception, what was printed, the arguments afterwards)"""
+    arguments = copy.deepcopy(arguments)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        try:
+            result = "value", repr(function(*arguments))
+        except Exception as error:
+            result = type(error).__name__, repr(error.args)
+    return result, printed.getvalue(), repr(arguments)
+
+
+def agrees(function, *calls, traces=1):
+    compiled = ac.compile(function)
+    for arguments in calls:
+        assert outcome(compiled, arguments) == outcome(function, arguments)
+    assert compiled.experimental_get_tracing_count() == traces, compiled.explain()
+    assert "plain Python" not in compiled.explain()
+
+
+def test_lists_that_grow():
+    def f(n):
+        xs = []
+        ys = []
+        for i in range(n):
+            if i % 2 == 0:
+                xs.append(i)
+            ys = ys + [i, "odd" if i % 2 else None]
+        return xs, ys, len(xs), sum(xs), 4 in xs, xs[-1] if xs else "none"
+
+    agrees(f, (0,), (1,), (7,), (40,))
+
+
+def test_dicts_with_keys_that_the_graph_knows():
+    def f(n):
+        counts = {}
+        while n > 0:
+            counts[n % 3] = counts.get(n % 3, 0) + n
+            n -= 1
+        total = 0
+        for key, value in counts.items():
+            total += key * value
+        return counts, total, sorted(counts), 2 in counts
+
+    agrees(f, (0,), (1,), (8,))
+
+
+def test_a_name_for_one_of_two_lists():
+    def f(c):
+        a, b = [1], [2]
+        v = a if c > 0 else b
+        v.append(c)
+        return a, b, v
+
+    agrees(f, (1,), (-1,))
+
+
+def test_numbers_keep_their_kind():
+    def f(c, x):
+        y = 1 if c > 0 else 2.5
+        s = 0
+        for _ in range(c):
+            s += 0.5
+        return y, y * 2 + x, s, max(0, 2.5 * c), min(c, x), True if c > 1 else 2
+
+    agrees(f, (1, 2.0), (-1, 3.0), (3, 1.0))
+
+
+def test_values_of_several_kinds():
+    def f(c):
+        r = None
+        if c > 1:
+            r = "a"
+        elif c < -1:
+            r = (1, c)
+        else:
+            r = 2.5
+        return r, isinstance(r, str), r is None, r if c > 1 else [r]
+
+    agrees(f, (1,), (-5,), (7,))
+
+
+def test_text():
+    def f(c, x):
+        t = f"{c:>5}|{x!r}" + "%d-%s" % (c, x) + str(c)
+        if c > 2:
+            t += "big"
+        print(t, c, [x])
+        return t, len(t), t.upper().split("|")
+
+    agrees(f, (1, 2.5), (3, 0.5))
+
+
+def test_arguments_are_changed():
+    def f(n, log, table):
+        log.append("start")
+        for i in range(n):
+            log.append(i)
+            if i % 2:
+                log.append(("odd", i))
+            table[i] = log[-1]
+        if n > 3:
+            raise ValueError(f"n={n}")
+        return len(log)
+
+    agrees(f, (1, [], {}), (3, ["x"], {0: "old"}), (5, [], {}))
+
+
+def test_the_result_is_the_argument():
+    def f(items, n):
+        items.append(n)
+        return items
+
+    compiled, items = ac.compile(f), []
+    assert compiled(items, 1) is items
+    assert compiled(items, 2) is items
+    assert items == [1, 2]
+
+
+def test_globals_are_written_on_every_call():
+    global COUNT
+
+    def f(n):
+        global COUNT
+        for i in range(n):
+            COUNT += i
+        LOG.append(COUNT)
+        if n == 3:
+            COUNT = -1
+            raise KeyError(n)
+        return COUNT
+
+    COUNT, compiled = 0, ac.compile(f)
+    LOG.clear()
+    assert compiled(2) == 1
+    with pytest.raises(KeyError):
+        compiled(3)
+    assert COUNT == -1
+    assert compiled(4) == 5
+    assert LOG == [1, 4, 5]
+    assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
+
+
+def test_outer_names_are_written_on_every_call():
+    def make():
+        k = 0
+
+        def bump(n):
+            nonlocal k
+            while n > 0:
+                k += 1
+                n -= 1
+            return k
+
+        return bump
+
+    compiled = ac.compile(make())
+    assert [compiled(2), compiled(3), compiled(0)] == [2, 5, 5]
+    assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
+
+
+def test_a_counter_of_an_inner_function():
+    def f(n):
+        c = 0
+
+        def inc():
+            nonlocal c
+            c += 1
+            return c
+
+        for _ in range(n):
+            inc()
+            inc()
+        return c
+
+    agrees(f, (0,), (3,))
+
+
+def test_attributes_are_written_on_every_call():
+    class Account:
+        def __init__(self):
+            self.total = 0
+            self.history = []
+
+        def add(self, k):
+            for i in range(k):
+                self.total += i
+                if self.total > 3:
+                    self.history.append(self.total)
+            return self.total
+
+    account, plain = Account(), Account()
+    compiled = ac.compile(account.add)
+    for k in (3, 4, 0, 2):
+        assert compiled(k) == plain.add(k)
+        assert vars(account) == vars(plain)
+    assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
