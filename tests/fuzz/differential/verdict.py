@@ -92,6 +92,7 @@ def _eager(program: Program, expected: list[Any]) -> Verdict | None:
 def _compiled(program: Program, expected: list[Any], subsets: bool) -> Verdict:
     names = load(program.source, "<program>")
     compiled = autoconv.compile(names["program"])
+    raised_at = _noting(compiled)
     found = outcomes(compiled, names, program.inputs)
     explained = compiled.explain()
     conditions = sum(
@@ -107,7 +108,22 @@ def _compiled(program: Program, expected: list[Any], subsets: bool) -> Verdict:
     if status == "staged" and subsets:
         kind, details = _subsets(program, compiled, names, expected)
         status = "wrong" if kind else status
+    if status == "crash":
+        details = "\n".join(raised_at)
     return Verdict(status, kind, details, conditions, explained=explained)
+
+
+def _noting(compiled: Any) -> list[str]:
+    """Where tracing gave up, filled in as it happens."""
+    places: list[str] = []
+    give_up = compiled._give_up
+
+    def noting(*arguments: Any) -> None:
+        places.append(traceback.format_exc(limit=-5))
+        give_up(*arguments)
+
+    compiled._give_up = noting
+    return places
 
 
 def _staging(compiled: Any, explained: str, raised: set[str]) -> tuple[str, str]:
