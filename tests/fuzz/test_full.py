@@ -23,26 +23,38 @@ from differential.smaller import smaller  # noqa: E402
 from grammar.features import EXCLUDED, FEATURES, grammar_nodes, nodes_of  # noqa: E402
 from grammar.program import Program, program  # noqa: E402
 
-# Programs that are wrong at present, each with why; the range around them is checked.
-KNOWN = {
-    39: "an object made in a loop lacks its attributes while tracing",
-    79: "a number that is an int on one path and a float on the other",
-    82: "an object made in a branch lacks its attributes while tracing",
+# What compiled programs get wrong at present; the other features have to be right, and these once their line goes.
+FAULTY = {
+    "array_writes": "a view of an array argument that is changed ends in StagingError",
+    "causes": "an exception raised by a graph has no __cause__",
+    "log_global": "a global list that a function of the module changes breaks the trace",
+    "mixed": "a number that is an int on one path and a float on the other comes out as the float",
+    "strings": "methods of text that a tensor chooses end in RecursionError",
+    "try": "handlers catch what refuses the trace",
+    "with": "effects of __exit__ on globals happen while tracing only",
 }
+SEEDS = range(0, 100, 20)
 
 
-@pytest.mark.parametrize("start", range(0, 120, 20))
-def test_programs_mean_the_same(start):
-    # The README says of numbers of several types that they differ.
-    jobs = [
-        full.Job(seed, without=("mixed",), subsets=seed % 3 == 0)
-        for seed in range(start, start + 20)
-        if seed not in KNOWN
-    ]
-    summary, found = full.search(jobs)
-    failures = [full.report(full.Job(seeds[0], without=("mixed",)), False) for _, _, seeds in summary.failures()]
-    assert not failures, "\n\n".join(failures)
-    assert summary.programs == len(jobs) and set(found) <= {job.seed for job in jobs}
+def failures(jobs):
+    """The programs that are wrong or crash, with how."""
+    summary, _ = full.search(jobs)
+    assert summary.programs == len(jobs)
+    by_seed = {job.seed: job for job in jobs}
+    return "\n\n".join(full.report(by_seed[seeds[0]], False) for _, _, seeds in summary.failures())
+
+
+@pytest.mark.parametrize("start", SEEDS)
+def test_converted_programs_mean_the_same(start):
+    found = failures([full.Job(seed, stages="converted") for seed in range(start, start + 20)])
+    assert not found, found
+
+
+@pytest.mark.parametrize("start", SEEDS)
+def test_compiled_programs_mean_the_same(start):
+    jobs = [full.Job(seed, without=tuple(FAULTY), subsets=seed % 3 == 0) for seed in range(start, start + 20)]
+    found = failures(jobs)
+    assert not found, found
 
 
 def test_programs_are_the_same_every_time():
@@ -56,7 +68,7 @@ def test_every_node_of_the_grammar_is_written_or_left_out_with_a_reason():
 
 
 def test_every_program_is_valid_and_most_calls_return_by_different_paths():
-    summary, _ = full.search([full.Job(seed) for seed in range(300, 340)])
+    summary, _ = full.search([full.Job(seed, stages="converted") for seed in range(300, 340)])
     assert summary.returned > 0.8 * summary.programs * 6
     assert summary.paths > 1.8 * summary.programs
 

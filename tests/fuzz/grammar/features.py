@@ -12,6 +12,7 @@ FEATURES = {
     "arrays": "an argument that is a small NumPy array",
     "asserts": "assert, with and without a message",
     "boolops": "and, or, not",
+    "causes": "raise ... from ...",
     "chains": "a < b <= c, x = y = z",
     "classes": "classes made inside the function",
     "closures": "nonlocal",
@@ -61,7 +62,8 @@ FEATURES = {
 
 # What a feature is of no use without.
 NEEDS = {
-    "array_writes": "arrays", "closures": "functions", "dunders": "objects", "list_writes": "lists",
+    "array_writes": "arrays",
+    "causes": "exceptions", "closures": "functions", "dunders": "objects", "list_writes": "lists",
     "loop_else": "jumps", "object_writes": "objects", "properties": "objects", "except_star": "try",
     "fstrings": "strings",
     "list_argument": "lists",

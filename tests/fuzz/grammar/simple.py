@@ -295,7 +295,7 @@ class Simple(Containers):
             (0.5, "", lambda: "'bad'"),
             (0.5, "fstrings", lambda: self.fstring(1)),
         ])  # fmt: skip
-        return self.put(self.one(
-            f"raise {kind}({value})", f"raise {kind}({value})", f"raise {kind}", f"raise {kind}({value}) from None",
-            f"raise {kind}({value}) from ValueError(1)",
-        ))  # fmt: skip
+        cause = self.one(" from None", " from ValueError(1)", "", "") if self.on("causes") else ""
+        return self.put(
+            self.one(f"raise {kind}({value}){cause}", f"raise {kind}({value}){cause}", f"raise {kind}{cause}")
+        )
