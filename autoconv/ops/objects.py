@@ -60,7 +60,7 @@ _READING: dict[str, Callable[..., Any]] = {
     "float": builtins.float, "complex": builtins.complex, "bool": builtins.bool, "round": builtins.round,
     "any": builtins.any, "all": builtins.all, "ord": builtins.ord, "chr": builtins.chr, "hex": builtins.hex,
     "bin": builtins.bin, "oct": builtins.oct, "len": builtins.len, "hash": builtins.hash,
-    "callable": builtins.callable, "type_name": lambda x: type(x).__name__,
+    "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass, "type_name": lambda x: type(x).__name__,
 }  # fmt: skip
 FUNCTIONS = {**_MAKING, **_CHANGING, **_READING}
 FUNCTIONS.update({f"math.{name}": value for name, value in vars(math).items() if callable(value)})

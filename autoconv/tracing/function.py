@@ -111,10 +111,10 @@ class Function:
             return concrete.call_leaves(call.leaves)
         except (IntegerLimitError, OtherKindError) as error:
             if self.contract != COMPILE or not concrete.can_run_again:
-                raise located(error) from None
+                raise located(error)
             reason = str(error)
         except Exception as error:
-            raise located(error) from None
+            raise located(error)
         # Python's own numbers know no such limit: the call is made again as plain Python.
         self._explanation.plain.append(f"one call: {reason}")
         return self.python_function(*args, **kwargs)
@@ -160,7 +160,7 @@ class Function:
                     message = getattr(error, "message", str(error))
                     self._give_up(call, f"{type(error).__name__}: {message}", getattr(error, "place", None))
                     return None
-                raise located(error) from None
+                raise located(error)
             self._explanation.rows.append(Row(reason, concrete))
             return self._remember(concrete)
 
