@@ -24,7 +24,7 @@ STATUSES = ("staged", "refused", "plain", "retraced", "wrong", "crash", "skipped
 CONDITIONAL = ("cond", "while", "switch", "if", "case", "loop", "for")
 # Found while tracing where plain Python raises no such thing, these speak of a mistake of the tracer's own.
 _MISTAKES = ("AssertionError", "AttributeError", "NotImplementedError", "NameError", "UnboundLocalError",
-             "RecursionError", "SystemError", "UnicodeError")  # fmt: skip
+             "RecursionError", "SystemError", "UnicodeError", "VerificationError")  # fmt: skip
 _MISSING = re.compile(r"'\w*(?:Tensor|Variant)\w*' object has no attribute")
 _ERROR = re.compile(r"^(\w+(?:Error|Exception|Iteration|Group)|Stop|Later): ")
 
