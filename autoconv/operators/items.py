@@ -107,6 +107,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         raise StagingError(
             f"a tensor picks an item of this {type(x).__name__}, whose items are not numbers or tensors of one kind",
             current_place(),
+            "items of one kind, or an if for each index",
         )
     region = current_region()
     if region is not None and region.contract == COMPILE and isinstance(x, (dict, str, bytes)):

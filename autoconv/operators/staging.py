@@ -16,7 +16,7 @@ from autoconv.errors import (
     StagingError,
 )
 from autoconv.graph.dtypes import bool_
-from autoconv.graph.graph import Span, Value
+from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.attempts import emit_output
 from autoconv.operators.deferred import template_of
@@ -43,9 +43,10 @@ from autoconv.runtime.containers import PLAIN, container_spot, heap_of, material
 from autoconv.runtime.journal import Journal, Spot
 from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
-from autoconv.runtime.spans import current_place, current_span, is_own_file
+from autoconv.runtime.spans import current_place, place_of, span_of_error
 from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.tracebacks import raised_by_us
 
 # Never turned into an error of the graph: they are about the program as a whole.
 _ABOUT_THE_PROGRAM = (StagingError, ConversionError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
@@ -114,36 +115,29 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
 _RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionError)
 
 
+def cannot_be_caught(error: BaseException) -> bool:
+    """Whether no except clause of the program's is meant to take the error: what tracing says of the program."""
+    about = isinstance(error, _ABOUT_THE_PROGRAM) or not isinstance(error, Exception)
+    return about or getattr(error, "_autoconv_about_program", False)
+
+
 def is_about_program(error: Exception) -> bool:
     """Whether the error is one of tracing itself, rather than one that the user's code would raise there."""
-    if isinstance(error, _ABOUT_THE_PROGRAM):
+    if cannot_be_caught(error):
         return True
     if type(error) is StagedException:
         return False
-    if getattr(error, "_autoconv_about_program", False):
-        return True
     if getattr(error, "_autoconv_run_time", False):
         return False
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    raised_here = trace is not None and is_own_file(trace.tb_frame.f_code.co_filename)
-    return raised_here and not isinstance(error, _RUN_TIME)
+    return raised_by_us(error) and not isinstance(error, _RUN_TIME)
 
 
 def record_raise(region: Region, error: BaseException) -> None:
     """A node that raises the exception, with its message filled in from tensors when it has any."""
+    span = span_of_error(error)
     if type(error) is StagedException:
-        span = _raise_span(error) or current_span()
         region.record("object_raise", [region.lift(error.value.value_in_graph)], {}, span=span)
         return
-    linked = [(how, link) for how, link in (("cause", error.__cause__), ("context", error.__context__))
-              if type(link) is StagedException]  # fmt: skip
-    if linked and (template_of(error)[0] is not None or linked[0][0] == "cause"):
-        _record_linked(region, error, *linked[0])
-        return
-    if linked:
-        error.__context__ = None
     template, data = template_of(error)
     hidden = any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
@@ -151,27 +145,29 @@ def record_raise(region: Region, error: BaseException) -> None:
         raise StagingError(
             f"{type(error).__name__} has its own constructor, and the values it is raised with are known only when "
             "the graph runs",
-            current_place(),
+            place_of(span) if span is not None else None,
             "an exception of Python's own, with the values as its arguments",
-        )
+        ) from None
+    error.__traceback__ = None
+    for how, link in (("cause", error.__cause__), ("context", error.__context__)):
+        if type(link) is StagedException:
+            _record_linked(region, error, how, link, span)
+            return
     inputs = [region.lift(t.value_in_graph) for t in data]
     exception = error if template is None else type(error)
-    span = _raise_span(error) or current_span()
-    region.record("raise", inputs, {"exception": exception, "template": template}, span=span)
+    attributes = {"exception": exception, "template": template}
+    if template is not None and (error.__cause__ is not None or error.__context__ is not None):
+        attributes["chain"] = error
+    region.record("raise", inputs, attributes, span=span)
 
 
-def _record_linked(region: Region, error: BaseException, how: str, link: Any) -> None:
+def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:
     """Raises an exception with one that only the running graph knows as its cause or context."""
-    if isinstance(type(error).__init__, FunctionType) or vars(error):
-        raise StagingError(
-            f"{type(error).__name__} has its own constructor, and is raised from an exception that is known only when "
-            "the graph runs", current_place(), "an exception of Python's own",
-        )  # fmt: skip
-    span = _raise_span(error) or current_span()
+    template, data = template_of(error)
+    error.__cause__ = error.__context__ = None
     with recording(region):
-        template, data = template_of(error)
-        arguments = list(error.args) if template is None else [_argument(entry, data) for entry in template]
-        made = record_object("object_exception", arguments, kind=type(error))
+        arguments = [_argument(entry, data) for entry in template or ()]
+        made = record_object("object_exception", arguments, kind=error if template is None else type(error))
         inputs = [region.lift(x.value_in_graph) for x in (made, link.value)]
         region.record("object_raise", inputs, {"linked": how}, span=span)
 
@@ -186,18 +182,6 @@ def _argument(entry: Any, data: Sequence[Any]) -> Any:
     for piece in entry:
         whole = whole + (piece if isinstance(piece, str) else apply_object("str", data[piece]))
     return whole
-
-
-def _raise_span(error: BaseException) -> Any:
-    found = None
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if not is_own_file(code.co_filename):
-            found = Span(code.co_filename, trace.tb_lineno, code.co_name)
-        trace = trace.tb_next
-    error.__traceback__ = None
-    return found
 
 
 def stage_arms(
@@ -336,7 +320,11 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
                 spot.write(contents)
                 changed = spot.name
     if changed:
-        raise StagingError(f"{changed} is changed in place where a tensor decides whether it is", place)
+        raise StagingError(
+            f"{changed} is changed in place where a tensor decides whether it is",
+            place,
+            "an assignment of a new value to the name",
+        )
 
 
 def _same_items(now: tuple[Any, ...], before: tuple[Any, ...]) -> bool:
@@ -420,7 +408,11 @@ def stage_loop(
         layouts = widened
         if new:
             spots.update(new)
-    raise StagingError("the types of this loop's variables do not settle: " + ", ".join(names))
+    raise StagingError(
+        "the types of this loop's variables do not settle: " + ", ".join(names),
+        current_place(),
+        "values of one type, whatever the iteration",
+    )
 
 
 def _changes_kind(before: Layout, after: Layout) -> bool:
@@ -540,7 +532,9 @@ def write_spot(spot: Spot, value: Any) -> None:
         journal.note(spot)
     if isinstance(spot.owner, (list, dict, set)) and type(value).__name__ == "Variant":
         raise StagingError(
-            f"{spot.name} has another length or other keys depending on a tensor; use an autoconv.TensorArray"
+            f"{spot.name} has another length or other keys depending on a tensor",
+            current_place(),
+            "an autoconv.TensorArray",
         )
     spot.write(value)
 

@@ -34,7 +34,7 @@ from autoconv.operators.layout import (
 from autoconv.operators.names import Undefined
 from autoconv.operators.staging import (
     Recorded,
-    is_about_program,
+    cannot_be_caught,
     move_into_graph,
     record_raise,
     stage_arms,
@@ -177,22 +177,24 @@ class Trial:
 
     def unwound(self) -> Any:
         error = sys.exc_info()[1]
-        if self.settled or self.passing or not isinstance(error, Exception) or is_about_program(error):
+        if self.settled or self.passing or error is None or cannot_be_caught(error):
             return ()
         if self.state == "body":
             self._failed()
             return () if self.settled or self.passing else BaseException
         if self.state == "failed":
             return BaseException
+        assert isinstance(error, Exception)
         self._diverge(error)
         return BaseException
 
     def _failed(self) -> None:
         """The body raised while it was traced."""
         error = sys.exc_info()[1]
-        if not isinstance(error, Exception) or is_about_program(error):
+        if error is None or cannot_be_caught(error):
             self.passing = True
             return
+        assert isinstance(error, Exception)
         self._finish_body(error)
 
     def _open(self, name: str, parent: Region) -> Region:
@@ -446,17 +448,15 @@ class _Managed:
             return False
         if trial.state == "body":
             trial._failed()
-        if trial.passing or not isinstance(error, Exception) or is_about_program(error):
+        if trial.passing or cannot_be_caught(error):
             return False
-        if trial.settled:
-            answer = leave(self.manager, kind, error, trace)
-            if is_staged(answer):
-                raise StagingError("a tensor decides whether this context manager swallows an exception", current_place())
-            return answer
         if trial.state == "failed":
             return True
-        raised = exception(error)
-        answer = leave(self.manager, apply_object("type", raised), raised, None)
+        if trial.settled:
+            answer = leave(self.manager, kind, error, trace)
+        else:
+            raised = exception(error)
+            answer = leave(self.manager, apply_object("type", raised), raised, None)
         if not is_staged(answer):
             return answer
 

@@ -8,7 +8,7 @@ capture of every region in between.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
 from autoconv.ops import OPS
-from autoconv.runtime.spans import current_span
+from autoconv.runtime.spans import current_span, place_of
 
 if TYPE_CHECKING:
     from autoconv.runtime.journal import Journal
@@ -127,7 +127,38 @@ class _Stack(threading.local):
     region: Region | None = None
 
 
+class _Activity:
+    """How many threads record. `on_change` is told whether none does, when that changes."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.lock = threading.Lock()
+        self.on_change: Callable[[bool], None] = lambda untraced: None
+
+    def add(self, change: int) -> None:
+        with self.lock:
+            self.count += change
+            self.on_change(self.count == 0)
+
+
 _STACK = _Stack()
+_ACTIVITY = _Activity()
+
+
+def follow(on_change: Callable[[bool], None]) -> None:
+    """Has `on_change` told whether no thread records anything, now and when that changes."""
+    _ACTIVITY.on_change = on_change
+    _ACTIVITY.add(0)
+
+
+@contextmanager
+def as_if_traced() -> Iterator[None]:
+    """Converted code takes the way through the operators inside the block, though nothing is recorded."""
+    _ACTIVITY.add(1)
+    try:
+        yield
+    finally:
+        _ACTIVITY.add(-1)
 
 
 def current_region() -> Region | None:
@@ -144,11 +175,16 @@ def enter(region: Region | None) -> None:
 def recording(region: Region | None) -> Iterator[Region | None]:
     """Ops of this thread are recorded into `region` inside the block (None: they run at once)."""
     before = _STACK.region
+    starts = before is None and region is not None
+    if starts:
+        _ACTIVITY.add(1)
     _STACK.region = region
     try:
         yield region
     finally:
         _STACK.region = before
+        if starts:
+            _ACTIVITY.add(-1)
 
 
 def new_trace(name: str, contract: str, converts: bool = True) -> Trace:
@@ -177,11 +213,28 @@ def display_name(op_name: str) -> str:
 
 
 def _out_of_scope(value: Value, graph: Graph) -> str:
-    span = value.node.span if value.node is not None else None
-    where = f"\n\nIt was defined here:\n    {span}" if span else ""
     return (
         f"<autoconv.Tensor '{value.full_name}' {value.type}> is out of scope and cannot be used here. "
-        f"Use return values, explicit Python locals or autoconv collections to access it.{where}\n\n"
-        f"The tensor cannot be accessed from {graph.name!r}, because it was defined in {value.graph.name!r}, "
+        f"Use return values, explicit Python locals or autoconv collections to access it.{defined_at(value)}"
+        f"The tensor cannot be accessed from {_scope(graph)}, because it was defined in {_scope(value.graph)}, "
         "which is out of scope."
     )
+
+
+def defined_at(value: Value) -> str:
+    """A paragraph on the line that made a value; only a blank where that is not known."""
+    span = value.node.span if value.node is not None else None
+    if span is None:
+        return " "
+    place = place_of(span)
+    return "\n\n".join(("", "It was defined here:\n" + "\n".join(filter(None, (f"  {place}", place.caret()))), ""))
+
+
+_SCOPES = {
+    "cond_true": "a branch of a condition", "cond_false": "a branch of a condition",
+    "while_cond": "the condition of a loop", "while_body": "the body of a loop",
+}  # fmt: skip
+
+
+def _scope(graph: Graph) -> str:
+    return _SCOPES.get(graph.name, repr(graph.name))
