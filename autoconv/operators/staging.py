@@ -421,7 +421,7 @@ def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], cou
 def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int) -> Any:
     from autoconv.operators.conditionals import truth
 
-    return truth(test(*_bind(region, layouts, spots, count)))
+    return truth(test(*_bind(region, layouts, spots, count)), "while loop")
 
 
 def _step(region: Region, body: Any, layouts: Any, spots: Any, count: int) -> Sequence[Any]:

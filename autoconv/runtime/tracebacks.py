@@ -33,7 +33,8 @@ def present(error: BaseException) -> None:
         if each is not None and id(each) not in seen:
             seen.add(id(each))
             _present(each)
-            waiting += [each.__cause__, each.__context__, *(getattr(each, "exceptions", None) or ())]
+            waiting += [each.__cause__, each.__context__]
+            waiting += each.exceptions if isinstance(each, BaseExceptionGroup) else ()
 
 
 def hide(error: BaseException) -> None:
