@@ -7,7 +7,7 @@ import linecache
 import os
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType, FrameType, TracebackType
 
 import numpy as np
@@ -28,6 +28,8 @@ _CALL_THUNKS = (f"{_OPERATORS}conditionals.py", f"{_OPERATORS}deferred.py", f"{_
 _START = "trace_function"
 _KNOWN_LIMIT = 20_000
 _DEPTH_LIMIT = 150
+
+_find_columns: Callable[[CodeType, int, int], tuple[int, int] | None] | None = None
 
 Position = tuple[CodeType, int]
 # Spans by the identities of code and caller, which are kept so that no other object gets them.
@@ -162,8 +164,18 @@ def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:
             inside = False
 
 
+def find_columns_by(find: Callable[[CodeType, int, int], tuple[int, int] | None]) -> None:
+    """Has `find(code, instruction, line)` asked for (column, last column) where a line table has none."""
+    global _find_columns
+    _find_columns = find
+
+
 def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
     line, end_line, column, end_column = position_in(code, instruction)
+    if line and column is None and _find_columns is not None and instruction >= 0:
+        found = _find_columns(code, instruction, line)
+        if found is not None:
+            end_line, (column, end_column) = line, found
     return Span(
         code.co_filename,
         line or code.co_firstlineno,
