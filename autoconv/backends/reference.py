@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import OpError, Place
+from autoconv.errors import OpError, Place, StagingError
 from autoconv.graph.graph import Graph, Node
+from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Run = Callable[[Sequence[Any]], list[Any]]
 Step = Callable[[list[Any]], None]
@@ -112,11 +113,31 @@ def _call_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
     return step
 
 
+def _try_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
+    body, normal, handler = (compile_graph(region) for region in node.regions)
+
+    def step(frame: list[Any]) -> None:
+        captures = [frame[slot] for slot in inputs]
+        try:
+            found = body(captures)
+        except (IntegerLimitError, OtherKindError, StagingError):
+            raise  # limits of graphs, which no program catches
+        except Exception as error:
+            found = handler([error, *captures])
+        else:
+            found = normal([*found, *captures])
+        for slot, value in zip(outputs, found, strict=True):
+            frame[slot] = value
+
+    return step
+
+
 _LOWER: dict[str, Callable[[Node, list[int], list[int]], Step]] = {
     "constant": _constant_step,
     "cond": _cond_step,
     "while": _while_step,
     "call": _call_step,
+    "try": _try_step,
 }
 
 

@@ -69,16 +69,16 @@ from autoconv.operators.names import (
 )
 from autoconv.operators.quiet import quiet, quiet_1, quiet_2, quiet_3, quiet_branch, quiet_logic, quiet_loop
 from autoconv.operators.texts import formatted, percent, text
-from autoconv.operators.tries import try_begin, try_end
+from autoconv.operators.tries import as_exception, attempts, begin, caught, end, entering, exception, managed, unwound
 
 __all__ = [
-    "BREAK", "CONTINUE", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "augment_item_of", "call",
-    "completed", "context", "del_attr", "del_item", "deleted", "do_not_convert", "for_stmt", "get_item",
+    "BREAK", "CONTINUE", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "as_exception", "attempts", "begin", "augment_item_of", "call", "caught",
+    "completed", "context", "del_attr", "del_item", "deleted", "do_not_convert", "end", "entering", "exception", "for_stmt", "get_item",
     "formatted", "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul",
     "in_", "ior", "ipow", "irshift", "is_", "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "ld_inlined",
-    "ld_outer", "leaves", "module", "new", "new_dict", "new_set", "not_", "not_in", "operand", "or_", "percent", "raising", "returned", "set_attr",
-    "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test", "text",
-    "try_begin", "try_end", "while_stmt",
+    "ld_outer", "leaves", "managed", "module", "new", "new_dict", "new_set", "not_", "not_in", "operand", "or_", "percent", "raising", "returned", "set_attr",
+    "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test", "text", "unwound",
+    "while_stmt",
 ]  # fmt: skip
 
 # What plain values may make raise, by how it is called.

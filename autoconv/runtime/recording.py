@@ -33,7 +33,7 @@ class Trace:
     `captures` maps what was captured by identity to (the object kept alive, its parameter of the root graph).
     `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`, `concretise`
-    and `before_node`, which is told before a node is recorded that does more than compute; `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that
+    ; what is in `before_node` is told before a node is recorded that does more than compute; `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that
     the traced code made, `leaf_positions` the arguments that are numbers. `watch` is told of each function that is
     converted because traced code calls it.
     """
@@ -47,7 +47,7 @@ class Trace:
     outside_effect: Any = None
     python_print: Any = None
     concretise: Any = None
-    before_node: Any = None
+    before_node: list[Any] = field(default_factory=list)
     arrays: bool = False
     owned: dict[int, Any] | None = None
     leaf_positions: dict[Value, int] | None = None
@@ -114,8 +114,9 @@ class Region:
 
     def record(self, name: str, inputs: list[Value], attributes: dict[str, Any], **options: Any) -> Node:
         """Appends a node that applies the op called `name`, with the user's span."""
-        if self.trace.before_node is not None and OPS[name].effects is not Effects.PURE:
-            self.trace.before_node(self, name, inputs, attributes)
+        if self.trace.before_node and OPS[name].effects is not Effects.PURE:
+            for tell in tuple(self.trace.before_node):
+                tell(self, name, inputs, attributes)
         lifted = [self.lift(value) for value in inputs]
         span = options.pop("span", None) or current_span()
         shown = options.pop("shown", None) or display_name(name)
@@ -132,6 +133,11 @@ _STACK = _Stack()
 def current_region() -> Region | None:
     """The region being recorded by this thread, None when ops run at once."""
     return _STACK.region
+
+
+def enter(region: Region | None) -> None:
+    """From here on ops of this thread are recorded into `region`; for regions that are left elsewhere."""
+    _STACK.region = region
 
 
 @contextmanager

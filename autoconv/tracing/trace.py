@@ -96,7 +96,7 @@ def _trace(
             python_contract.check_identities(result, (*copies, *guards.values()))
         layout, outputs = _outputs(result, trace, function)
         if outside is not None:
-            outside.store(trace.root)
+            outside.stores.store(trace.root)
             assert trace.root.journal is not None
             trace.root.journal.roll_back()
     graph = trace.root.graph
@@ -119,7 +119,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.owned = {}
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
-    trace.before_node = outside.before_node
+    trace.before_node.append(outside.stores.before_node)
     trace.python_print = python_contract.python_print
     values: dict[Any, int] = {}
     trace.leaf_positions = values
