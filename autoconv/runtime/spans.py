@@ -7,7 +7,7 @@ import linecache
 import os
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from types import CodeType, FrameType, TracebackType
 
 import numpy as np
@@ -61,7 +61,8 @@ def span_of_error(error: BaseException) -> Span | None:
     entries = list(_entries(error.__traceback__))
     users = shown([entry.tb_frame.f_code for entry in entries])
     raised = [(e.tb_frame.f_code, e.tb_lasti) for e, is_users in zip(entries, users, strict=True) if is_users]
-    return span_of((*reversed(raised), *_positions(sys._getframe(1))))
+    passed = {id(entry.tb_frame) for entry in entries}  # a function whose handler runs is in the traceback already
+    return span_of((*reversed(raised), *_positions(sys._getframe(1), passed)))
 
 
 def user_frame() -> FrameType | None:
@@ -140,14 +141,16 @@ def is_region(code: CodeType) -> bool:
     return code.co_qualname.endswith(REGION)
 
 
-def _positions(frame: FrameType | None) -> list[Position]:
-    """The user's frames, innermost first, up to where the trace starts, or as many as are worth telling."""
+def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[Position]:
+    """The user's frames but those left out by identity, innermost first, up to where the trace starts, or as many as
+    are worth telling."""
     found: list[Position] = []
     while frame is not None and len(found) < _DEPTH_LIMIT:
         code = frame.f_code
         if code.co_name == _START and is_own_file(code.co_filename):
             break
-        found.append((code, frame.f_lasti))
+        if id(frame) not in left_out:
+            found.append((code, frame.f_lasti))
         frame = frame.f_back
     users = shown([code for code, _ in reversed(found)])
     return [position for position, is_users in zip(found, reversed(users), strict=True) if is_users]
