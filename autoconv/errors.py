@@ -13,6 +13,7 @@ AutoconvError
     │   └── AssertionFailedError  (also an AssertionError)
     ├── OutOfRangeError           (also a StopIteration-like end of sequence)
     ├── NotFoundError, UnimplementedError, FailedPreconditionError …
+ItemAssignmentError               a TypeError: an item of a tensor is assigned where the tensor cannot be replaced
 OperatorNotAllowedInGraphError    a TypeError: a symbolic tensor used as a Python bool or iterated over
 InaccessibleTensorError           a TypeError: a symbolic tensor used outside of the function that made it
 IntegerLimitError                 an OverflowError: a Python int beyond the 64 bits of a graph
@@ -91,6 +92,10 @@ class UnsupportedError(ConversionError):
 
 class StagingError(AutoconvError, TypeError):
     """Something that cannot become part of a graph, met while a function was traced."""
+
+
+class ItemAssignmentError(TypeError):
+    """An item of a tensor is assigned, which cannot be changed; converted code replaces the tensor instead."""
 
 
 class OperatorNotAllowedInGraphError(TypeError):

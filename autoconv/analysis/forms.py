@@ -19,7 +19,7 @@ REGIONS = (gast.If, *LOOPS)
 def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str], str]:
     """Reasons by `id(region)`, and why returns of the function have to stay as they are ("" if they need
     not)."""
-    whole = _frame_call(function)
+    whole = frame_call(function)
     finder = _Finder(escapes, whole)
     suspends = next(
         (found for s in function.body if (found := pinned_by(s)) and not found.endswith("()")), ""
@@ -56,7 +56,8 @@ def staged_tries(
     return found
 
 
-def _frame_call(function: gast.AST) -> str:
+def frame_call(function: gast.AST) -> str:
+    """The call by which a function looks at its own frame; "" when there is none."""
     for statement in function.body:
         for node in walk_scope(statement):
             if (

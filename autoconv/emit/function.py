@@ -167,7 +167,8 @@ def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str,
             if "type_params" in gast.ClassDef._fields:
                 wrapper.type_params = []
             module.body = [build.placed(wrapper, module.body[0])]
-        tree = to_ast(run_passes(module, context))
+        # This code runs under trace: what would run untraced is left out.
+        tree = to_ast(run_passes(module, context, skip=frozenset({"untraced"})))
     result: Any = tree.body[0]
     if class_name:
         result = result.body[0]

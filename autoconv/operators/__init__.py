@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoconv.errors import ItemAssignmentError
 from autoconv.operators import variants as _variants  # gives variants their operators
 from autoconv.operators.calls import call, do_not_convert
 from autoconv.operators.conditionals import (
@@ -70,9 +71,21 @@ from autoconv.operators.names import (
 from autoconv.operators.quiet import quiet, quiet_1, quiet_2, quiet_3, quiet_branch, quiet_logic, quiet_loop
 from autoconv.operators.texts import formatted, percent, text
 from autoconv.operators.tries import as_exception, attempts, begin, caught, end, entering, exception, managed, unwound
+from autoconv.runtime.recording import follow
+
+# Whether no thread records anything: then converted functions run as they were written.
+untraced = True
+
+
+def _set_untraced(now: bool) -> None:
+    global untraced
+    untraced = now
+
+
+follow(_set_untraced)
 
 __all__ = [
-    "BREAK", "CONTINUE", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "as_exception", "attempts", "begin", "augment_item_of", "call", "caught",
+    "BREAK", "CONTINUE", "ItemAssignmentError", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "as_exception", "attempts", "begin", "augment_item_of", "call", "caught",
     "completed", "context", "del_attr", "del_item", "deleted", "do_not_convert", "end", "entering", "exception", "for_stmt", "get_item",
     "formatted", "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul",
     "in_", "ior", "ipow", "irshift", "is_", "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "ld_inlined",

@@ -21,6 +21,7 @@ from autoconv.passes import (
     normalise,
     subscripts,
     texts,
+    untraced,
 )
 from autoconv.passes.base import Context
 
@@ -52,6 +53,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("exits", exits.transform),
     Pass("lifting", lifting.transform),
     Pass("control_flow", control_flow.transform),
+    Pass("untraced", untraced.transform),
 )
 
 # (earlier, later, why)
@@ -67,6 +69,7 @@ MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
     ("exits", "lifting", "exit codes and return values are state like other variables"),
     ("exits", "control_flow", "a region can only become a function when nothing leaves it early"),
     ("lifting", "control_flow", "a region's arguments have to be assigned"),
+    ("control_flow", "untraced", "what runs untraced is not rewritten"),
 )
 
 
@@ -74,6 +77,8 @@ def run_passes(
     tree: gast.AST, context: Context, last: str | None = None, skip: frozenset[str] = frozenset()
 ) -> gast.AST:
     """Runs the table, up to the pass named `last` where one is given."""
+    if "untraced" not in skip and last in (None, "untraced"):
+        tree = untraced.keep(tree, context)
     for row in PASSES:
         if row.name not in skip:
             tree = row.transform(tree, context)

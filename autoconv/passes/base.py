@@ -9,7 +9,7 @@ import gast
 
 from autoconv.errors import Place, UnsupportedError
 from autoconv.syntax.names import Namer
-from autoconv.syntax.tree import Transformer
+from autoconv.syntax.tree import Rewritten, Transformer, Untraced
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class Context:
     exit_names: set[str] = field(default_factory=set)
     statement_forms: dict[int, tuple[gast.AST, str]] = field(default_factory=dict)
     staged_tries: dict[int, gast.AST] = field(default_factory=dict)
+    noting: bool = True
 
     _namers: dict[int, tuple[gast.AST, Namer]] = field(default_factory=dict)
 
@@ -70,7 +71,7 @@ class Context:
     def note(
         self, kind: str, node: gast.AST, function: str, form: str, stages: bool, reason: str = ""
     ) -> None:
-        if not self.is_generated(node):
+        if self.noting and not self.is_generated(node):
             self.notes.append(Note(kind, self.place(node), function, form, stages, reason))
 
     def converts(self, function: str) -> bool:
@@ -104,7 +105,7 @@ class FunctionPass(Transformer):
 
     def visit(self, node: Any) -> Any:
         if not self.in_function and not isinstance(
-            node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda, gast.Module)
+            node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda, gast.Module, Untraced, Rewritten)
         ):
             return self.generic(node)
         return super().visit(node)
@@ -161,12 +162,25 @@ class FunctionPass(Transformer):
 
     def _outer_parts(self, node: Any) -> None:
         """Defaults and decorators belong to the scope around the function."""
-        if self.in_function:
-            arguments = node.args
-            arguments.defaults = self.visit_list(arguments.defaults)
-            arguments.kw_defaults = [d and self.visit(d) for d in arguments.kw_defaults]
-            if hasattr(node, "decorator_list"):
-                node.decorator_list = self.visit_list(node.decorator_list)
+        arguments = node.args
+        arguments.defaults = self.visit_list(arguments.defaults)
+        arguments.kw_defaults = [d and self.visit(d) for d in arguments.kw_defaults]
+        if hasattr(node, "decorator_list"):
+            node.decorator_list = self.visit_list(node.decorator_list)
+
+    def visit_Untraced(self, node: Any) -> Any:
+        """Only functions inside are rewritten; what becomes of them is noted where they stand a second time."""
+        before, noting = self.in_function, self.context.noting
+        self.in_function = self.context.noting = False
+        node.kept = self.visit_list(node.kept)
+        self.in_function, self.context.noting = before, noting
+        return node
+
+    def visit_Rewritten(self, node: Any) -> Any:
+        before, self.in_function = self.in_function, True
+        node.kept = self.visit_list(node.kept)
+        self.in_function = before
+        return node
 
     def visit_AnnAssign(self, node: Any) -> Any:
         """Annotations of locals are not evaluated: they stay."""

@@ -23,7 +23,7 @@ from autoconv.analysis.scopes import Scope, scope_of
 from autoconv.passes.base import Context, FunctionPass, mangled
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
-from autoconv.syntax.tree import walk, walk_scope
+from autoconv.syntax.tree import body_start, walk, walk_scope
 
 _FIXED = (gast.Constant, gast.UnaryOp, gast.Tuple, gast.Slice)
 
@@ -46,9 +46,8 @@ class Effects(FunctionPass):
         node.body = self.visit_list(node.body)
         shared = sorted((self.scope.globals | self.scope.nonlocals) & self.scope.bound)
         if shared and not reported:
-            position = sum(isinstance(s, (gast.Global, gast.Nonlocal)) for s in node.body)
-            start = 1 if position and not isinstance(node.body[0], (gast.Global, gast.Nonlocal)) else 0
-            node.body[start + position : start + position] = self._shared(node, shared)
+            start = body_start(node.body)
+            node.body[start:start] = self._shared(node, shared)
         self.scope, self.order = before
         return node
 

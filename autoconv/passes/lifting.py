@@ -127,6 +127,14 @@ class _Reads(Transformer):
             node.body = self.visit_list(node.body)
         return node
 
+    def visit_Untraced(self, node: Any) -> Any:
+        """While nothing is traced Python itself keeps an eye on a function's own names, but not on outer ones."""
+        if self.inner:
+            node.kept = self.visit_list(node.kept)
+        return node
+
+    visit_Rewritten = visit_Untraced
+
     def visit_ListComp(self, node: Any) -> Any:
         first = node.generators[0]
         iterated = first.iter = self.visit(first.iter)

@@ -51,7 +51,7 @@ class Normalise(FunctionPass):
         self.in_comprehension = 0
 
     def rewrite_function(self, node: Any) -> Any:
-        node.body = self.visit_list(_declarations_first(node.body))
+        node.body = self.visit_list(declarations_first(node.body))
         return node
 
     def visit_Compare(self, node: Any) -> Any:
@@ -260,7 +260,7 @@ def _only_names(target: Any) -> bool:
     return isinstance(target, gast.Name)
 
 
-def _declarations_first(body: list[Any]) -> list[Any]:
+def declarations_first(body: list[Any]) -> list[Any]:
     """`global` and `nonlocal` hold for the whole function wherever they stand: they move to its top."""
     found = [
         node

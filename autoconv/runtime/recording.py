@@ -8,7 +8,7 @@ capture of every region in between.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -127,7 +127,38 @@ class _Stack(threading.local):
     region: Region | None = None
 
 
+class _Activity:
+    """How many threads record. `on_change` is told whether none does, when that changes."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.lock = threading.Lock()
+        self.on_change: Callable[[bool], None] = lambda untraced: None
+
+    def add(self, change: int) -> None:
+        with self.lock:
+            self.count += change
+            self.on_change(self.count == 0)
+
+
 _STACK = _Stack()
+_ACTIVITY = _Activity()
+
+
+def follow(on_change: Callable[[bool], None]) -> None:
+    """Has `on_change` told whether no thread records anything, now and when that changes."""
+    _ACTIVITY.on_change = on_change
+    _ACTIVITY.add(0)
+
+
+@contextmanager
+def as_if_traced() -> Iterator[None]:
+    """Converted code takes the way through the operators inside the block, though nothing is recorded."""
+    _ACTIVITY.add(1)
+    try:
+        yield
+    finally:
+        _ACTIVITY.add(-1)
 
 
 def current_region() -> Region | None:
@@ -144,11 +175,16 @@ def enter(region: Region | None) -> None:
 def recording(region: Region | None) -> Iterator[Region | None]:
     """Ops of this thread are recorded into `region` inside the block (None: they run at once)."""
     before = _STACK.region
+    starts = before is None and region is not None
+    if starts:
+        _ACTIVITY.add(1)
     _STACK.region = region
     try:
         yield region
     finally:
         _STACK.region = before
+        if starts:
+            _ACTIVITY.add(-1)
 
 
 def new_trace(name: str, contract: str, converts: bool = True) -> Trace:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autoconv.errors import OperatorNotAllowedInGraphError
+from autoconv.errors import ItemAssignmentError, OperatorNotAllowedInGraphError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
@@ -46,6 +46,9 @@ class Tensor(TensorMethods):
     def weak(self) -> bool:
         """Whether this is a Python number that became state: it takes the dtype of what it meets."""
         return self.type.weak
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        raise ItemAssignmentError(f"{type(self).__name__!r} object does not support item assignment")
 
     def ref(self) -> TensorReference:
         """A hashable reference to this tensor, for use as a key."""

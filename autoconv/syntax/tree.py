@@ -153,8 +153,29 @@ class Transformer:
         return result
 
 
+class _Kept(gast.stmt):  # type: ignore[misc]
+    """Statements that nobody finds who walks the tree."""
+
+    _fields = ()
+
+    def __init__(self, kept: list[Any]) -> None:
+        super().__init__()
+        self.kept = kept
+
+
+class Untraced(_Kept):
+    """What a function does instead of all that follows while nothing is traced."""
+
+
+class Rewritten(_Kept):
+    """Statements among those that are to be rewritten all the same."""
+
+
 def body_start(body: list[Any]) -> int:
-    """Where new statements of a function go: behind its docstring and declarations."""
+    """Where new statements of a function go: behind its docstring and declarations, and what runs untraced."""
+    for index, statement in enumerate(body):
+        if isinstance(statement, Untraced):
+            return index + 1
     index = 0
     if body and isinstance(body[0], gast.Expr) and isinstance(body[0].value, gast.Constant):
         index = 1

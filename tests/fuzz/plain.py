@@ -26,6 +26,7 @@ import shrink
 
 from autoconv.emit.module import convert_source
 from autoconv.errors import ConversionError
+from autoconv.runtime.recording import as_if_traced
 
 CALLS: tuple[tuple[Any, Any, list[Any]], ...] = (
     (0, 1, [1, 2, 3]),
@@ -115,7 +116,10 @@ class Outcome:
 
 
 def difference(source: str) -> str:
-    """How the converted program differs from the program; "" when it does not."""
+    """How the converted program differs from the program; "" when it does not.
+
+    It runs as it does while nothing is traced, and through the operators.
+    """
     expected = run(source)
     try:
         converted = convert_source(source, "program.py").text
@@ -125,8 +129,14 @@ def difference(source: str) -> str:
         return f"crashed: {type(error).__name__}: {error}"
     try:
         found = run(converted)
+        with as_if_traced():
+            rewritten = run(converted)
     except SyntaxError as error:
         return f"does not compile: {error.msg}"
+    return _compared(expected, rewritten) or _compared(expected, found)
+
+
+def _compared(expected: Outcome, found: Outcome) -> str:
     for before, after in zip(expected.results, found.results, strict=True):
         if before != after:
             return f"result: expected {before}, found {after}"

@@ -1,5 +1,6 @@
 """Each fixture program four ways: plain, converted on plain values, converted on eager tensors, and as one graph."""
 
+import contextlib
 import importlib.util
 import math
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.emit.module import convert_source
+from autoconv.runtime.recording import as_if_traced
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "fixtures" / "programs").glob("*.py"))
 PYTHON = [path for path in PROGRAMS if 'KIND = "python"' in path.read_text()]
@@ -61,6 +63,13 @@ def assert_agree(found, expected, tolerance):
     )
 
 
+@pytest.fixture(params=["untraced", "through the operators"])
+def form(request):
+    """Converted code runs as it was written while nothing is traced, and else by what it became."""
+    with as_if_traced() if request.param != "untraced" else contextlib.nullcontext():
+        yield
+
+
 def plain_results(module, to_argument):
     function = getattr(module, module.ENTRY)
     return [function(*map(to_argument, case)) for case in module.CASES]
@@ -70,6 +79,7 @@ def to_argument_for(module):
     return as_tensors if module.KIND == "ops" else lambda value: value
 
 
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_converted_on_plain_values(path, tmp_path):
     original = load(path)
@@ -79,6 +89,7 @@ def test_converted_on_plain_values(path, tmp_path):
         assert_agree(f, e, 0 if original.KIND == "python" else original.TOLERANCE)
 
 
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_converted_on_eager_tensors(path, tmp_path):
     original = load(path)

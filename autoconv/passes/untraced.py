@@ -1,0 +1,128 @@
+"""While nothing is traced, a function that has ifs, loops or comprehensions runs as it was written, from the first
+of them on.
+
+    def f(x, n):
+        y = x
+        for i in range(n):
+            y = y + i
+        return y
+    # becomes
+    def f(x, n):
+        y = x
+        if ag__.untraced:
+            for i in range(n):
+                y = y + i
+            return y
+        for i in range(n):
+            y = y + i
+        return y
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import gast
+
+from autoconv.analysis.escapes import LOOPS, TRIES, Escapes
+from autoconv.analysis.forms import frame_call
+from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.normalise import declarations_first
+from autoconv.passes.writes import PlainWrites, has_item_target
+from autoconv.syntax import build
+from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_start, walk, walk_scope
+
+_BRANCHING = (gast.If, gast.With, gast.AsyncWith, gast.Match, *LOOPS, *TRIES)
+_DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
+_DECIDING = (*_BRANCHING, *COMPREHENSIONS, gast.BoolOp, gast.IfExp, gast.NamedExpr, gast.Assert, gast.Raise)
+_SHARED = (gast.Global, gast.Nonlocal, gast.Delete)
+
+
+def keep(tree: gast.AST, context: Context) -> gast.AST:
+    """Sets aside what functions look like before any pass; `transform` puts it in.
+
+    In what is set aside, the passes rewrite only functions and lambdas, which may be called under trace later, and
+    writes to items, which replace a tensor (see `writes`).
+    """
+    return _Keep(context).visit(tree)
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return _Insert().visit(tree)
+
+
+class _Keep(FunctionPass):
+    def rewrite_function(self, node: Any) -> Any:
+        if any(_is_test(statement) for statement in node.body):
+            node.body = [_as_kept(statement) for statement in node.body]
+        elif _may_be_kept(node):
+            self._keep(node)
+        node.body = self.visit_list(node.body)
+        return node
+
+    def _keep(self, node: Any) -> None:
+        node.body = declarations_first(node.body)
+        start = body_start(node.body)
+        if not any(isinstance(n, _SHARED) for s in node.body for n in walk(s)):
+            start = _first_costly(node.body, start)
+        rest = node.body[start:]
+        if not rest or any(_defines_costly(statement) for statement in rest):
+            return
+        kept = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copy.deepcopy(rest)))
+        if Escapes().block(rest).falls:
+            kept.kept.append(build.placed(gast.Return(None), rest[-1]))
+        node.body.insert(start, build.placed(kept, rest[0]))
+
+
+class _Insert(Transformer):
+    """Puts the statements that were set aside behind their test."""
+
+    def visit_Untraced(self, node: Any) -> Any:
+        test = build.operator("untraced")
+        return build.placed(gast.If(test, self.visit_list(node.kept), []), node)
+
+    def visit_Rewritten(self, node: Any) -> Any:
+        return node.kept
+
+
+def _may_be_kept(function: Any) -> bool:
+    """Whether anything in a function costs more once rewritten, and it does not look at its own frame."""
+    if frame_call(function):
+        return False
+    scope = [statement for statement in function.body if not isinstance(statement, _DEFINITIONS)]
+    return any(_is_costly(statement) for statement in scope) and not any(map(has_item_target, scope))
+
+
+def _first_costly(body: list[Any], start: int) -> int:
+    """Where the first statement stands that is better left as it was; definitions before it are not repeated."""
+    for index in range(start, len(body)):
+        if not isinstance(body[index], _DEFINITIONS) and _is_costly(body[index]):
+            return index
+    return len(body)
+
+
+def _is_costly(statement: Any) -> bool:
+    """Whether a statement decides what runs, or writes to items."""
+    return any(
+        isinstance(node, _DECIDING)
+        or (isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store))
+        or (isinstance(node, gast.Compare) and len(node.ops) > 1)
+        for node in walk_scope(statement)
+    )
+
+
+def _defines_costly(statement: Any) -> bool:
+    """Whether a function inside would be kept itself: the text would grow with the depth of such functions."""
+    return any(
+        isinstance(node, _DEFINITIONS) and any(isinstance(inner, _BRANCHING) for inner in walk(node))
+        for node in walk(statement)
+    )
+
+
+def _is_test(statement: Any) -> bool:
+    return isinstance(statement, gast.If) and build.is_operator(statement.test, "untraced")
+
+
+def _as_kept(statement: Any) -> Any:
+    return build.placed(Untraced(statement.body), statement) if _is_test(statement) else statement

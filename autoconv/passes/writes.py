@@ -1,0 +1,170 @@
+"""Writes to items in code that runs while nothing is traced: as they stand, unless what is written turns out to
+be a tensor, which cannot be changed and is replaced.
+
+    x[i] = v
+    # becomes
+    try:
+        x[i] = v
+    except ag__.ItemAssignmentError:
+        x = ag__.set_item(x, (i,), v)
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import gast
+
+from autoconv.analysis.escapes import LOOPS
+from autoconv.analysis.scopes import bindings, scope_of
+from autoconv.passes.base import Context
+from autoconv.passes.effects import as_index
+from autoconv.syntax import build
+from autoconv.syntax.names import Namer
+from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, Rewritten, Transformer, contains, walk, walk_scope
+
+_ONCE = (gast.Call, gast.Await, gast.Yield, gast.YieldFrom, gast.NamedExpr, *FUNCTIONS, *COMPREHENSIONS)
+_CONTAINERS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictComp, gast.SetComp)
+
+
+class PlainWrites(Transformer):
+    """Rewrites the writes to items in a block of `function`."""
+
+    def __init__(self, context: Context, function: Any, namer: Namer) -> None:
+        super().__init__()
+        self.context = context
+        self.namer = namer
+        self.scope = scope_of(function)
+        self.containers = _containers(function, self.scope)
+
+    def visit_Assign(self, node: Any) -> Any:
+        writes = [t for target in node.targets for t in _items(target) if not self._is_container(t)]
+        if not writes:
+            return node
+        statements: list[Any] = []
+        target, value = node.targets[0], node.value
+        simple = isinstance(target, gast.Subscript) and _repeats(target) and _repeats(value)
+        if len(node.targets) > 1 or (isinstance(target, gast.Subscript) and not simple):
+            value = self._named("value_", value, statements)
+        for target in node.targets:
+            statements += self._stored(target, copy.deepcopy(value))
+        return [build.placed(statement, node) for statement in statements]
+
+    def visit_AnnAssign(self, node: Any) -> Any:
+        if node.value is None or not isinstance(node.target, gast.Subscript):
+            return node
+        return self.visit_Assign(build.placed(gast.Assign([node.target], node.value, None), node))
+
+    def visit_AugAssign(self, node: Any) -> Any:
+        if not isinstance(node.target, gast.Subscript) or self._is_container(node.target):
+            return node
+        if _repeats(node.target) and _repeats(node.value):
+            return build.placed(self._attempt(node, copy.deepcopy(node)), node)
+        statements: list[Any] = []
+        holder, target = self._evaluated(node.target, statements)
+        item = self._named("value_", gast.Subscript(holder.value, holder.slice, gast.Load()), statements)
+        statements.append(gast.AugAssign(build.store(item.id), node.op, node.value))
+        statements.append(self._write(holder, target, build.name(item.id)))
+        return [build.placed(statement, node) for statement in statements]
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        return node
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
+
+    def _stored(self, target: Any, value: Any) -> list[Any]:
+        """`target = value`, the parts of a target from left to right."""
+        if isinstance(target, gast.Subscript) and not self._is_container(target):
+            statements: list[Any] = []
+            holder = target
+            if not _repeats(target):
+                holder, target = self._evaluated(target, statements)
+            return [*statements, self._write(holder, target, value)]
+        if not _items(target):
+            return [build.assign(target, value)]
+        names = [build.store(self.namer.fresh("item_")) for _ in target.elts]
+        items = [
+            gast.Starred(name, gast.Store()) if isinstance(item, gast.Starred) else name
+            for item, name in zip(target.elts, names, strict=True)
+        ]
+        found: list[Any] = [build.assign(type(target)(items, gast.Store()), value)]
+        for item, name in zip(target.elts, names, strict=True):
+            found += self._stored(item.value if isinstance(item, gast.Starred) else item, build.name(name.id))
+        return found
+
+    def _evaluated(self, target: Any, statements: list[Any]) -> tuple[Any, Any]:
+        """An item of which each part has been evaluated, once and in Python's order: of what holds it now, and of the
+        name or attribute that it is written to."""
+        base = now = target.value
+        if isinstance(base, gast.Subscript):
+            now, base = self._evaluated(base, statements)
+            now.ctx = base.ctx = gast.Load()
+        elif isinstance(base, gast.Attribute) and not isinstance(base.value, gast.Name):
+            base.value = self._named("owner_", base.value, statements)
+        holder = self._named("target_", copy.deepcopy(now), statements)
+        index = target.slice
+        if not isinstance(index, gast.Constant):
+            index = self._named("index_", as_index(index), statements)
+        return gast.Subscript(holder, index, gast.Store()), gast.Subscript(base, copy.deepcopy(index), gast.Store())
+
+    def _named(self, stem: str, value: Any, statements: list[Any]) -> Any:
+        """A name for a value that is evaluated now."""
+        name = self.namer.fresh(stem)
+        statements.append(build.assign(name, value))
+        return build.name(name)
+
+    def _write(self, plain: Any, again: Any, value: Any) -> Any:
+        statements = [gast.Assign([copy.deepcopy(target)], copy.deepcopy(value), None) for target in (plain, again)]
+        return self._attempt(*statements)
+
+    def _attempt(self, plain: Any, again: Any) -> Any:
+        """`plain`, and where that meets a tensor, `again` as the passes make it."""
+        error = build.operator("ItemAssignmentError")
+        return gast.Try([plain], [gast.ExceptHandler(error, None, [Rewritten([again])])], [], [])
+
+    def _is_container(self, target: Any) -> bool:
+        return isinstance(target.value, gast.Name) and target.value.id in self.containers
+
+
+def has_item_target(statement: Any) -> bool:
+    """Whether a for or a with assigns to an item by itself."""
+    for node in walk_scope(statement):
+        targets = [node.target] if isinstance(node, LOOPS[1:]) else []
+        targets += [item.optional_vars for item in getattr(node, "items", ()) if item.optional_vars is not None]
+        if any(True for target in targets for _ in _items(target)):
+            return True
+    return False
+
+
+def _containers(function: Any, scope: Any) -> set[str]:
+    """The local names that only ever stand for a list, dict or set made here."""
+    nodes = [node for statement in function.body for node in walk(statement)]
+    made = {
+        id(target): target.id
+        for node in nodes
+        if isinstance(node, gast.Assign) and isinstance(node.value, _CONTAINERS)
+        for target in node.targets
+        if isinstance(target, gast.Name)
+    }
+    others = set(scope.parameters)
+    for node in nodes:
+        if isinstance(node, gast.Nonlocal):
+            others.update(node.names)
+        elif id(node) not in made:
+            others.update(bindings(node))
+    return scope.locals & set(made.values()) - others
+
+
+def _items(target: Any) -> list[Any]:
+    """The items that a target writes."""
+    if isinstance(target, gast.Subscript):
+        return [target]
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return [found for item in target.elts for found in _items(item)]
+    return _items(target.value) if isinstance(target, gast.Starred) else []
+
+
+def _repeats(node: Any) -> bool:
+    """Whether evaluating an expression a second time gives the same and does nothing else."""
+    return not contains(node, _ONCE)

@@ -1,0 +1,90 @@
+"""How much slower converted code is than the original on plain values.
+
+    python tests/benchmarks/plain_slowdown.py [--only NAME] [--rounds N] [--json]
+
+Each workload runs on the modules as they are and converted, in turns, and the best of the rounds counts. Prints the
+times, the ratio of each workload, the geometric mean and the worst. The exit code is 1 when the worst is above
+--bar (3 by default), or when results differ."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from loading import load, load_file
+from rich.console import Console
+from rich.table import Table
+from workloads import LOOPS, WORKLOADS, Workload
+
+SAMPLE = 0.01  # seconds that one sample of the original takes, at least
+
+
+def prepared(workload: Workload, converted: bool) -> Callable[[], Any]:
+    if workload.modules == (LOOPS.stem,):
+        return workload.prepare({LOOPS.stem: load_file(LOOPS, converted)})
+    return workload.prepare(load(workload.modules, converted))
+
+
+def measure(workload: Workload, rounds: int) -> tuple[float, float]:
+    """(seconds of the original, seconds converted) of one run: the best of the rounds, which take turns."""
+    plain, converted = prepared(workload, False), prepared(workload, True)
+    expected, found = plain(), converted()
+    if repr(expected) != repr(found):
+        raise SystemExit(f"{workload.name}: the original gives {expected!r}, converted {found!r}")
+    repeat = max(1, math.ceil(SAMPLE / _seconds(plain, 1)))
+    best = [math.inf, math.inf]
+    for _ in range(rounds):
+        for which, function in enumerate((plain, converted)):
+            best[which] = min(best[which], _seconds(function, repeat))
+    return best[0] / repeat, best[1] / repeat
+
+
+def _seconds(function: Callable[[], Any], repeat: int) -> float:
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.perf_counter()
+        for _ in range(repeat):
+            function()
+        return time.perf_counter() - start
+    finally:
+        gc.enable()
+
+
+def geometric_mean(ratios: list[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", default="", help="the workloads whose names hold this")
+    parser.add_argument("--rounds", type=int, default=9, help="how many samples of each (default 9)")
+    parser.add_argument("--bar", type=float, default=3.0, help="the worst ratio that is let through (default 3)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    options = parser.parse_args()
+    found = {w.name: measure(w, options.rounds) for w in WORKLOADS if options.only in w.name}
+    ratios = {name: converted / plain for name, (plain, converted) in found.items()}
+    mean, worst = geometric_mean(list(ratios.values())), max(ratios, key=ratios.__getitem__)
+    if options.json:
+        print(json.dumps({"ratios": ratios, "geometric mean": mean, "worst": [worst, ratios[worst]]}, indent=1))
+    else:
+        table = Table("workload", *("original ms", "converted ms", "ratio"))
+        for name, (plain, converted) in found.items():
+            table.add_row(name, f"{plain * 1e3:.3f}", f"{converted * 1e3:.3f}", f"{ratios[name]:.2f}")
+        table.add_section()
+        table.add_row("geometric mean", "", "", f"{mean:.2f}")
+        table.add_row(f"worst: {worst}", "", "", f"{ratios[worst]:.2f}")
+        Console().print(table)
+    return int(ratios[worst] > options.bar)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""Loops that do next to nothing a turn: what conversion costs shows most in them."""
+
+
+def collatz(limit):
+    """The start below `limit` with the longest way to 1."""
+    best, longest = 0, 0
+    for start in range(1, limit):
+        n, steps = start, 0
+        while n != 1:
+            if n % 2 == 0:
+                n = n // 2
+            else:
+                n = 3 * n + 1
+            steps += 1
+        if steps > longest:
+            best, longest = start, steps
+    return best, longest
+
+
+def sieve(limit):
+    """The number of primes below `limit`."""
+    is_prime = [True] * limit
+    count = 0
+    for i in range(2, limit):
+        if is_prime[i]:
+            count += 1
+            for j in range(i * i, limit, i):
+                is_prime[j] = False
+    return count
+
+
+def nested_loops(n):
+    """The number of right triangles with whole sides up to `n`."""
+    found = 0
+    for a in range(1, n):
+        for b in range(a, n):
+            for c in range(b, n):
+                if a * a + b * b == c * c:
+                    found += 1
+                    break
+    return found
+
+
+def nqueens(n):
+    """In how many ways `n` queens fit on a board."""
+    columns, rising, falling = set(), set(), set()
+
+    def place(row):
+        if row == n:
+            return 1
+        count = 0
+        for column in range(n):
+            if column in columns or row + column in rising or row - column in falling:
+                continue
+            columns.add(column)
+            rising.add(row + column)
+            falling.add(row - column)
+            count += place(row + 1)
+            columns.remove(column)
+            rising.remove(row + column)
+            falling.remove(row - column)
+        return count
+
+    return place(0)
+
+
+def scan_words(text):
+    """(words, numbers, the longest word) of a text, one character at a time."""
+    words, numbers, longest = 0, 0, ""
+    position = 0
+    while position < len(text):
+        character = text[position]
+        if character.isspace():
+            position += 1
+            continue
+        start = position
+        while position < len(text) and not text[position].isspace():
+            position += 1
+        word = text[start:position]
+        if word.isdigit():
+            numbers += 1
+        else:
+            words += 1
+            if len(word) > len(longest):
+                longest = word
+    return words, numbers, longest
