@@ -43,7 +43,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/ops/objects.py", "a graph chooses which … it takes … of, and cannot run its co"): ONLY_COMPILE,
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",
     ("autoconv/runtime/objects.py", "a value that belongs to a graph is used after the graph was "): ONLY_COMPILE,
-    ("autoconv/runtime/objects.py", "a tensor becomes part of a list, dict or name whose type onl"): ONLY_COMPILE,
     ("autoconv/runtime/objects.py", "an array becomes part of a list, dict or name that only the "): ONLY_COMPILE,
     ("autoconv/runtime/recording.py", "…"): PASSED_ON,
     ("autoconv/tracing/guards.py", "a …"): PASSED_ON,
