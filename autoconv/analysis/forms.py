@@ -37,23 +37,41 @@ def staged_tries(
     finder = _Finder(escapes, "")
     found: list[gast.AST] = []
 
-    def block(statements: Sequence[gast.AST], native_loop: bool) -> None:
+    def block(statements: Sequence[gast.AST], native: bool, depth: int) -> None:
+        """`native`: whether something around keeps its form; `depth`: how many blocks of Python's are around."""
         for node in statements:
-            inner = native_loop
-            if isinstance(node, LOOPS):
-                inner = id(node) in reasons
-                block(node.orelse, native_loop)
-                block(node.body, inner)
+            if isinstance(node, REGIONS):
+                kept = id(node) in reasons
+                for part in _blocks(node):
+                    block(part, native or kept, depth + 1 if kept else 0)
                 continue
-            if isinstance(node, (gast.Try, gast.With)) and not finder.pin(node):
-                leaving = escapes.statement(node).escapes
-                if not (native_return and RETURN in leaving) and not (native_loop and leaving & {BREAK, CONTINUE}):
+            inside, level = native, depth
+            if isinstance(node, (gast.Try, gast.With)):
+                level += _rounds_depth(node)
+                leaves = escapes.statement(node).escapes
+                stays = finder.pin(node) or (leaves and (native or native_return)) or level > _DEEPEST
+                if stays:
+                    inside, level = True, depth + 2
+                else:
                     found.append(node)
+            elif _blocks(node):
+                level += 1
             for part in _blocks(node):
-                block(part, inner)
+                block(part, inside, level)
 
-    block(function.body, False)
+    block(function.body, False, 0)
     return found
+
+
+# Python allows twenty blocks inside of each other; rounds are made of several.
+_DEEPEST = 16
+
+
+def _rounds_depth(node: gast.AST) -> int:
+    """How many blocks a statement is in its rounds."""
+    if isinstance(node, gast.With):
+        return 3 * len(node.items)
+    return (5 if node.handlers else 0) + (4 if node.finalbody else 0)
 
 
 def frame_call(function: gast.AST) -> str:

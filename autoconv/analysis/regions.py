@@ -21,13 +21,15 @@ class Region:
     """`inputs` and `outputs` are explicit state (the same for a loop); `cells` are names that others see as
     well.
 
-    `exit` is the exit code among a loop's state, "" when it cannot be left early.
+    `exit` is the exit code among a loop's state, "" when it cannot be left early. `reset` are names that rounds of a
+    try change for themselves alone.
     """
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     cells: tuple[str, ...]
     exit: str = ""
+    reset: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -162,7 +164,7 @@ class _Planner:
             self._loop(node, live, protected, defined, functional)
         elif isinstance(node, (gast.With, gast.AsyncWith)):
             if id(node) in self.tries:
-                self.plan.regions[id(node)] = self._rounds(self.liveness.statement(node).modified & live)
+                self.plan.regions[id(node)] = self._rounds(self.liveness.statement(node).modified, live)
             for item in node.items:
                 self._reads(item, defined)
                 defined = defined.plus(expression(item).killed)
@@ -232,7 +234,7 @@ class _Planner:
         if id(node) in self.tries:
             parts = [node.body, *(handler.body for handler in node.handlers), node.finalbody]
             modified = NOTHING.union(*(self.liveness.block(part).modified for part in parts))
-            self.plan.regions[id(node)] = self._rounds(modified & (live | in_handlers | final.exposed))
+            self.plan.regions[id(node)] = self._rounds(modified, live | in_handlers | final.exposed)
         in_body = protected
         if node.handlers:
             in_body |= in_handlers | at_final
@@ -251,8 +253,9 @@ class _Planner:
             self.block(handler.body, at_final, protected, defined.plus(bound))
         self.block(node.finalbody, live, protected, defined)
 
-    def _rounds(self, names: frozenset[str]) -> Region:
-        return Region((), (), tuple(sorted(name for name in names)))
+    def _rounds(self, modified: frozenset[str], wanted: frozenset[str]) -> Region:
+        others = (modified - wanted) & self.scope.locals
+        return Region((), (), tuple(sorted(modified & wanted)), reset=tuple(sorted(others)))
 
     def _cells(self, modified: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
         return modified & (self.shared | (protected - self.exit_names))

@@ -87,6 +87,7 @@ def _convert_code(function: types.FunctionType) -> types.CodeType:
     inner: Any = definition
     result: ast.expr = ast.Name(definition.name, ast.Load())
     if class_name:
+        class_name = f"_______{class_name}"  # private names are the same, and its own name means what it means outside
         inner = ast.ClassDef(class_name, [], [], [definition], [])
         if "type_params" in ast.ClassDef._fields:
             inner.type_params = []

@@ -83,6 +83,7 @@ def _index_number(index: Any) -> Any:
 
 
 _INTEGER = TensorType(int64, (), True)
+_KINDS = (bool, int, float)
 
 
 def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
@@ -94,6 +95,9 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         items = list(x)
         if index.weak and index.type.dtype.is_bool:
             index = dispatch.apply("python_int", index)
+        if _is_compiled() and items and all(type(item) is type(items[0]) and type(item) in _KINDS for item in items):
+            table = constant_object(x if isinstance(x, (tuple, range)) else items)
+            return unboxed(apply_object("getitem", table, index), TensorType(weak_dtype(items[0]), (), True))
         if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
             table = EagerTensor(np.array(items))
             found = dispatch.get_item(table, index)
@@ -248,6 +252,11 @@ def del_attr(owner: Any, attribute: str) -> None:
 def note_attribute(owner: Any, attribute: str) -> None:
     region = current_region()
     assert region is not None
+    if id(owner) in region.trace.frozen:
+        raise StagingError(
+            f"a tensor decides which {type(owner).__name__} this is, and its attribute {attribute!r} is changed",
+            current_place(),
+        )
     if region.journal is not None:
         owned = region.trace.owned
         home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None

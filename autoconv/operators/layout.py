@@ -61,6 +61,16 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
+class Instance:
+    """An object that the traced code made, by its attributes. `shared`: it may be one that others know as well."""
+
+    kind: type
+    keys: tuple[str, ...]
+    parts: tuple[Layout, ...]
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Arms:
     """A variant: a tag, and the payloads of all arms."""
 
@@ -72,7 +82,7 @@ class Never:
     """What an arm that always raises gives: anything."""
 
 
-Layout = Static | Leaf | Parts | Arms | Never
+Layout = Static | Leaf | Parts | Instance | Arms | Never
 NEVER = Never()
 
 
@@ -115,14 +125,31 @@ def layout_of(value: Any, region: Region) -> Layout:
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) not in PLAIN:
         return Leaf(_as_value(wrapper(value), region).type, value.__autoconv_wrap__())
-    if is_structure(value) and _has_leaves(value):
+    if is_structure(value) and _has_leaves(value, region):
         keys, parts = _take_apart(value)
         return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))
+    home = home_of(value, region)
+    if home is not None and home.is_inside(region) and hasattr(value, "__dict__"):
+        return _instance(value, region, False)
     return Static(value)
+
+
+def home_of(value: Any, region: Region) -> Region | None:
+    """The region in which the traced code made an object of the user's; None where it did not."""
+    owned = region.trace.owned
+    found = owned.get(id(value)) if owned else None
+    return found[1] if found is not None and found[0] is value else None
+
+
+def _instance(value: Any, region: Region, shared: bool) -> Instance:
+    held = vars(value)
+    return Instance(type(value), tuple(held), tuple(layout_of(part, region) for part in held.values()), shared)
 
 
 def state_layout(value: Any, region: Region) -> Layout:
     """The layout of a loop variable: numbers and arrays in it are expected to change."""
+    if home_of(value, region) is not None:
+        return Static(value)
     if isinstance(value, (bool, int, float, complex)):
         return Leaf(_weak_type(value))
     if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
@@ -168,10 +195,33 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
                 "values of one type on both paths",
             ) from None
     first, second = _opened(first), _opened(second)
+    first, second = _opened_instance(first, second), _opened_instance(second, first)
+    if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
+        others = dict(zip(second.keys, second.parts, strict=True))
+        merged = [
+            join_layouts(part, others[key], f"{name}.{key}", contract)
+            for key, part in zip(first.keys, first.parts, strict=True)
+        ]
+        return Instance(first.kind, first.keys, tuple(merged), first.shared or second.shared)
     if isinstance(first, Parts) and isinstance(second, Parts) and _same_kind(first, second):
         joined = tuple(join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
         return Parts(first.kind, first.keys, joined)
     return _join_arms(first, second, name, contract)
+
+
+def _opened_instance(layout: Layout, other: Layout) -> Layout:
+    """A known object, by its attributes, where it has to share a layout with one that was made on another path."""
+    region = current_region()
+    if not isinstance(layout, Static) or not isinstance(other, Instance) or type(layout.value) is not other.kind:
+        return layout
+    if region is None or home_of(layout.value, region) is None:
+        return layout
+    region.trace.frozen.add(id(layout.value))
+    return _instance(layout.value, region, True)
+
+
+def _same_instance(a: Instance, b: Instance) -> bool:
+    return a.kind is b.kind and set(a.keys) == set(b.keys)
 
 
 def is_object_layout(layout: Layout) -> bool:
@@ -222,6 +272,8 @@ def _same_arm(a: Layout, b: Layout) -> bool:
     a, b = _opened(a), _opened(b)
     if isinstance(a, Leaf) and isinstance(b, Leaf):
         return a.wrap == b.wrap or _joined_wrap(a, b) is not None
+    if isinstance(a, Instance) and isinstance(b, Instance):
+        return _same_instance(a, b)
     return isinstance(a, Parts) and isinstance(b, Parts) and _same_kind(a, b)
 
 
@@ -236,6 +288,9 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
     if isinstance(layout, Parts):
         _, parts = _take_apart(value)
         return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
+    if isinstance(layout, Instance):
+        held = vars(value)
+        return [v for key, part in zip(layout.keys, layout.parts, strict=True) for v in emit(held[key], part, region)]
     return _emit_arms(value, layout, region)
 
 
@@ -317,6 +372,8 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         parts = [rebuild(part, values) for part in layout.parts]
         made = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
         return made if current_region() is None else traced(made)
+    if isinstance(layout, Instance):
+        return _rebuilt_instance(layout, [rebuild(part, values) for part in layout.parts])
     tag = next(values)
     found = [rebuild(arm, values) for arm in layout.arms]
     if isinstance(tag, Value):
@@ -324,11 +381,22 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
     return found[int(tag)]
 
 
+def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
+    made = object.__new__(layout.kind)
+    vars(made).update(zip(layout.keys, parts, strict=True))
+    region = current_region()
+    if region is not None and region.trace.owned is not None:
+        region.trace.owned[id(made)] = made, region
+        if layout.shared:
+            region.trace.frozen.add(id(made))
+    return made
+
+
 def leaf_types(layout: Layout) -> Iterator[Type]:
     """The types of the graph values of a layout, in order."""
     if isinstance(layout, Leaf):
         yield layout.type
-    elif isinstance(layout, Parts):
+    elif isinstance(layout, (Parts, Instance)):
         for part in layout.parts:
             yield from leaf_types(part)
     elif isinstance(layout, Arms):
@@ -398,11 +466,13 @@ def _take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
     return template.keys, [getattr(value, key) for key in template.keys]
 
 
-def _has_leaves(value: Any) -> bool:
+def _has_leaves(value: Any, region: Region) -> bool:
     """Whether a structure holds anything that is not static."""
     leaves, _ = flatten(value)
     return any(
-        isinstance(leaf, (SymbolicTensor, Variant)) or hasattr(type(leaf), "__autoconv_graph_value__")
+        isinstance(leaf, (SymbolicTensor, Variant))
+        or hasattr(type(leaf), "__autoconv_graph_value__")
+        or home_of(leaf, region) is not None
         for leaf in leaves
     )
 

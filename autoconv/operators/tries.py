@@ -56,7 +56,9 @@ Clause = type[BaseException] | tuple[Any, ...]
 
 
 def attempts(handlers: int, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
-    """The rounds of a try statement with that many except clauses; `read` refers to the variables called `names`."""
+    """The rounds of a try statement with that many except clauses.
+
+    `read` refers to the variables called `names`, and to those that are nobody's business behind the statement."""
     region = current_region()
     return _ONCE if region is None else Trial(region, handlers, read, names).rounds()
 
@@ -141,6 +143,8 @@ class Trial:
         self.parent = parent
         self.handlers = handlers
         self.cells = cells_spots(read, read, names) if read is not None else []
+        others = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
+        self.others = cells_spots(read, read, tuple(others)) if others else []
         self.clauses: dict[int, Any] = {}
         self.entered: Any = None
         self._reset()
@@ -161,7 +165,7 @@ class Trial:
         for _ in range(_ROUNDS):
             length = len(self.parent.graph.nodes)
             self._reset()
-            self.entry = [(spot, spot.read()) for spot in self.cells]
+            self.entry = [(spot, spot.read()) for spot in (*self.cells, *self.others)]
             try:
                 yield self
                 self._end_first_round()
@@ -179,10 +183,10 @@ class Trial:
         """The body starts here, or the handler of this round is to be entered."""
         if self.state in ("handler", "escape"):
             raise StagedException(self.error)
-        self.state = "body"
         with recording(self.parent):
             self.frame = record_object("object_build", [], kind="dict")
         self.region = self._open("try_body", self.parent)
+        self.state = "body"
         self.stores = Stores(self._kept_spots, self._keep, inside=self.region)
         self.parent.trace.before_node.append(self.stores.before_node)
 
@@ -357,19 +361,22 @@ class Trial:
         spots = {spot.key: spot for spot in self.cells} | self.spots
         for position, (key, layouts) in enumerate(self.seen.items()):
             spot = spots[key]
-            value = self._kept(position, layouts, spot.name)
+            before = spot.read()
+            unsaid = [_kept_layout(before, self.parent)] if spot.kind == "attribute" else []
+            value = self._kept(position, [*unsaid, *layouts], spot.name, before)
             if any(spot is cell for cell in self.cells):
                 spot.write(value)
             else:
                 write_spot(spot, value)
 
-    def _kept(self, position: int, layouts: Sequence[Layout], name: str) -> Any:
+    def _kept(self, position: int, layouts: Sequence[Layout], name: str, before: Any) -> Any:
+        """What was stored there last; `before` where nothing was."""
         joined: Layout = NEVER
         for layout in layouts:
             joined = join_layouts(joined, layout, name, self.parent.contract)
         if isinstance(joined, Static):
             return joined.value
-        found = apply_object("getitem", self.frame, position)
+        found = record_object("object_method", [self.frame, position, _boxable(before)], name="get")
         number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
         if number:
             return unboxed(found, joined.type)  # type: ignore[union-attr,arg-type]

@@ -38,7 +38,7 @@ from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.lifting import make_plan, user_scope
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
-from autoconv.syntax.tree import Transformer, contains
+from autoconv.syntax.tree import Transformer, contains, walk_scope
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -130,7 +130,7 @@ class _Regions:
                 name = handler.name if isinstance(handler.name, str) else handler.name.id
                 taken = build.assign(name, build.operate("exception", build.name(name)))
                 handler.body = [build.placed(taken, handler), *handler.body]
-        attempts = build.operate("attempts", build.constant(len(node.handlers)), *self._shared_with(region))
+        attempts = build.operate("attempts", build.constant(len(node.handlers)), *self._shared_with(region, node))
         return [self._rounds(trial, attempts, node)]
 
     def _with_rounds(self, node: Any, region: Region) -> list[Any]:
@@ -146,7 +146,7 @@ class _Regions:
         managed = build.operate("managed", build.name(trial), build.name(manager))
         item.context_expr = build.placed(managed, item.context_expr)
         node.body = [build.placed(self._told(trial, "begin"), node.body[0]), *node.body]
-        entering = build.operate("entering", build.name(manager), *self._shared_with(region))
+        entering = build.operate("entering", build.name(manager), *self._shared_with(region, node))
         return [made, self._rounds(trial, entering, node)]
 
     def _rounds(self, trial: str, rounds: Any, statement: Any) -> Any:
@@ -157,11 +157,13 @@ class _Regions:
     def _told(self, trial: str, event: str) -> Any:
         return gast.Expr(build.operate(event, build.name(trial)))
 
-    def _shared_with(self, region: Region) -> list[Any]:
+    def _shared_with(self, region: Region, statement: Any) -> list[Any]:
         """How the rounds reach the variables that the statement changes."""
-        if not region.cells:
+        stored = {n.id for n in walk_scope(statement) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)}
+        names = (*region.cells, *(name for name in region.reset if name in stored))
+        if not names:
             return []
-        return [self.context.mark(build.thunk(build.loads(region.cells))), build.strings(region.cells)]
+        return [self.context.mark(build.thunk(build.loads(names))), build.strings(region.cells)]
 
     def _statement_form(self, node: Any) -> list[Any]:
         reason = self.context.statement_forms.get(id(node), (node, ""))[1]

@@ -11,7 +11,7 @@ from autoconv.backends import BACKENDS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import TensorType
-from autoconv.operators.layout import Arms, Layout, Leaf, Parts, Static, leaf_types, rebuild
+from autoconv.operators.layout import Arms, Instance, Layout, Leaf, Parts, Static, leaf_types, rebuild
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
 from autoconv.runtime.shape import TensorSpec
@@ -179,6 +179,9 @@ def _layout_text(layout: Layout) -> str:
         if layout.keys is not None:
             inner = [f"{key!r}: {text}" for key, text in zip(layout.keys, inner, strict=True)]
         return f"{layout.kind.__name__.capitalize()}[{', '.join(inner)}]"
+    if isinstance(layout, Instance):
+        inner = ", ".join(f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True))
+        return f"{layout.kind.__name__}[{inner}]"
     if isinstance(layout, Arms):
         return " | ".join(map(_layout_text, layout.arms))
     return repr(layout.value) if isinstance(layout, Static) else "never"

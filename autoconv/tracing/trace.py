@@ -274,6 +274,8 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
             return value
         if isinstance(value, (np.ndarray, np.generic)):
             return _symbolic(EagerTensor(value), trace)
+        if trace.owned is not None and id(value) in trace.owned:
+            return value
         raise python_contract.RunPlain(f"a {type(value).__name__} is returned")
     if value is None:
         return None
