@@ -40,24 +40,26 @@ class ConversionCache:
         stem = f"{Path(file).stem}.autoconv-{tag}-{chosen[:8]}-"
         self.path = Path(importlib.util.cache_from_source(file)).with_name(f"{stem}{key}.json")
 
-    def load(self) -> tuple[str, tuple[int, ...]] | None:
-        """The converted text and the origins of its lines, None where there is no sound entry."""
+    def load(self) -> tuple[str, tuple[int, ...], tuple[str, ...]] | None:
+        """The converted text, the origins of its lines and the names of generated functions, None where there is no
+        sound entry."""
         if self.path is None:
             return None
         try:
             entry = json.loads(self.path.read_text("utf-8"))
-            text, origins = entry["text"], tuple(entry["origins"])
-            if entry["check"] != _digest(text, repr(origins)):
+            text, origins, generated = entry["text"], tuple(entry["origins"]), tuple(entry["generated"])
+            if entry["check"] != _digest(text, repr(origins), *generated):
                 return None
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return text, origins
+        return text, origins, generated
 
-    def store(self, text: str, origins: Sequence[int]) -> None:
+    def store(self, text: str, origins: Sequence[int], generated: Sequence[str]) -> None:
         """Writes the entry and removes those of earlier versions of the same file."""
         if self.path is None:
             return
-        entry = {"text": text, "origins": list(origins), "check": _digest(text, repr(tuple(origins)))}
+        check = _digest(text, repr(tuple(origins)), *generated)
+        entry = {"text": text, "origins": list(origins), "generated": list(generated), "check": check}
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(exist_ok=True)
             descriptor, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")

@@ -9,17 +9,23 @@ AutoconvError
 └── OpError                       an op failed, with TensorFlow's classes below
     ├── InvalidArgumentError      (also a ValueError)
     │   ├── IndexOutOfRangeError  (also an IndexError)
+    │   │   └── ListReadError     (also an OutOfRangeError)
     │   └── AssertionFailedError  (also an AssertionError)
     ├── OutOfRangeError           (also a StopIteration-like end of sequence)
     ├── NotFoundError, UnimplementedError, FailedPreconditionError …
 ItemAssignmentError               a TypeError: an item of a tensor is assigned where the tensor cannot be replaced
 OperatorNotAllowedInGraphError    a TypeError: a symbolic tensor used as a Python bool or iterated over
 InaccessibleTensorError           a TypeError: a symbolic tensor used outside of the function that made it
+IntegerLimitError                 an OverflowError: a Python int beyond the 64 bits of a graph
+OtherKindError                    a ValueError: a Python number of another kind than the graph was recorded for
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+# Ends the qualified name of a function that conversion made of a part of the user's function.
+REGION = ".<part>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,8 @@ class Place:
     text: str = ""
 
     def __str__(self) -> str:
+        if not self.line:
+            return self.file
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
 
     def caret(self) -> str:
@@ -134,3 +142,15 @@ class OutOfRangeError(OpError):
 
 class UnimplementedError(OpError, NotImplementedError):
     error_code = 12
+
+
+class ListReadError(OutOfRangeError, IndexOutOfRangeError):
+    """A list was read, or written, where it has no element: an IndexError, as for Python's lists."""
+
+
+class IntegerLimitError(OverflowError):
+    """A Python int that the 64 bits of a graph do not hold."""
+
+
+class OtherKindError(ValueError):
+    """A Python number of another kind than the graph was recorded for."""

@@ -169,12 +169,12 @@ class _Converting:
             return compile(data, file, "exec", dont_inherit=True)
         options = self.hook.options_for(module, source)
         cache = ConversionCache(file, data, options)
-        text, origins = cache.load() or ("", ())
+        text, origins, generated = cache.load() or ("", (), ())
         if not text:
             conversion = convert_source(source, file, options)
-            text, origins = conversion.text, conversion.origins
-            cache.store(text, origins)
-        return compile_with_origins(text, origins, file, source=source)
+            text, origins, generated = conversion.text, conversion.origins, conversion.generated
+            cache.store(text, origins, generated)
+        return compile_with_origins(text, origins, file, source=source, generated=generated)
 
 
 class ConvertingLoader(_Converting, SourceFileLoader):  # type: ignore[misc]
@@ -229,7 +229,9 @@ def convert_script(path: Path, hook: ImportHook) -> CodeType:
     if is_converted(source):
         return compile(source, str(path), "exec", dont_inherit=True)
     conversion = convert_source(source, str(path), hook.options_for("__main__", source))
-    return compile_with_origins(conversion.text, conversion.origins, str(path), source=source)
+    return compile_with_origins(
+        conversion.text, conversion.origins, str(path), source=source, generated=conversion.generated
+    )
 
 
 @functools.cache

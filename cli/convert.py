@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -195,6 +196,11 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
+def _final(path: str) -> str:
+    """The path of an output, for that of the private file that it is written to."""
+    return re.sub(r"(^|/|\\)\.([^/\\]*)\.[a-z0-9_]{8}$", r"\1\2", path)
+
+
 def _failed_folders(outcomes: Sequence[Outcome], mode: Mode) -> set[int]:
     """The folders of which nothing is written."""
     if mode.keep_going:
@@ -244,7 +250,7 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
                     written.append(job.output)
             staging.commit()
     except OSError as error:
-        name = f"{error.filename}: " if error.filename else ""
+        name = f"{_final(str(error.filename))}: " if error.filename else ""
         if any(str(job.source) == str(error.filename) for job in copies):
             raise SourceError(f"cannot read {name}{error.strerror or error}") from error
         raise TargetError(f"cannot write the output: {name}{error.strerror or error}") from error

@@ -29,6 +29,33 @@ def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str
     return finder.reasons, native_return
 
 
+def staged_tries(
+    function: gast.AST, escapes: Escapes, reasons: dict[int, str], native_return: str
+) -> list[gast.AST]:
+    """The try and with statements of a function that can be recorded round by round: what leaves them early has to do
+    so by an exit code, and nothing in them may be tied to the frame."""
+    finder = _Finder(escapes, "")
+    found: list[gast.AST] = []
+
+    def block(statements: Sequence[gast.AST], native_loop: bool) -> None:
+        for node in statements:
+            inner = native_loop
+            if isinstance(node, LOOPS):
+                inner = id(node) in reasons
+                block(node.orelse, native_loop)
+                block(node.body, inner)
+                continue
+            if isinstance(node, (gast.Try, gast.With)) and not finder.pin(node):
+                leaving = escapes.statement(node).escapes
+                if not (native_return and RETURN in leaving) and not (native_loop and leaving & {BREAK, CONTINUE}):
+                    found.append(node)
+            for part in _blocks(node):
+                block(part, inner)
+
+    block(function.body, False)
+    return found
+
+
 def frame_call(function: gast.AST) -> str:
     """The call by which a function looks at its own frame; "" when there is none."""
     for statement in function.body:

@@ -48,10 +48,11 @@ def plan_regions(
     exit_names: set[str],
     is_exit_check: Callable[[Any], bool],
     thunks: Container[int] = (),
+    tries: Container[int] = (),
 ) -> Plan:
     """The plan of one function whose exits have been lowered; `thunks` holds the ids of the lambdas that
-    passes made."""
-    planner = _Planner(scope, statement_forms, exit_names, is_exit_check, thunks, _deletes_names(function))
+    passes made, `tries` those of the try and with statements that are recorded round by round."""
+    planner = _Planner(scope, statement_forms, exit_names, is_exit_check, thunks, _deletes_names(function), tries)
     start = frozenset(scope.parameters)
     planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
     plan = planner.plan
@@ -103,7 +104,9 @@ class _Planner:
         is_exit_check: Callable[[Any], bool],
         thunks: Container[int],
         deletes: bool,
+        tries: Container[int] = (),
     ) -> None:
+        self.tries = tries
         self.scope = scope
         self.forms = forms
         self.exit_names = exit_names
@@ -158,6 +161,8 @@ class _Planner:
         elif isinstance(node, LOOPS):
             self._loop(node, live, protected, defined, functional)
         elif isinstance(node, (gast.With, gast.AsyncWith)):
+            if id(node) in self.tries:
+                self.plan.regions[id(node)] = self._rounds(self.liveness.statement(node).modified & live)
             for item in node.items:
                 self._reads(item, defined)
                 defined = defined.plus(expression(item).killed)
@@ -224,6 +229,10 @@ class _Planner:
         in_handlers = NOTHING
         for handler in node.handlers:
             in_handlers |= self.liveness.block(handler.body).exposed
+        if id(node) in self.tries:
+            parts = [node.body, *(handler.body for handler in node.handlers), node.finalbody]
+            modified = NOTHING.union(*(self.liveness.block(part).modified for part in parts))
+            self.plan.regions[id(node)] = self._rounds(modified & (live | in_handlers | final.exposed))
         in_body = protected
         if node.handlers:
             in_body |= in_handlers | at_final
@@ -241,6 +250,9 @@ class _Planner:
             bound = frozenset([name if isinstance(name, str) else name.id] if name is not None else [])
             self.block(handler.body, at_final, protected, defined.plus(bound))
         self.block(node.finalbody, live, protected, defined)
+
+    def _rounds(self, names: frozenset[str]) -> Region:
+        return Region((), (), tuple(sorted(name for name in names)))
 
     def _cells(self, modified: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
         return modified & (self.shared | (protected - self.exit_names))

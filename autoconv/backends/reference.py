@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from autoconv.errors import OpError, Place
+from autoconv.errors import OpError, Place, StagingError
 from autoconv.graph.graph import Graph, Node
+from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Run = Callable[[Sequence[Any]], list[Any]]
 Step = Callable[[list[Any]], None]
@@ -17,7 +19,7 @@ Step = Callable[[list[Any]], None]
 def compile_graph(graph: Graph) -> Run:
     """A function from the values of the parameters (arrays, storages, lists) to those of the outputs.
 
-    What a kernel raises leaves with the user's span as a note, and as `place` on errors of this package.
+    What a kernel raises leaves with the user's spans in `_autoconv_spans`, and `place` on errors of this package.
     """
     slots: dict[Any, int] = {}
     for value in graph.parameters:
@@ -100,7 +102,31 @@ def _call_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
     run = compile_graph(node.regions[0])
 
     def step(frame: list[Any]) -> None:
-        for slot, value in zip(outputs, run([frame[slot] for slot in inputs]), strict=True):
+        try:
+            found = run([frame[slot] for slot in inputs])
+        except Exception as error:
+            locate(error, node)
+            raise
+        for slot, value in zip(outputs, found, strict=True):
+            frame[slot] = value
+
+    return step
+
+
+def _try_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
+    body, normal, handler = (compile_graph(region) for region in node.regions)
+
+    def step(frame: list[Any]) -> None:
+        captures = [frame[slot] for slot in inputs]
+        try:
+            found = body(captures)
+        except (IntegerLimitError, OtherKindError, StagingError):
+            raise  # limits of graphs, which no program catches
+        except Exception as error:
+            found = handler([error, *captures])
+        else:
+            found = normal([*found, *captures])
+        for slot, value in zip(outputs, found, strict=True):
             frame[slot] = value
 
     return step
@@ -111,13 +137,17 @@ _LOWER: dict[str, Callable[[Node, list[int], list[int]], Step]] = {
     "cond": _cond_step,
     "while": _while_step,
     "call": _call_step,
+    "try": _try_step,
 }
 
 
 def locate(error: Exception, node: Node) -> None:
-    """Puts the user's span on the error, once."""
-    if node.span is None or getattr(error, "_autoconv_span", None) is not None:
+    """Puts the user's span on the error: of the node that failed, then of the calls that it was part of."""
+    if node.span is None:
         return
-    error._autoconv_span = node.span  # type: ignore[attr-defined]
+    spans = error.__dict__.setdefault("_autoconv_spans", [])
+    spans.append(node.span)
     if isinstance(error, OpError) and error.place is None:
-        error.place = Place(node.span.file, node.span.line)
+        text = linecache.getline(node.span.file, node.span.line).rstrip()
+        end = node.span.end_column if node.span.end_line in (0, node.span.line) else len(text) + 1
+        error.place = Place(node.span.file, node.span.line, node.span.column, end, text)

@@ -57,10 +57,12 @@ class Construct:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """`text`: the converted module. `origins[k]`: the source line of output line k+1, 0 when there is none."""
+    """`text`: the converted module. `origins[k]`: the source line of output line k+1, 0 when there is none.
+    `generated`: the names of functions that are parts of the user's."""
 
     text: str
     origins: tuple[int, ...]
     diagnostics: tuple[Diagnostic, ...]
     constructs: tuple[Construct, ...]
     functions: tuple[str, ...]
+    generated: tuple[str, ...] = ()

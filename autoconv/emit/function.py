@@ -15,7 +15,7 @@ from typing import Any
 import gast
 
 from autoconv.emit.module import deep_recursion
-from autoconv.emit.relocate import rename_regions
+from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.emit.unparse import unparse
 from autoconv.errors import ConversionError, Place, SourceError
 from autoconv.passes import run_passes
@@ -24,10 +24,12 @@ from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse_ast, to_ast, to_gast
 
-_CONVERTED: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = weakref.WeakKeyDictionary()
+# By code and file: the codes of two files are equal where their functions are the same and on the same lines.
+_CONVERTED: weakref.WeakKeyDictionary[types.CodeType, dict[str, types.CodeType]] = weakref.WeakKeyDictionary()
 _OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 _LOCK = threading.RLock()
 _INNER = "converted_function"
+_RELOAD = "what the running program has, or start the program (or reload the module) again"
 
 
 def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:
@@ -40,10 +42,10 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
     if is_converted(function):
         return function
     with _LOCK:
-        converted = _CONVERTED.get(code)
+        by_file = _CONVERTED.setdefault(code, {})
+        converted = by_file.get(code.co_filename)
         if converted is None:
-            converted = _convert_code(function)
-            _CONVERTED[code] = converted
+            converted = by_file[code.co_filename] = _convert_code(function)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[build.OPERATORS] = types.CellType(operators)
     closure = tuple(cells.get(name) or types.CellType() for name in converted.co_freevars)
@@ -80,7 +82,7 @@ def converted_text(function: types.FunctionType) -> str:
 
 
 def _convert_code(function: types.FunctionType) -> types.CodeType:
-    definition, class_name, filename, generated = _rewritten(function)
+    definition, class_name, filename, generated, lambdas = _rewritten(function)
     definition.name = _INNER  # its own name means in the body what it means outside
     inner: Any = definition
     result: ast.expr = ast.Name(definition.name, ast.Load())
@@ -99,12 +101,21 @@ def _convert_code(function: types.FunctionType) -> types.CodeType:
     ast.copy_location(factory, definition)
     ast.copy_location(inner, definition)
     ast.fix_missing_locations(module)
+    _start_operators_at_their_line(module)
     compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
     found = _find_code(compiled, definition.name)
     found = found.replace(co_name=function.__name__, co_qualname=function.__qualname__)
-    found = rename_regions(found, generated)
+    found = rename_regions(found, generated, lambdas)
     register_code(found)
     return found
+
+
+def _start_operators_at_their_line(tree: ast.AST) -> None:
+    """A call of `ag__.if_stmt` is where its statement starts: Python takes it for where the name `if_stmt` ends, which
+    is the end of the statement."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == build.OPERATORS:
+            node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
 
 
 def _find_code(code: types.CodeType, name: str) -> types.CodeType:
@@ -125,9 +136,11 @@ def _future_flags(function: types.FunctionType) -> int:
     return function.__code__.co_flags & every
 
 
-def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str, list[str]]:
-    """(converted definition without decorators, name of the class around it, file, names of region functions)."""
+def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str, list[str], set[Extent]]:
+    """(converted definition without decorators, name of the class around it, file, names of region functions, where
+    the bodies of the user's lambdas are)."""
     node, class_name, filename, lines = locate_source(function)
+    lambdas = {_extent(inner.body) for inner in ast.walk(node) if isinstance(inner, ast.Lambda)}
     definition: Any
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)
@@ -159,7 +172,11 @@ def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str,
     result: Any = tree.body[0]
     if class_name:
         result = result.body[0]
-    return result, class_name, filename, context.namer.generated
+    return result, class_name, filename, context.namer.generated, lambdas
+
+
+def _extent(node: ast.expr) -> Extent:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str]]:
@@ -187,7 +204,12 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
     try:
         tree = parse_ast(source, filename)
     except SourceError as error:
-        raise ConversionError(f"the source of {function.__qualname__!r} is not Python now", error.place) from None
+        raise ConversionError(
+            f"the source of {function.__qualname__!r} is not Python any more ({error.message}); the file was changed "
+            "after it was imported",
+            error.place,
+            _RELOAD,
+        ) from None
     found = [(node, class_name) for node, class_name in _definitions(tree, "") if _matches(node, code)]
     if len(found) > 1:
         found = [(n, c) for n, c in found if _columns_match(n, code)] or found[:1]
@@ -195,7 +217,8 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
         raise ConversionError(
             f"the source of {function.__qualname__!r} is not at {filename}:{code.co_firstlineno} any more; "
             "the file was changed after it was imported",
-            Place(filename, code.co_firstlineno),
+            Place(filename, code.co_firstlineno, text=(lines[code.co_firstlineno - 1 :] or [""])[0].rstrip()),
+            _RELOAD,
         )
     node, class_name = found[0]
     return node, class_name, filename, source.splitlines()
@@ -219,8 +242,7 @@ def _matches(node: Any, code: types.CodeType) -> bool:
 def _columns_match(node: Any, code: types.CodeType) -> bool:
     if not isinstance(node, ast.Lambda):
         return True
-    body = node.body
-    wanted = {(body.lineno, body.col_offset, body.end_lineno, body.end_col_offset)}
+    wanted = {_extent(node.body)}
     return any(
         (line, column, end_line, end_column) in wanted
         for line, end_line, column, end_column in code.co_positions()

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from types import CodeType
+
+from autoconv.emit.relocate import rename_regions
 
 _MARKER = re.compile(r"^__autoconv__ = ag__\.module\(", re.MULTILINE)
 
@@ -14,13 +16,19 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def compile_with_origins(
-    text: str, origins: Sequence[int], filename: str, *, source: str | None = None
+    text: str,
+    origins: Sequence[int],
+    filename: str,
+    *,
+    source: str | None = None,
+    generated: Collection[str] = (),
 ) -> CodeType:
     """The code object of converted `text` under the user's `filename` and line numbers.
 
     `origins[k]` is the line of the user's file that line k+1 of `text` came from, 0 where there is none: such
     a line counts as the one before it. Columns are kept where a line of `text` is a line of `source` but for
     its indentation, else there are none, so that a traceback never puts carets under the wrong words.
+    Functions named in `generated` take on the name of the function around them.
     """
     tree = ast.parse(text, filename)
     lines = _without_gaps(origins)
@@ -28,7 +36,7 @@ def compile_with_origins(
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             _relocate(node, lines, shifts)
-    return compile(tree, filename, "exec", dont_inherit=True)
+    return rename_regions(compile(tree, filename, "exec", dont_inherit=True), generated)
 
 
 def definitions(tree: ast.AST) -> dict[str, list[Definition]]:

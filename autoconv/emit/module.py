@@ -64,6 +64,7 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
                 tuple(diagnostics),
                 tuple(sorted(constructs, key=lambda c: (c.place.line, c.place.column))),
                 tuple(name for name, _ in qualified_functions(tree)),
+                tuple(context.namer.generated),
             )
 
 

@@ -8,6 +8,11 @@ from __future__ import annotations
 import types
 from collections.abc import Collection, Iterator, Sequence
 
+from autoconv.errors import REGION
+
+# (line, column, last line, last column) of the body of a lambda.
+Extent = tuple[int | None, int | None, int | None, int | None]
+
 
 def relocate(
     code: types.CodeType, lines: Sequence[int], filename: str, generated: Collection[str] = ()
@@ -30,16 +35,30 @@ def relocate(
     return rename_regions(result, generated) if generated else result
 
 
-def rename_regions(code: types.CodeType, generated: Collection[str]) -> types.CodeType:
-    """Gives the generated functions nested in `code` its own name, so that tracebacks show the user's functions."""
+def rename_regions(
+    code: types.CodeType, generated: Collection[str], lambdas: Collection[Extent] | None = None
+) -> types.CodeType:
+    """Gives the generated functions nested in `code` its own name, so that tracebacks show the user's functions.
+
+    `lambdas` are where the bodies of the user's own lambdas are: any other lambda is generated. None: all are theirs.
+    """
     constants = []
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            if constant.co_name in generated and code.co_name != "<module>":
-                constant = constant.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-            constant = rename_regions(constant, generated)
+            named = constant.co_name in generated
+            made = lambdas is not None and constant.co_name == "<lambda>" and not _is_one_of(constant, lambdas)
+            if (named or made) and code.co_name != "<module>":
+                qualified = code.co_qualname.removesuffix(REGION) + REGION
+                constant = constant.replace(co_name=code.co_name, co_qualname=qualified)
+            constant = rename_regions(constant, generated, lambdas)
         constants.append(constant)
     return code.replace(co_consts=tuple(constants))
+
+
+def _is_one_of(code: types.CodeType, lambdas: Collection[Extent]) -> bool:
+    return any(
+        (line, column, last, end) in lambdas for line, last, column, end in code.co_positions() if line is not None
+    )
 
 
 def encode_lines(origins: Sequence[int]) -> str:

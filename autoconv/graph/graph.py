@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A place in the user's source; lines and columns count from 1, 0 is unknown."""
+    """A place in the user's source; lines and columns count from 1, 0 is unknown. `caller` is where the function was
+    called from, as far as that was traced too."""
 
     file: str
     line: int
@@ -27,6 +28,7 @@ class Span:
     column: int = 0
     end_line: int = 0
     end_column: int = 0
+    caller: Span | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"

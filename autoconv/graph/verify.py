@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, node_effects
-from autoconv.graph.types import NoCommonType, TensorType, TupleType, Type, join, shapes_compatible
+from autoconv.graph.types import NoCommonType, ObjectType, TensorType, TupleType, Type, join, shapes_compatible
 
 
 class VerificationError(AssertionError):
@@ -143,6 +143,18 @@ def _check_call(where: str, node: Node) -> None:
     _check_gives(where, node.regions[0], [value.type for value in node.results], "result")
 
 
+def _check_try(where: str, node: Node) -> None:
+    if len(node.regions) != 3:
+        raise VerificationError(f"{where} has {len(node.regions)} regions, it needs a body and two ends")
+    body, normal, handler = node.regions
+    captures = [value.type for value in node.inputs]
+    _check_takes(where, body, captures, "capture")
+    _check_takes(where, normal, [*(value.type for value in body.outputs), *captures], "input")
+    _check_takes(where, handler, [ObjectType(), *captures], "input")
+    for end in (normal, handler):
+        _check_gives(where, end, [value.type for value in node.results], "result")
+
+
 def _check_takes(where: str, region: Graph, types: Sequence[Type], what: str) -> None:
     found = [value.type for value in region.parameters]
     _check_pairs(f"{where}: the region {region.name!r}", "parameter", found, what, types)
@@ -169,6 +181,7 @@ _REGIONS: dict[str, Callable[[str, Node], None]] = {
     "cond": _check_cond,
     "while": _check_while,
     "call": _check_call,
+    "try": _check_try,
 }
 
 

@@ -335,7 +335,9 @@ def _as_python_number(x: Any) -> Any:
     """math's functions take what float() takes: typed scalars as well."""
     if isinstance(x, SymbolicTensor) and not x.weak:
         if x.type.shape not in ((), None):
-            raise TypeError("only scalar tensors can be converted to Python scalars")
+            raise TypeError(
+                "only scalar tensors can be converted to Python scalars; for others there is the op of autoconv.math"
+            )
         wide = _wide(x.dtype)
         return dispatch.apply("python_cast", x, dtype=wide, weak=True)
     return x

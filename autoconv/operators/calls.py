@@ -16,6 +16,7 @@ from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import on_objects
 from autoconv.operators.variants import distribute
+from autoconv.operators.warning import WARN, warn
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import is_own_file
 
@@ -28,17 +29,19 @@ def call(function: Any) -> Any:
     """What to call instead of `function`: itself while nothing is traced."""
     region = current_region()
     if region is None:
-        return function
+        return function if function is not WARN else warn
     return converted(function, region)
 
 
 def converted(function: Any, region: Any = None) -> Any:
     """The function as it is to run under trace."""
     if type(function) is Variant:
-        return lambda *args, **kwargs: distribute(lambda f: converted(f, region)(*args, **kwargs), function)
+        return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     override = override_for(function)
     if override is not None:
         return override if region is None or region.contract != COMPILE else on_objects(function, override)
+    if function is WARN:
+        return warn
     guard = region.trace.allows_call if region is not None else None
     if isinstance(function, types.FunctionType):
         return _function(function, guard)

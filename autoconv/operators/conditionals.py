@@ -212,7 +212,7 @@ def truth(value: Any) -> Any:
     if region is not None and region.contract == COMPILE and type_.shape == ():
         return value != 0
     remedy = (
-        ""
+        "; reduce it to one bool with `autoconv.reduce_all` or `autoconv.reduce_any`"
         if type_.dtype.is_bool
         else "; to use as boolean Tensor, use `autoconv.cast`; to check for None, use `is not None`"
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autoconv.runtime.objects import SymbolicObject
+from autoconv.runtime.objects import StagedException, SymbolicObject
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.tensor import SymbolicTensor
 
@@ -27,6 +27,8 @@ def raising(make: Callable[[], BaseException]) -> BaseException:
         return make()
     with _deferring() as tensors:
         error = make()
+    if type(error) is SymbolicObject:
+        return StagedException(error)
     if tensors and isinstance(error, BaseException):
         error._autoconv_tensors = tensors  # type: ignore[attr-defined]
     return error

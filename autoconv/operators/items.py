@@ -107,6 +107,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         raise StagingError(
             f"a tensor picks an item of this {type(x).__name__}, whose items are not numbers or tensors of one kind",
             current_place(),
+            "items of one kind, or an if for each index",
         )
     region = current_region()
     if region is not None and region.contract == COMPILE and isinstance(x, (dict, str, bytes)):
@@ -227,7 +228,7 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
 
 def _is_outside(region: Any, owner: Any) -> bool:
     """Whether a write has to happen when the graph runs: to what was there before the trace."""
-    return region.trace.before_node is not None and id(owner) not in region.trace.owned
+    return region.trace.owned is not None and id(owner) not in region.trace.owned
 
 
 def del_attr(owner: Any, attribute: str) -> None:

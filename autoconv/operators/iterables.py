@@ -13,6 +13,7 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 
@@ -27,7 +28,9 @@ class Staged:
 
     def __iter__(self) -> Any:
         raise StagingError(
-            f"{self} has a length known only when the graph runs; loop over it with a for statement in converted code"
+            f"{self} has a length known only when the graph runs",
+            current_place(),
+            "a for statement over it, in converted code",
         )
 
 
@@ -64,7 +67,7 @@ class StagedTensor(Staged):
 
     def __init__(self, tensor: Any) -> None:
         if tensor.type.shape == ():
-            raise TypeError("Cannot iterate over a scalar tensor.")
+            raise TypeError("Cannot iterate over a scalar tensor. To count up to it, loop over autoconv.range(x).")
         self.tensor = tensor
 
     def length(self) -> Any:
@@ -189,7 +192,9 @@ def required(iterable: Any) -> Staged:
     found = as_staged(iterable)
     if found is None:
         raise StagingError(
-            f"a {type(iterable).__name__} cannot be combined with a tensor in one loop: make it a tensor first"
+            f"a {type(iterable).__name__} cannot be combined with a tensor in one loop",
+            current_place(),
+            "a tensor, or a list of numbers, in its place",
         )
     return found
 

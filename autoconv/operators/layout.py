@@ -21,6 +21,7 @@ from autoconv.runtime.containers import PLAIN, heap_of, traced
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
 from autoconv.runtime.objects import SymbolicObject, as_object, box, unboxed
 from autoconv.runtime.recording import COMPILE, Region, current_region
+from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import Template, flatten, is_structure, pack, plain_kind
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 
@@ -151,7 +152,9 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
         except NoCommonType:
             raise StagingError(
                 f"{name!r} is {_describe(first)} on one path and {_describe(second)} on the other, which have no "
-                "common type; cast one of them"
+                "common type",
+                current_place(),
+                "values of one type on both paths: autoconv.cast(value, dtype) for numbers",
             ) from None
     wrap = _joined_wrap(first, second)
     if wrap is not None:
@@ -159,7 +162,11 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
         try:
             return Leaf(join(first.type, second.type), wrap)
         except NoCommonType as error:
-            raise StagingError(f"{name!r} has no common type on two paths: {error}") from None
+            raise StagingError(
+                f"{name!r} has no common type on two paths: {error}",
+                current_place(),
+                "values of one type on both paths",
+            ) from None
     first, second = _opened(first), _opened(second)
     if isinstance(first, Parts) and isinstance(second, Parts) and _same_kind(first, second):
         joined = tuple(join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))

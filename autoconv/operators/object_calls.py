@@ -47,10 +47,20 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
             return _made(otherwise(*args, **kwargs))
         late = otherwise is function and function in _TEXTS and any(isinstance(x, SymbolicTensor) for x in args)
         if type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
-            return _made(otherwise(*args, **kwargs))
+            return _plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
 
     return apply
+
+
+def _plain_call(function: Any, args: Any, kwargs: Any) -> Any:
+    """The call now; what it raises for values that are known is what Python would raise there."""
+    try:
+        return _made(function(*args, **kwargs))
+    except Exception as error:
+        if not holds_symbols((*args, *kwargs.values())):
+            error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise
 
 
 # What no tensor has a meaning of its own for: under `compile` a tensor is a Python number, or an array.

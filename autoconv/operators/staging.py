@@ -16,7 +16,7 @@ from autoconv.errors import (
     StagingError,
 )
 from autoconv.graph.dtypes import bool_
-from autoconv.graph.graph import Span, Value
+from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.attempts import emit_output
 from autoconv.operators.deferred import template_of
@@ -41,11 +41,12 @@ from autoconv.operators.layout import (
 )
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Journal, Spot
-from autoconv.runtime.objects import as_object
+from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
-from autoconv.runtime.spans import current_place, current_span, is_own_file
+from autoconv.runtime.spans import current_place, place_of, span_of_error
 from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.tracebacks import raised_by_us
 
 # Never turned into an error of the graph: they are about the program as a whole.
 _ABOUT_THE_PROGRAM = (StagingError, ConversionError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
@@ -96,7 +97,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
                 "a loop",
             ) from None
         except Exception as error:  # whatever the user's code raises
-            if _is_about_program(error):
+            if is_about_program(error):
                 region.journal.roll_back()
                 raise
             record_raise(region, error)
@@ -114,21 +115,29 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
 _RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionError)
 
 
-def _is_about_program(error: Exception) -> bool:
+def cannot_be_caught(error: BaseException) -> bool:
+    """Whether no except clause of the program's is meant to take the error: what tracing says of the program."""
+    about = isinstance(error, _ABOUT_THE_PROGRAM) or not isinstance(error, Exception)
+    return about or getattr(error, "_autoconv_about_program", False)
+
+
+def is_about_program(error: Exception) -> bool:
     """Whether the error is one of tracing itself, rather than one that the user's code would raise there."""
-    if getattr(error, "_autoconv_about_program", False):
+    if cannot_be_caught(error):
         return True
+    if type(error) is StagedException:
+        return False
     if getattr(error, "_autoconv_run_time", False):
         return False
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    raised_here = trace is not None and is_own_file(trace.tb_frame.f_code.co_filename)
-    return raised_here and not isinstance(error, _RUN_TIME)
+    return raised_by_us(error) and not isinstance(error, _RUN_TIME)
 
 
 def record_raise(region: Region, error: BaseException) -> None:
     """A node that raises the exception, with its message filled in from tensors when it has any."""
+    span = span_of_error(error)
+    if type(error) is StagedException:
+        region.record("object_raise", [region.lift(error.value.value_in_graph)], {}, span=span)
+        return
     template, data = template_of(error)
     hidden = any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
@@ -136,25 +145,43 @@ def record_raise(region: Region, error: BaseException) -> None:
         raise StagingError(
             f"{type(error).__name__} has its own constructor, and the values it is raised with are known only when "
             "the graph runs",
-            current_place(),
+            place_of(span) if span is not None else None,
             "an exception of Python's own, with the values as its arguments",
-        )
+        ) from None
+    error.__traceback__ = None
+    for how, link in (("cause", error.__cause__), ("context", error.__context__)):
+        if type(link) is StagedException:
+            _record_linked(region, error, how, link, span)
+            return
     inputs = [region.lift(t.value_in_graph) for t in data]
     exception = error if template is None else type(error)
-    span = _raise_span(error) or current_span()
-    region.record("raise", inputs, {"exception": exception, "template": template}, span=span)
+    attributes = {"exception": exception, "template": template}
+    if template is not None and (error.__cause__ is not None or error.__context__ is not None):
+        attributes["chain"] = error
+    region.record("raise", inputs, attributes, span=span)
 
 
-def _raise_span(error: BaseException) -> Any:
-    found = None
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if not is_own_file(code.co_filename):
-            found = Span(code.co_filename, trace.tb_lineno, code.co_name)
-        trace = trace.tb_next
-    error.__traceback__ = None
-    return found
+def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:
+    """Raises an exception with one that only the running graph knows as its cause or context."""
+    template, data = template_of(error)
+    error.__cause__ = error.__context__ = None
+    with recording(region):
+        arguments = [_argument(entry, data) for entry in template or ()]
+        made = record_object("object_exception", arguments, kind=error if template is None else type(error))
+        inputs = [region.lift(x.value_in_graph) for x in (made, link.value)]
+        region.record("object_raise", inputs, {"linked": how}, span=span)
+
+
+def _argument(entry: Any, data: Sequence[Any]) -> Any:
+    """One argument of an exception, from its template (see `deferred.template_of`)."""
+    if isinstance(entry, int):
+        return data[entry]
+    if entry and entry[0] is None:
+        return entry[1]
+    whole: Any = ""
+    for piece in entry:
+        whole = whole + (piece if isinstance(piece, str) else apply_object("str", data[piece]))
+    return whole
 
 
 def stage_arms(
@@ -173,7 +200,7 @@ def stage_arms(
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
         columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
         layouts = [_joined(column, recorded, title) for column, title in zip(columns, titles, strict=True)]
-        if not _move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
+        if not move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
             break
     if parent.trace.outside_effect is not None:
         for position, name in enumerate(names):
@@ -186,7 +213,7 @@ def stage_arms(
                 for column, layout in zip(columns, layouts, strict=True)
                 for value in emit(column[position], layout, arm.region)
             ]
-    captures = _unify_captures([arm.region for arm in recorded])
+    captures = unify_captures([arm.region for arm in recorded])
     types = [leaf for layout in layouts for leaf in leaf_types(layout)]
     node = parent.record(
         "cond",
@@ -212,7 +239,7 @@ def _record_arms(parent: Region, arms: Sequence[Body], inputs: Sequence[Any], co
     return recorded
 
 
-def _move_into_graph(
+def move_into_graph(
     parent: Region, columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], spots: Sequence[Spot], count: int
 ) -> bool:
     """Moves lists, dicts and sets of the traced code, whose contents depend on a tensor in more than the values of
@@ -235,14 +262,14 @@ def _move_into_graph(
 
 
 def _move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]) -> bool:
-    """As `_move_into_graph`, for what a loop's body was seen to write for the first time."""
+    """As `move_into_graph`, for what a loop's body was seen to write for the first time."""
     columns, layouts = [], []
     for spot in spots:
         before, after = spot.read(), stepped.value_of(spot)
         later = NEVER if after is NEVER else layout_of(after, stepped.region)
         columns.append([before, after])
         layouts.append(join_layouts(state_layout(before, parent), later, spot.name, parent.contract))
-    return _move_into_graph(parent, columns, layouts, spots, 0)
+    return move_into_graph(parent, columns, layouts, spots, 0)
 
 
 def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
@@ -293,7 +320,11 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
                 spot.write(contents)
                 changed = spot.name
     if changed:
-        raise StagingError(f"{changed} is changed in place where a tensor decides whether it is", place)
+        raise StagingError(
+            f"{changed} is changed in place where a tensor decides whether it is",
+            place,
+            "an assignment of a new value to the name",
+        )
 
 
 def _same_items(now: tuple[Any, ...], before: tuple[Any, ...]) -> bool:
@@ -364,7 +395,7 @@ def stage_loop(
                 for layout, wider in zip(layouts, widened, strict=True)
             ]
         columns = [[value] for value in initial]
-        moved = _move_into_graph(parent, columns, widened, list(spots.values()), count)
+        moved = move_into_graph(parent, columns, widened, list(spots.values()), count)
         moved |= _move_new_into_graph(parent, stepped, list(new.values()))
         if moved:
             spots = {key: spot for key, spot in spots.items() if heap_of(spot.owner) is None}
@@ -377,7 +408,11 @@ def stage_loop(
         layouts = widened
         if new:
             spots.update(new)
-    raise StagingError("the types of this loop's variables do not settle: " + ", ".join(names))
+    raise StagingError(
+        "the types of this loop's variables do not settle: " + ", ".join(names),
+        current_place(),
+        "values of one type, whatever the iteration",
+    )
 
 
 def _changes_kind(before: Layout, after: Layout) -> bool:
@@ -450,7 +485,7 @@ def _finish_loop(
         stepped.region.graph.outputs = [
             v for value, layout in zip(after, layouts, strict=True) for v in emit(value, layout, stepped.region)
         ]
-    captures = _unify_captures([checked.region, stepped.region], len(first))
+    captures = unify_captures([checked.region, stepped.region], len(first))
     node = parent.record(
         "while",
         [*first, *captures],
@@ -470,14 +505,15 @@ def _bool_type() -> Any:
     return TensorType(bool_, (), True)
 
 
-def _unify_captures(regions: Sequence[Region], leading: int = 0) -> list[Value]:
-    """Gives all regions the same captures in the same order, behind `leading` parameters; returns the outer values."""
+def unify_captures(regions: Sequence[Region], leading: int | Sequence[int] = 0) -> list[Value]:
+    """Gives all regions the same captures in the same order, behind `leading` parameters (of each, where it is a
+    sequence); returns the outer values."""
     union: dict[Value, None] = {}
     for region in regions:
         union.update(dict.fromkeys(region.captured()))
-    for region in regions:
+    for position, region in enumerate(regions):
         captured = region.captured()
-        own = region.graph.parameters[:leading]
+        own = region.graph.parameters[: leading if isinstance(leading, int) else leading[position]]
         inner = []
         for outer in union:
             if outer not in captured:
@@ -496,7 +532,9 @@ def write_spot(spot: Spot, value: Any) -> None:
         journal.note(spot)
     if isinstance(spot.owner, (list, dict, set)) and type(value).__name__ == "Variant":
         raise StagingError(
-            f"{spot.name} has another length or other keys depending on a tensor; use an autoconv.TensorArray"
+            f"{spot.name} has another length or other keys depending on a tensor",
+            current_place(),
+            "an autoconv.TensorArray",
         )
     spot.write(value)
 

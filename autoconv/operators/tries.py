@@ -1,32 +1,497 @@
-"""try statements under trace: handlers run while tracing, so what may raise only later must not be recorded in them."""
+"""try and with under trace: what a body does until it raises, and then each of its handlers, recorded one by one.
+
+A try statement stands in a loop over `attempts`. Without a trace there is one round, and the statement is what it was.
+Under trace the first round records the body. When nothing in it can raise while the graph runs, that was all. Else each
+handler is entered in a round of its own, with the variables as they were stored before what may raise, and the ends
+are joined into one `try` node.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.graph.effects import Effects
-from autoconv.runtime.recording import current_region
-from autoconv.runtime.spans import place_of
+from autoconv.graph.graph import Graph, Value
+from autoconv.graph.types import ObjectType, TensorType
+from autoconv.operators.calls import call
+from autoconv.operators.conditionals import is_staged, truth
+from autoconv.operators.items import context
+from autoconv.operators.layout import (
+    NEVER,
+    Layout,
+    Leaf,
+    Never,
+    Static,
+    Variant,
+    emit,
+    join_layouts,
+    layout_of,
+    leaf_types,
+    rebuild,
+)
+from autoconv.operators.names import Undefined
+from autoconv.operators.staging import (
+    Recorded,
+    cannot_be_caught,
+    move_into_graph,
+    record_raise,
+    stage_arms,
+    unify_captures,
+    write_spot,
+)
+from autoconv.ops.objects import NOT_ASSIGNED
+from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
+from autoconv.runtime.objects import StagedException, SymbolicObject, apply_object, constant_object, record_object, truth_of, unboxed
+from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.stores import Stores, is_catchable
+
+_ONCE = (None,)
+_ROUNDS = 8
+
+Clause = type[BaseException] | tuple[Any, ...]
 
 
-def try_begin() -> Any:
-    """Marks where the body of a try with handlers begins."""
+def attempts(handlers: int, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
+    """The rounds of a try statement with that many except clauses; `read` refers to the variables called `names`."""
     region = current_region()
-    return None if region is None else (region, len(region.graph.nodes))
+    return _ONCE if region is None else Trial(region, handlers, read, names).rounds()
 
 
-def try_end(mark: Any, value: Any = None) -> Any:
-    """`value`. Refuses a body that recorded what may raise when the graph runs: its handlers would not see it."""
-    if mark is None:
-        return value
-    region, length = mark
-    for node in region.graph.nodes[length:]:
-        if node.effects & Effects.RAISE:
-            raise StagingError(
-                f"{node.op.name!r} may raise when the graph runs, and the except clauses around it only see what is "
-                "raised while it is traced",
-                place_of(node.span) if node.span else None,
-                "a condition that is tested before, instead of the exception",
-            )
-    return value
+def entering(manager: Any, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
+    """The rounds of a with statement."""
+    region = current_region()
+    if region is None:
+        return _ONCE
+    own = isinstance(getattr(type(manager), "__enter__", None), _FUNCTION)
+    if not own or type(manager).__module__.partition(".")[0] in ("autoconv", "contextlib"):
+        context(manager)
+        return _ONCE
+    return Trial(region, 0, read, names).rounds()
+
+
+def caught(trial: Trial | None, number: int, kinds: Any) -> Any:
+    """What the except clause of that number takes: `kinds`, unless another round is for it."""
+    return kinds if trial is None else trial.caught(number, kinds)
+
+
+def unwound(trial: Trial | None) -> Any:
+    """What the end of a round takes: nothing without a trace."""
+    return () if trial is None else trial.unwound()
+
+
+def exception(error: Any) -> Any:
+    """What a handler calls the exception."""
+    return error.value if type(error) is StagedException else error
+
+
+def as_exception(error: Any) -> Any:
+    """What is raised, or raised from, as Python needs it."""
+    return StagedException(error) if type(error) is SymbolicObject else error
+
+
+def begin(trial: Trial | None) -> None:
+    """The start of the body."""
+    if trial is not None:
+        trial.begin()
+
+
+def end(trial: Trial | None) -> None:
+    """The end of the body, where what a finally does follows."""
+    if trial is not None:
+        trial.done()
+
+
+def managed(trial: Trial | None, manager: Any) -> Any:
+    """The manager of a with statement in one round of it."""
+    return manager if trial is None else _Managed(trial, manager)
+
+
+class Trial:
+    """One try statement being recorded."""
+
+    def __init__(self, parent: Region, handlers: int, read: Any, names: tuple[str, ...]) -> None:
+        self.parent = parent
+        self.handlers = handlers
+        self.cells = cells_spots(read, read, names) if read is not None else []
+        self.clauses: dict[int, Any] = {}
+        self.entered: Any = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self.state = ""
+        self.settled = False
+        self.passing = False
+        self.body: Recorded | None = None
+        self.normal: Recorded | None = None
+        self.ends: list[Recorded] = []
+        self.spots: dict[Any, Spot] = {}
+        self.seen: dict[Any, list[Layout]] = {}
+        self.stores: Stores | None = None
+
+    def rounds(self) -> Iterator[Trial]:
+        """The body, then the handlers; again from the start when a list has to move into the graph first."""
+        for _ in range(_ROUNDS):
+            length = len(self.parent.graph.nodes)
+            self._reset()
+            self.entry = [(spot, spot.read()) for spot in self.cells]
+            try:
+                yield self
+                self._end_first_round()
+                if self.settled:
+                    return
+                yield from self._handler_rounds()
+            finally:
+                enter(self.parent)
+                self._stop_storing()
+            if self._join(length):
+                return
+        raise StagingError("the lists that this try statement changes do not settle", current_place())
+
+    def begin(self) -> None:
+        """The body starts here, or the handler of this round is to be entered."""
+        if self.state in ("handler", "escape"):
+            raise StagedException(self.error)
+        self.state = "body"
+        with recording(self.parent):
+            self.frame = record_object("object_build", [], kind="dict")
+        self.region = self._open("try_body", self.parent)
+        self.stores = Stores(self._kept_spots, self._keep, inside=self.region)
+        self.parent.trace.before_node.append(self.stores.before_node)
+
+    def done(self) -> None:
+        """The body has come to its end."""
+        if self.state == "body":
+            self._finish_body(None)
+
+    def caught(self, number: int, kinds: Any) -> Any:
+        if self.state == "body":
+            self._failed()
+        if self.settled:
+            return kinds
+        self.clauses[number] = kinds
+        return StagedException if self.state == "handler" and number == self.number else ()
+
+    def unwound(self) -> Any:
+        error = sys.exc_info()[1]
+        if self.settled or self.passing or error is None or cannot_be_caught(error):
+            return ()
+        if self.state == "body":
+            self._failed()
+            return () if self.settled or self.passing else BaseException
+        if self.state == "failed":
+            return BaseException
+        assert isinstance(error, Exception)
+        self._diverge(error)
+        return BaseException
+
+    def _failed(self) -> None:
+        """The body raised while it was traced."""
+        error = sys.exc_info()[1]
+        if error is None or cannot_be_caught(error):
+            self.passing = True
+            return
+        assert isinstance(error, Exception)
+        self._finish_body(error)
+
+    def _open(self, name: str, parent: Region) -> Region:
+        region = subregion(parent, name)
+        region.journal = Journal(region)
+        enter(region)
+        return region
+
+    def _close(self, diverges: bool = False) -> Recorded:
+        """The region of this round with what the variables hold at its end; everything is put back."""
+        journal = self.region.journal
+        assert journal is not None
+        results = [NEVER if diverges else spot.read() for spot in self.cells]
+        written = journal.roll_back()
+        self.region.journal = None
+        for spot, value in self.entry:
+            if spot.read() is not value:
+                spot.write(value)
+        self.spots.update(journal.spots)
+        return Recorded(self.region, results, written, dict(journal.spots), diverges)
+
+    def _finish_body(self, error: Exception | None) -> None:
+        self._stop_storing()
+        if not any(map(is_catchable, self.region.graph.nodes)):
+            self._splice()
+            return
+        if error is not None:
+            record_raise(self.region, error)
+        self.body = self._close(diverges=error is not None)
+        self.state = "failed" if error is not None else "normal"
+        self.region = self._open("try_normal", self.parent)
+        if error is not None:
+            return
+        body = self.body
+        spots = [*self.cells, *body.spots.values()]
+        values = [*body.results, *(body.written[key] for key in body.spots)]
+        layouts = [layout_of(value, body.region) for value in values]
+        with recording(body.region):
+            body.region.graph.outputs = [
+                leaf for value, layout in zip(values, layouts, strict=True) for leaf in emit(value, layout, body.region)
+            ]
+        parameters = [self.region.graph.add_parameter(leaf, "try") for l in layouts for leaf in leaf_types(l)]
+        leaves = iter(parameters)
+        for position, (spot, layout) in enumerate(zip(spots, layouts, strict=True)):
+            value = rebuild(layout, leaves)
+            if position >= len(self.cells):
+                write_spot(spot, value)
+            elif spot.read() is not value:
+                spot.write(value)
+
+    def _splice(self) -> None:
+        """Nothing in the body can raise when the graph runs: it is part of what is around it."""
+        graph, outer = self.region.graph, self.parent
+        frame = self.frame.value_in_graph.node
+        outer.graph.nodes.remove(frame)
+        back = {inner: captured for captured, inner in self.region.captures.items()}
+        for node in graph.nodes:
+            node.inputs = tuple(_outermost(value, back, outer) for value in node.inputs)
+            node.name = outer.graph.unique_name(node.name)
+            for result in node.results:
+                result.graph, result.name = outer.graph, node.name
+            outer.graph.nodes.append(node)
+        journal = self.region.journal
+        assert journal is not None
+        journal.hand_on(outer.journal)
+        self.settled = True
+        enter(outer)
+
+    def _end_first_round(self) -> None:
+        if self.settled or self.passing:
+            self.settled = True
+            return
+        if self.state == "body":
+            self._finish_body(None)
+        if self.settled:
+            return
+        if self.normal is None:
+            self.normal = self._close(diverges=self.state == "failed")
+
+    def _handler_rounds(self) -> Iterator[Trial]:
+        self.handler = subregion(self.parent, "try_handler")
+        self.handler.journal = Journal(self.handler)
+        self.error = SymbolicObject(self.handler.graph.add_parameter(ObjectType("Exception"), "exception"))
+        if not self.handlers:
+            yield from self._round("escape", self.handler, 0)
+            return
+        for number in range(self.handlers):
+            yield from self._round("handler", None, number)
+
+    def _round(self, state: str, region: Region | None, number: int) -> Iterator[Trial]:
+        self.state, self.number, self.ended = state, number, False
+        self.region = region or self._open(f"except_{number}", self.handler)
+        enter(self.region)
+        self._restore()
+        yield self
+        if not self.ended:
+            self.ends.append(self._close())
+        enter(self.parent)
+
+    def _diverge(self, error: Exception) -> None:
+        record_raise(self.region, error)
+        end = self._close(diverges=True)
+        if self.state == "normal":
+            self.normal = end
+        else:
+            self.ends.append(end)
+            self.ended = True
+
+    # What the variables held when the body raised
+
+    def _kept_spots(self, region: Region) -> Iterator[Spot]:
+        yield from self.cells
+        inside: Region | None = region
+        known = {spot.key for spot in self.cells}
+        while inside is not None and inside is not self.parent:
+            for key, spot in (inside.journal.spots if inside.journal is not None else {}).items():
+                if key not in known and type(spot.owner) not in PLAIN:
+                    known.add(key)
+                    yield spot
+            inside = inside.parent
+
+    def _keep(self, spot: Spot, value: Any) -> None:
+        region = current_region()
+        assert region is not None
+        self.seen.setdefault(spot.key, []).append(_kept_layout(value, region))
+        self.spots.setdefault(spot.key, spot)
+        kept = list(self.seen).index(spot.key)
+        apply_object("setitem", self.frame, kept, _boxable(value))
+
+    def _stop_storing(self) -> None:
+        if self.stores is not None and self.stores.before_node in self.parent.trace.before_node:
+            self.parent.trace.before_node.remove(self.stores.before_node)
+
+    def _restore(self) -> None:
+        """The variables as they were when the body raised."""
+        spots = {spot.key: spot for spot in self.cells} | self.spots
+        for position, (key, layouts) in enumerate(self.seen.items()):
+            spot = spots[key]
+            value = self._kept(position, layouts, spot.name)
+            if any(spot is cell for cell in self.cells):
+                spot.write(value)
+            else:
+                write_spot(spot, value)
+
+    def _kept(self, position: int, layouts: Sequence[Layout], name: str) -> Any:
+        joined: Layout = NEVER
+        for layout in layouts:
+            joined = join_layouts(joined, layout, name, self.parent.contract)
+        if isinstance(joined, Static):
+            return joined.value
+        found = apply_object("getitem", self.frame, position)
+        number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
+        if number and (joined.type.weak or self.parent.contract != COMPILE):  # type: ignore[union-attr]
+            return unboxed(found, joined.type)  # type: ignore[union-attr,arg-type]
+        missing = any(isinstance(l, Static) and isinstance(l.value, Undefined) for l in layouts)
+        if not missing:
+            return found
+        absent = truth_of(apply_object("is", found, NOT_ASSIGNED))
+        tag = record_object("object_index", [absent])
+        return Variant(tag, [Leaf(ObjectType(), layout_of(found, self.parent).wrap), Static(Undefined(name))],  # type: ignore[union-attr]
+                       [found, Undefined(name)])  # fmt: skip
+
+    # The ends joined
+
+    def _join(self, length: int) -> bool:
+        """Records the try node; False when the rounds have to be made again."""
+        assert self.normal is not None
+        parent = self.parent
+        arms = [self.normal, *self.ends]
+        spots = [s for s in self.spots.values() if not any(s.key == cell.key for cell in self.cells)]
+        columns = [[arm.results[i] for arm in arms] for i in range(len(self.cells))]
+        columns += [[arm.value_of(spot) for arm in arms] for spot in spots]
+        titles = [spot.name for spot in (*self.cells, *spots)]
+        layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+        with recording(parent):
+            if self._moves(length, columns, layouts, spots):
+                return False
+            for position, arm in enumerate(arms):
+                with recording(arm.region):
+                    arm.region.graph.outputs = [
+                        leaf
+                        for column, layout in zip(columns, layouts, strict=True)
+                        for leaf in emit(column[position], layout, arm.region)
+                    ]
+            types = [leaf for layout in layouts for leaf in leaf_types(layout)]
+            if self.handlers:
+                self._join_handlers(types)
+            self.handler.journal = None
+            leading = [0, len(self.body.region.graph.outputs), 1]  # type: ignore[union-attr]
+            regions = [self.body.region, self.normal.region, self.handler]  # type: ignore[union-attr]
+            captures = unify_captures(regions, leading)
+            graphs: list[Graph] = [region.graph for region in regions]
+            node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
+            leaves = iter(node.results)
+            for position, (spot, layout) in enumerate(zip((*self.cells, *spots), layouts, strict=True)):
+                value = rebuild(layout, leaves)
+                if position >= len(self.cells):
+                    write_spot(spot, value)
+                elif isinstance(layout, Never):
+                    spot.write(MISSING)
+                else:
+                    spot.write(value)
+        return True
+
+    def _moves(self, length: int, columns: Any, layouts: Any, spots: Any) -> bool:
+        """Moves lists that a tensor decides over into the graph, in front of the statement."""
+        nodes = self.parent.graph.nodes
+        mark = len(nodes)
+        if not move_into_graph(self.parent, columns, layouts, spots, len(self.cells)):
+            return False
+        nodes[length:mark] = []
+        return True
+
+    def _join_handlers(self, types: Sequence[Any]) -> None:
+        """The handlers as arms of a cond on the first clause that takes the exception; the last raises it again."""
+        handler = self.handler
+        again = subregion(handler, "not_caught")
+        with recording(again):
+            again.record("object_raise", [again.lift(self.error.value_in_graph)], {})
+            again.graph.outputs = [again.record("absent", [], {"type": leaf}).results[0] for leaf in types]
+        regions = [*(end.region for end in self.ends), again]
+        with recording(handler):
+            clauses = tuple(self.clauses.get(number, ()) for number in range(self.handlers))
+            index = record_object("object_match", [self.error], clauses=clauses)
+            captures = unify_captures(regions)
+            node = handler.record(
+                "cond", [index.value_in_graph, *captures], {}, regions=[r.graph for r in regions], types=list(types),
+                shown="cond",
+            )  # fmt: skip
+        handler.graph.outputs = list(node.results)
+
+
+class _Managed:
+    """A context manager of the user's in one round."""
+
+    def __init__(self, trial: Trial, manager: Any) -> None:
+        self.trial = trial
+        self.manager = manager
+
+    def __enter__(self) -> Any:
+        trial = self.trial
+        if trial.state != "escape":
+            trial.entered = call(type(self.manager).__enter__)(self.manager)
+        return trial.entered
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
+        trial, leave = self.trial, call(type(self.manager).__exit__)
+        if error is None:
+            trial.done()
+            leave(self.manager, None, None, None)
+            return False
+        if trial.state == "body":
+            trial._failed()
+        if trial.passing or cannot_be_caught(error):
+            return False
+        if trial.state == "failed":
+            return True
+        if trial.settled:
+            answer = leave(self.manager, kind, error, trace)
+        else:
+            raised = exception(error)
+            answer = leave(self.manager, apply_object("type", raised), raised, None)
+        if not is_staged(answer):
+            return answer
+
+        def again() -> tuple[()]:
+            raise error
+
+        stage_arms(truth(answer), [lambda: (), again], [], ())
+        return True
+
+
+_FUNCTION = type(lambda: None)
+
+
+def _outermost(value: Value, back: dict[Value, Value], outer: Region) -> Value:
+    """The value of the outer region that a parameter of a spliced one stood for."""
+    found = back.get(value)
+    return value if found is None else outer.lift(found)
+
+
+def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
+    joined: Layout = NEVER
+    for value, arm in zip(column, arms, strict=True):
+        layout = NEVER if value is NEVER else layout_of(_named(value, title), arm.region)
+        joined = join_layouts(joined, layout, title, arm.region.contract)
+    return joined
+
+
+def _named(value: Any, name: str) -> Any:
+    """A variable that is not assigned, as a value."""
+    return Undefined(name) if value is MISSING else value
+
+
+def _kept_layout(value: Any, region: Region) -> Layout:
+    return Static(Undefined("")) if value is MISSING else layout_of(value, region)
+
+
+def _boxable(value: Any) -> Any:
+    return constant_object(NOT_ASSIGNED) if value is MISSING else value

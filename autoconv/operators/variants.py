@@ -14,6 +14,8 @@ from autoconv.operators.staging import stage_arms
 from autoconv.runtime import dispatch
 from autoconv.runtime.objects import box
 from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tensor_methods import TensorMethods
 
 
@@ -110,13 +112,15 @@ def payload(variant: Variant, operation: str) -> Any:
     if isinstance(found, Variant):
         raise StagingError(
             f"this value is one of several kinds depending on a tensor ({', '.join(map(_kind, found.values))}), and "
-            f"{operation} needs to know which; test it first",
+            f"{operation} needs to know which",
+            current_place(),
+            "values of one kind on every path",
         )
     return found
 
 
 def _kind(value: Any) -> str:
-    return type(value).__name__
+    return "tensor" if isinstance(value, Tensor) else type(value).__name__
 
 
 def _forward(name: str) -> Any:

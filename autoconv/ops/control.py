@@ -2,12 +2,12 @@
 
 Their bodies are graphs; backends interpret or compile them. Captures follow the operands: `cond(index, *captures)` with
 one region an arm, each taking the captures; `while(*state, *captures)` with the regions test and body, both taking
-state and captures; `call(*arguments)` with one region.
+state and captures; `call(*arguments)` with one region; `try(*captures)` with three: the body takes the captures; the normal end takes what
+the body gives, and the captures; the handler takes the exception, and the captures.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,14 +62,29 @@ define(
 )  # fmt: skip
 
 
-def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None) -> tuple[()]:
-    """Raises `exception`: an instance when `template` is None, else a class with an argument for each entry.
+def _try_types(*captures: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type, ...]:
+    """The outputs of the regions for the normal and for the exceptional end, joined one by one."""
+    _, normal, handler = regions
+    if len(normal.outputs) != len(handler.outputs):
+        raise TypeError("both ends of a try need the same number of outputs")
+    return tuple(join(a.type, b.type) for a, b in zip(normal.outputs, handler.outputs, strict=True))
+
+
+define(
+    name="try", graphdef="Try", result=_try_types, kernel=None,
+    gradient=none("differentiated by its regions"),
+)  # fmt: skip
+
+
+def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: Any = None) -> tuple[()]:
+    """Raises `exception`: an instance when `template` is None, else a class with an argument for each entry; `chain`
+    is then an exception that says what it came from.
 
     An int is that input as a Python number; a tuple is text, of strings and inputs by number; (None, value) is a value.
     """
     if template is None:
-        raise _again(exception)
-    raise exception(*(_argument(entry, data) for entry in template))
+        raise again(exception)
+    raise _chained(exception(*(_argument(entry, data) for entry in template)), chain)
 
 
 def _argument(entry: Any, data: Sequence[Any]) -> Any:
@@ -80,13 +95,22 @@ def _argument(entry: Any, data: Sequence[Any]) -> Any:
     return "".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in entry)
 
 
-def _again(exception: BaseException) -> BaseException:
+def again(exception: BaseException) -> BaseException:
     """The exception anew for every time it is raised, with its cause."""
+    kind = type(exception)
     try:
-        new = copy.copy(exception)
-    except Exception:  # a class that cannot be copied
-        return exception
-    new.__cause__, new.__suppress_context__ = exception.__cause__, exception.__suppress_context__
+        new = kind.__new__(kind, *exception.args)  # its constructor has run already
+    except Exception:  # a class that cannot be made from its arguments
+        return exception.with_traceback(None)
+    new.args = exception.args
+    vars(new).update(vars(exception))
+    return _chained(new, exception)
+
+
+def _chained(new: BaseException, like: BaseException | None) -> BaseException:
+    if like is not None:
+        new.__cause__, new.__context__ = like.__cause__, like.__context__
+        new.__suppress_context__ = like.__suppress_context__
     return new
 
 

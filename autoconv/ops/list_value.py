@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError, OutOfRangeError
+from autoconv.errors import InvalidArgumentError, ListReadError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import ListType, Shape, TensorType, shape_text
 
 Item = Any  # np.ndarray, or None where nothing was written yet
 _APPENDING = threading.Lock()  # held while one of two threads claims the end of a shared buffer
-
-
-class ListReadError(OutOfRangeError, IndexOutOfRangeError):
-    """A list was read, or written, where it has no element: an IndexError, as for Python's lists."""
 
 
 class ListValue:

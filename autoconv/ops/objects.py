@@ -20,6 +20,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.ops.control import again
 from autoconv.ops.python_numbers import to_python_array
 from autoconv.ops.record import define, none
 
@@ -60,7 +61,7 @@ _READING: dict[str, Callable[..., Any]] = {
     "float": builtins.float, "complex": builtins.complex, "bool": builtins.bool, "round": builtins.round,
     "any": builtins.any, "all": builtins.all, "ord": builtins.ord, "chr": builtins.chr, "hex": builtins.hex,
     "bin": builtins.bin, "oct": builtins.oct, "len": builtins.len, "hash": builtins.hash,
-    "callable": builtins.callable, "type_name": lambda x: type(x).__name__,
+    "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass, "type_name": lambda x: type(x).__name__,
 }  # fmt: skip
 FUNCTIONS = {**_MAKING, **_CHANGING, **_READING}
 FUNCTIONS.update({f"math.{name}": value for name, value in vars(math).items() if callable(value)})
@@ -313,12 +314,13 @@ define(
 )  # fmt: skip
 
 
-def _make_exception(*arguments: Any, kind: type[BaseException]) -> tuple[Any]:
-    return (kind(*arguments),)
+def _make_exception(*arguments: Any, kind: Any) -> tuple[Any]:
+    """An exception of that class; or, where `kind` is an exception, one like it."""
+    return (kind(*arguments) if isinstance(kind, type) else again(kind),)
 
 
 define(
-    name="object_exception", graphdef="ObjectException", result=lambda *_, kind: ObjectType(kind.__name__),
+    name="object_exception", graphdef="ObjectException", result=lambda *_, kind: ObjectType("Exception"),
     kernel=_make_exception, gradient=_NO_GRADIENT, effects=_CHANGES,
 )  # fmt: skip
 define(

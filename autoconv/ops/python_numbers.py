@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import IntegerLimitError, OtherKindError
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, weak_rank
@@ -24,21 +25,24 @@ _X, _Y = np.array(2.5), np.array(-1.5)
 _I, _J = np.array(-7), np.array(3)
 
 
-class IntegerLimitError(OverflowError):
-    """A Python int that the 64 bits of a graph do not hold."""
-
-
-class OtherKindError(ValueError):
-    """A Python number of another kind than the graph was recorded for."""
-
-
 def to_python_array(value: Any) -> np.ndarray:
     """A Python number as the scalar array that carries it; raises IntegerLimitError for an int beyond 64 bits."""
     if isinstance(value, int) and not isinstance(value, bool) and not -_INT_LIMIT <= value < _INT_LIMIT:
-        raise IntegerLimitError(f"the Python int {value} does not fit into the 64 bits that a graph carries it in")
+        raise IntegerLimitError(
+            f"the Python int {_short(value)} does not fit into the 64 bits that a graph carries it in; start with a "
+            "float, or use @autoconv.compile, which runs a call that needs such ints as plain Python"
+        )
     if isinstance(value, complex):
-        raise OtherKindError("a negative number to a fractional power is complex, which a graph does not carry")
+        raise OtherKindError(
+            "a negative number to a fractional power is complex, which a graph does not carry; start with a complex "
+            "tensor, or use @autoconv.compile, which runs such a call as plain Python"
+        )
     return np.array(value, np.int64 if type(value) is int else None)
+
+
+def _short(value: int) -> str:
+    """An int as text, by its size where that is more than a line."""
+    return str(value) if value.bit_length() < 300 else f"of {value.bit_length()} bits"
 
 
 def _arithmetic_type(*inputs: TensorType, **_: Any) -> TensorType:
@@ -76,7 +80,10 @@ def python_kernel(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
 def _power(x: Any, y: Any) -> Any:
     result = x**y
     if isinstance(x, int) and isinstance(y, int) and y < 0:
-        raise OtherKindError("a negative integer power of a Python int is a float, which this graph did not expect")
+        raise OtherKindError(
+            "a negative integer power of a Python int is a float, which this graph did not expect; make the base a "
+            "float, or use @autoconv.compile, which runs such a call as plain Python"
+        )
     return result
 
 

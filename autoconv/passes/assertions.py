@@ -2,15 +2,16 @@
 
     def f(x):
         assert x > 0, x
-        raise ValueError(f'bad {x}')
+        raise ValueError(f'bad {x}') from x
     # becomes
     def f(x):
         assert ag__.holds(x > 0, lambda: x), x
-        raise ag__.raising(lambda: ValueError(f'bad {x}'))
+        raise ag__.raising(lambda: ValueError(f'bad {x}')) from ag__.as_exception(x)
 """
 
 from __future__ import annotations
 
+import builtins
 import copy
 from typing import Any
 
@@ -40,9 +41,19 @@ class Assertions(FunctionPass):
     def visit_Raise(self, node: Any) -> Any:
         self.generic(node)
         error = node.exc
-        if not isinstance(error, gast.Call) or not error.args or build.is_operation(error, "raising"):
+        if node.cause is not None and not isinstance(node.cause, gast.Constant):
+            node.cause = build.wrapped("as_exception", node.cause)
+        if isinstance(error, gast.Name) and not _is_builtin_exception(error.id):
+            node.exc = build.placed(build.operate("as_exception", error), error)
+            return node
+        if not isinstance(error, gast.Call) or not error.args or build.is_operation(error, "raising", "as_exception"):
             return node
         if not cannot_be_deferred(error):
             deferred = self.context.mark(build.thunk(node.exc))
             node.exc = build.placed(build.operate("raising", deferred), node.exc)
         return node
+
+
+def _is_builtin_exception(name: str) -> bool:
+    found = getattr(builtins, name, None)
+    return isinstance(found, type) and issubclass(found, BaseException)

@@ -29,7 +29,7 @@ class Context:
     """One conversion: the file, the user's lines, fresh names, what to leave alone and what was found.
 
     `generated` holds the nodes that passes made and that look like the user's, so that they are not taken for
-    them."""
+    them. `staged_tries` are the try and with statements that are recorded round by round."""
 
     filename: str
     lines: list[str]
@@ -41,6 +41,7 @@ class Context:
     generated: dict[int, gast.AST] = field(default_factory=dict)
     exit_names: set[str] = field(default_factory=set)
     statement_forms: dict[int, tuple[gast.AST, str]] = field(default_factory=dict)
+    staged_tries: dict[int, gast.AST] = field(default_factory=dict)
     noting: bool = True
 
     _namers: dict[int, tuple[gast.AST, Namer]] = field(default_factory=dict)

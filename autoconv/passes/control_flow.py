@@ -31,7 +31,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.escapes import LOOPS, TRIES
+from autoconv.analysis.escapes import LOOPS
 from autoconv.analysis.regions import Plan, Region
 from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
@@ -71,6 +71,9 @@ class _Regions:
         return result
 
     def statement(self, node: Any) -> list[Any]:
+        if isinstance(node, gast.For) and build.is_operation(node.iter, "attempts", "entering"):
+            self._inside(node)
+            return [node]
         if isinstance(node, (gast.If, *LOOPS)):
             region = self.plan.regions.get(id(node))
             if region is None:
@@ -81,9 +84,11 @@ class _Regions:
         if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
             return [node]
         self._inside(node)
-        if isinstance(node, TRIES) and node.handlers:
-            self._watch(node)
-        return [node]
+        region = self.plan.regions.get(id(node)) if isinstance(node, (gast.Try, gast.With)) else None
+        if region is None:
+            return [node]
+        rewritten = self._with_rounds(node, region) if isinstance(node, gast.With) else self._try_rounds(node, region)
+        return [build.placed(new, node) for new in rewritten]
 
     def _inside(self, node: Any) -> None:
         for name in ("body", "orelse", "finalbody"):
@@ -93,18 +98,55 @@ class _Regions:
         for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             part.body = self.block(part.body)
 
-    def _watch(self, node: Any) -> None:
-        """A body with handlers reports what it records that may raise: the handlers run only while
-        tracing."""
-        first = node.body[0]
-        if isinstance(first, gast.Assign) and build.is_operation(first.value, "try_begin"):
-            return
-        mark = self.namer.fresh("try_")
-        begin = build.assign(mark, build.operate("try_begin"))
-        end = gast.Expr(build.operate("try_end", build.name(mark)))
-        leaves = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
-        ending = [] if leaves else [build.placed(end, node.body[-1])]
-        node.body = [build.placed(begin, first), *_Leaving(mark).visit_list(node.body), *ending]
+    def _try_rounds(self, node: Any, region: Region) -> list[Any]:
+        """The statement in a loop over rounds; one with handlers and a finally is two statements."""
+        if node.finalbody and node.handlers:
+            inner = build.placed(gast.Try(node.body, node.handlers, [], []), node)
+            node.body, node.handlers = [build.placed(s, node) for s in self._try_rounds(inner, region)], []
+        trial = self.namer.fresh("try_")
+        node.body = [build.placed(self._told(trial, "begin"), node.body[0]), *node.body]
+        if node.finalbody:
+            node.finalbody = [build.placed(self._told(trial, "end"), node.finalbody[0]), *node.finalbody]
+        for number, handler in enumerate(node.handlers):
+            kinds = handler.type or build.name("BaseException")
+            clause = build.operate("caught", build.name(trial), build.constant(number), kinds)
+            handler.type = build.placed(clause, handler.type or handler)
+            if handler.name is not None:
+                name = handler.name if isinstance(handler.name, str) else handler.name.id
+                taken = build.assign(name, build.operate("exception", build.name(name)))
+                handler.body = [build.placed(taken, handler), *handler.body]
+        attempts = build.operate("attempts", build.constant(len(node.handlers)), *self._shared_with(region))
+        return [self._rounds(trial, attempts, node)]
+
+    def _with_rounds(self, node: Any, region: Region) -> list[Any]:
+        """As a try; each manager has a statement of its own."""
+        if len(node.items) > 1:
+            inner = build.placed(gast.With(node.items[1:], node.body, None), node)
+            node.body = [build.placed(s, node) for s in self._with_rounds(inner, region)]
+            node.items = node.items[:1]
+        trial, manager = self.namer.fresh("with_"), self.namer.fresh("manager_")
+        item = node.items[0]
+        made_by = item.context_expr.args[0] if build.is_operation(item.context_expr, "context") else item.context_expr
+        made = build.placed(build.assign(manager, made_by), item.context_expr)
+        managed = build.operate("managed", build.name(trial), build.name(manager))
+        item.context_expr = build.placed(managed, item.context_expr)
+        node.body = [build.placed(self._told(trial, "begin"), node.body[0]), *node.body]
+        entering = build.operate("entering", build.name(manager), *self._shared_with(region))
+        return [made, self._rounds(trial, entering, node)]
+
+    def _rounds(self, trial: str, rounds: Any, statement: Any) -> Any:
+        clause = build.operate("unwound", build.name(trial))
+        guarded = gast.Try([statement], [gast.ExceptHandler(clause, None, [gast.Pass()])], [], [])
+        return gast.For(build.store(trial), rounds, [guarded], [], None)
+
+    def _told(self, trial: str, event: str) -> Any:
+        return gast.Expr(build.operate(event, build.name(trial)))
+
+    def _shared_with(self, region: Region) -> list[Any]:
+        """How the rounds reach the variables that the statement changes."""
+        if not region.cells:
+            return []
+        return [self.context.mark(build.thunk(build.loads(region.cells))), build.strings(region.cells)]
 
     def _statement_form(self, node: Any) -> list[Any]:
         reason = self.context.statement_forms.get(id(node), (node, ""))[1]
@@ -242,44 +284,6 @@ class _Regions:
         ]
         names = [build.name(getter), build.name(setter), build.strings(cells)]
         return gast.Tuple(names, gast.Load()), functions
-
-
-class _Leaving(Transformer):
-    """Ways out of a try body report to `try_end` too."""
-
-    def __init__(self, mark: str) -> None:
-        super().__init__()
-        self.mark = mark
-        self.in_loop = False
-
-    def visit_For(self, node: Any) -> Any:
-        """A break or continue of a loop inside does not leave the try."""
-        before, self.in_loop = self.in_loop, True
-        node.body = self.visit_list(node.body)
-        self.in_loop = before
-        node.orelse = self.visit_list(node.orelse)
-        return node
-
-    visit_While = visit_AsyncFor = visit_For
-
-    def visit_Return(self, node: Any) -> Any:
-        if node.value is None or isinstance(node.value, (gast.Constant, gast.Name)):
-            return self._before(node)
-        node.value = build.placed(build.operate("try_end", build.name(self.mark), node.value), node.value)
-        return node
-
-    def _before(self, node: Any) -> Any:
-        return [build.placed(gast.Expr(build.operate("try_end", build.name(self.mark))), node), node]
-
-    def visit_Break(self, node: Any) -> Any:
-        return node if self.in_loop else self._before(node)
-
-    visit_Continue = visit_Break
-
-    def visit_FunctionDef(self, node: Any) -> Any:
-        return node
-
-    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
 
 
 def _unannotated(body: list[Any], cells: tuple[str, ...]) -> list[Any]:

@@ -33,7 +33,7 @@ from typing import Any
 import gast
 
 from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, Escapes
-from autoconv.analysis.forms import statement_forms
+from autoconv.analysis.forms import staged_tries, statement_forms
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
@@ -95,6 +95,8 @@ class FunctionExits:
         self.forms = reasons
         for key, reason in reasons.items():
             self.context.statement_forms[key] = function, reason
+        tries = [] if _is_lowered(function) else staged_tries(function, self.escapes, reasons, native_return)
+        self.context.staged_tries.update((id(node), node) for node in tries)
         if _is_lowered(function) or not self._has_exits(function.body):
             return function
         returns = _returns(function.body)
@@ -180,6 +182,8 @@ class FunctionExits:
             node.body = node.body or [build.placed(gast.Pass(), node)]
             return [node], first | second, False, not ways.falls
         pending = _NONE
+        if id(node) in self.context.staged_tries:
+            place = place.inside()
         if isinstance(node, (gast.With, gast.AsyncWith)):
             lowered, pending = self._with(node, place)
             return lowered, pending, False, not ways.falls and not pending
@@ -287,6 +291,8 @@ class FunctionExits:
         if len(node.items) > 1 and self.escapes.statement(node).escapes:
             inner = build.placed(type(node)(node.items[1:], node.body, None), node)
             outer = build.placed(type(node)(node.items[:1], [inner], None), node)
+            if id(node) in self.context.staged_tries:
+                self.context.staged_tries.update({id(inner): inner, id(outer): outer})
             lowered, pending = self._with(outer, place)
             if pending:
                 return lowered, pending

@@ -66,6 +66,7 @@ def make_plan(function: Any, scope: Scope, context: Context) -> Plan:
         context.exit_names,
         is_exit_check,
         context.generated,
+        context.staged_tries,
     )
 
 

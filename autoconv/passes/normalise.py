@@ -19,7 +19,7 @@ from typing import Any
 import gast
 
 from autoconv.analysis.liveness import has_loop_exit
-from autoconv.analysis.pinned import cannot_be_deferred
+from autoconv.analysis.pinned import cannot_be_deferred, pinned_by
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass, mangled
 from autoconv.passes.effects import as_index
@@ -34,6 +34,11 @@ INPLACE = {
 }  # fmt: skip
 
 _NO_NAMES: frozenset[str] = frozenset()
+
+
+def pinned_by_any(node: Any) -> bool:
+    """Whether something in a statement is tied to the frame it stands in."""
+    return bool(pinned_by(node))
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -70,6 +75,21 @@ class Normalise(FunctionPass):
         return build.placed(
             gast.BoolOp(gast.And(), [head, self._split(node, again, operators[1:], rest)]), node
         )
+
+    def visit_Try(self, node: Any) -> Any:
+        """What stands in an else runs behind the statement, where the body came to its end."""
+        if not node.orelse or pinned_by_any(node):
+            return self.generic(node)
+        completed = self.namer.fresh("completed_")
+        before = build.assign(completed, build.constant(False))
+        node.body.append(build.placed(build.assign(completed, build.constant(True)), node.body[-1]))
+        behind = gast.If(build.name(completed), node.orelse, [])
+        self.context.mark(behind)
+        final, node.finalbody, node.orelse = node.finalbody, [], []
+        parts = [build.placed(before, node), node, build.placed(behind, node)]
+        if not final:
+            return self.visit_list(parts)
+        return self.generic(build.placed(gast.Try(parts, [], [], final), node))
 
     def visit_GeneratorExp(self, node: Any) -> Any:
         self.in_comprehension += 1

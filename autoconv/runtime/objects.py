@@ -27,6 +27,9 @@ _METHODS = frozenset(
 )
 
 
+_PLAIN_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context__", "__doc__"})
+
+
 class SymbolicObject:
     """A value of Python's own in a graph that is being recorded. Every operation on it becomes a node."""
 
@@ -46,7 +49,7 @@ class SymbolicObject:
         return as_object
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
+        if name.startswith("__") and name.endswith("__") and name not in _PLAIN_DUNDERS:
             raise AttributeError(name)
         if name in _METHODS:
             return ObjectMethod(self, name)
@@ -101,6 +104,14 @@ class SymbolicObject:
         return f"<autoconv object {self._value.full_name!r}>"
 
 
+class StagedException(Exception):
+    """Stands for an exception of the running graph, `value`, where Python raises, catches and links it."""
+
+    def __init__(self, value: SymbolicObject) -> None:
+        super().__init__()
+        self.value = value
+
+
 class ObjectMethod:
     """`x.name` of a symbolic object, to be called."""
 
@@ -144,6 +155,8 @@ def box(value: Any) -> SymbolicObject:
     """Any value as an object of the graph; raises StagingError for what cannot be one."""
     if type(value) is SymbolicObject:
         return value
+    if type(value) is StagedException:
+        return value.value
     hook = getattr(type(value), "__autoconv_box__", None)
     if hook is not None:
         return hook(value)

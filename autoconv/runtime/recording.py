@@ -18,7 +18,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
 from autoconv.ops import OPS
-from autoconv.runtime.spans import current_span
+from autoconv.runtime.spans import current_span, place_of
 
 if TYPE_CHECKING:
     from autoconv.runtime.journal import Journal
@@ -33,7 +33,7 @@ class Trace:
     `captures` maps what was captured by identity to (the object kept alive, its parameter of the root graph).
     `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`, `concretise`
-    and `before_node`, which is told before a node is recorded that does more than compute; `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that
+    ; what is in `before_node` is told before a node is recorded that does more than compute; `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that
     the traced code made, `leaf_positions` the arguments that are numbers. `watch` is told of each function that is
     converted because traced code calls it.
     """
@@ -47,7 +47,7 @@ class Trace:
     outside_effect: Any = None
     python_print: Any = None
     concretise: Any = None
-    before_node: Any = None
+    before_node: list[Any] = field(default_factory=list)
     arrays: bool = False
     owned: dict[int, Any] | None = None
     leaf_positions: dict[Value, int] | None = None
@@ -114,8 +114,9 @@ class Region:
 
     def record(self, name: str, inputs: list[Value], attributes: dict[str, Any], **options: Any) -> Node:
         """Appends a node that applies the op called `name`, with the user's span."""
-        if self.trace.before_node is not None and OPS[name].effects is not Effects.PURE:
-            self.trace.before_node(self, name, inputs, attributes)
+        if self.trace.before_node and OPS[name].effects is not Effects.PURE:
+            for tell in tuple(self.trace.before_node):
+                tell(self, name, inputs, attributes)
         lifted = [self.lift(value) for value in inputs]
         span = options.pop("span", None) or current_span()
         shown = options.pop("shown", None) or display_name(name)
@@ -165,6 +166,11 @@ def current_region() -> Region | None:
     return _STACK.region
 
 
+def enter(region: Region | None) -> None:
+    """From here on ops of this thread are recorded into `region`; for regions that are left elsewhere."""
+    _STACK.region = region
+
+
 @contextmanager
 def recording(region: Region | None) -> Iterator[Region | None]:
     """Ops of this thread are recorded into `region` inside the block (None: they run at once)."""
@@ -207,11 +213,28 @@ def display_name(op_name: str) -> str:
 
 
 def _out_of_scope(value: Value, graph: Graph) -> str:
-    span = value.node.span if value.node is not None else None
-    where = f"\n\nIt was defined here:\n    {span}" if span else ""
     return (
         f"<autoconv.Tensor '{value.full_name}' {value.type}> is out of scope and cannot be used here. "
-        f"Use return values, explicit Python locals or autoconv collections to access it.{where}\n\n"
-        f"The tensor cannot be accessed from {graph.name!r}, because it was defined in {value.graph.name!r}, "
+        f"Use return values, explicit Python locals or autoconv collections to access it.{defined_at(value)}"
+        f"The tensor cannot be accessed from {_scope(graph)}, because it was defined in {_scope(value.graph)}, "
         "which is out of scope."
     )
+
+
+def defined_at(value: Value) -> str:
+    """A paragraph on the line that made a value; only a blank where that is not known."""
+    span = value.node.span if value.node is not None else None
+    if span is None:
+        return " "
+    place = place_of(span)
+    return "\n\n".join(("", "It was defined here:\n" + "\n".join(filter(None, (f"  {place}", place.caret()))), ""))
+
+
+_SCOPES = {
+    "cond_true": "a branch of a condition", "cond_false": "a branch of a condition",
+    "while_cond": "the condition of a loop", "while_body": "the body of a loop",
+}  # fmt: skip
+
+
+def _scope(graph: Graph) -> str:
+    return _SCOPES.get(graph.name, repr(graph.name))

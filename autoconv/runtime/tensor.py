@@ -227,6 +227,12 @@ class SymbolicTensor(Tensor):
         """In converted code a tensor of known length unpacks into its rows; loops over it are staged before this."""
         region = current_region()
         shape = self.type.shape
+        if region is not None and region.trace.converts and shape and shape[0] is None:
+            raise OperatorNotAllowedInGraphError(
+                f"Iterating over a symbolic `autoconv.Tensor` is not allowed here: the length of {self.name} is known "
+                "only when the graph runs. Loop over it with a for statement in converted code, take its parts by "
+                "index (x[0], x[1:]), or give it a known length (autoconv.ensure_shape, or an input_signature)."
+            )
         if region is None or not region.trace.converts or not shape or not isinstance(shape[0], int):
             self._refuse("Iterating over a symbolic `autoconv.Tensor`")
         return (self[row] for row in range(shape[0]))
@@ -252,7 +258,9 @@ class SymbolicTensor(Tensor):
         if static is not None:
             return static(self, what)
         raise OperatorNotAllowedInGraphError(
-            f"Python needs {what} here, and the symbolic tensor {self.name} has a value only when the graph runs."
+            f"Python needs {what} here, and the symbolic tensor {self.name} has a value only when the graph runs. "
+            "Use ops on tensors instead: autoconv.gather for an index, autoconv.cast for int() and float(), "
+            "autoconv.py_function for what only Python can do."
         )
 
     def __len__(self) -> int:
@@ -267,11 +275,14 @@ class SymbolicTensor(Tensor):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise NotImplementedError(
             f"Cannot convert a symbolic autoconv.Tensor ({self.name}) to a numpy array. This error may indicate "
-            "that you're trying to pass a Tensor to a NumPy call, which is not supported."
+            "that you're trying to pass a Tensor to a NumPy call, which is not supported. Use the op of that meaning "
+            "(autoconv.sin for numpy.sin), or autoconv.numpy_function to run NumPy code when the graph runs."
         )
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
+        unknown = ": its value is known only when the graph runs; compute with the tensor itself"
+        remedy = unknown if name == "numpy" else ""
+        raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'{remedy}", name=name, obj=self)
 
     def _shape_text(self) -> str:
         return "" if self.type.shape is None else f" shape={self.shape}"

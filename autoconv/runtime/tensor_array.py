@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import InvalidArgumentError, ListReadError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Shape, join_shapes, shapes_compatible
-from autoconv.ops.list_value import ListReadError, ListValue
+from autoconv.ops.list_value import ListValue
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.recording import current_region

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.runtime.tracebacks import present, presented
+
 
 def _dispatch() -> Any:
     from autoconv.runtime import (
@@ -16,10 +18,18 @@ def _dispatch() -> Any:
 
 def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     def forward(self: Any, other: Any) -> Any:
-        return _dispatch().binary(op, self, other)
+        try:
+            return _dispatch().binary(op, self, other)
+        except BaseException as error:
+            present(error)
+            raise
 
     def reflected(self: Any, other: Any) -> Any:
-        return _dispatch().binary(op, other, self)
+        try:
+            return _dispatch().binary(op, other, self)
+        except BaseException as error:
+            present(error)
+            raise
 
     return forward, reflected
 
@@ -28,7 +38,11 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
     def compare(self: Any, other: Any) -> Any:
         if other is None:
             return op == "not_equal"
-        return _dispatch().binary(op, self, other)
+        try:
+            return _dispatch().binary(op, self, other)
+        except BaseException as error:
+            present(error)
+            raise
 
     return compare
 
@@ -58,18 +72,22 @@ class TensorMethods:
     __eq__ = _comparison("equal")  # type: ignore[assignment]
     __ne__ = _comparison("not_equal")  # type: ignore[assignment]
 
+    @presented
     def __neg__(self) -> Any:
         return _dispatch().apply("negative", self)
 
     def __pos__(self) -> Any:
         return self
 
+    @presented
     def __abs__(self) -> Any:
         return _dispatch().apply("abs", self)
 
+    @presented
     def __invert__(self) -> Any:
         return _dispatch().apply("invert", self)
 
+    @presented
     def __round__(self, digits: int | None = None) -> Any:
         return _dispatch().round_to(self, digits)
 
@@ -79,5 +97,6 @@ class TensorMethods:
     def __rdivmod__(self, other: Any) -> Any:
         return other // self, other % self
 
+    @presented
     def __getitem__(self, index: Any) -> Any:
         return _dispatch().get_item(self, index)

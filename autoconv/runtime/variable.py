@@ -244,7 +244,7 @@ def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
             if region_value is None:
                 raise ValueError(
                     "the initial value of a variable created in a traced function has to be known; found "
-                    f"{tensor!r}. Pass a function: autoconv.Variable(lambda: ...)."
+                    f"{tensor!r}. Create it from a number or an array, and assign the tensor to it."
                 )
             tensor = region_value
         found = as_tensor(tensor)

@@ -23,7 +23,7 @@ def parse_ast(source: str, filename: str) -> ast.Module:
         raise SourceError(f"this is not Python: {error.msg}", place) from None
     except ValueError as error:  # null bytes
         raise SourceError(f"this is not Python: {error}", Place(filename, 0)) from None
-    except RecursionError:
+    except (RecursionError, MemoryError):
         raise SourceError("an expression is nested too deeply to be parsed", Place(filename, 0)) from None
 
 

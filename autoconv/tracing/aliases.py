@@ -30,7 +30,7 @@ def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
         return _through_regions(node, node.inputs[1:], aliases, 0)
     if node.op.name == "while":
         return _through_regions(node, node.inputs, aliases, node.attributes["state"])
-    return set(range(len(node.results))) if node.op.name == "call" and aliases & set(node.inputs) else set()
+    return set(range(len(node.results))) if node.op.name in ("call", "try") and aliases & set(node.inputs) else set()
 
 
 def _through_regions(node: Node, inputs: tuple[Value, ...], aliases: set[Value], state: int) -> set[int]:

@@ -10,8 +10,10 @@ from typing import Any
 from autoconv.config import SETTINGS
 from autoconv.errors import ConversionError
 from autoconv.operators.calls import do_not_convert, operators_module
+from autoconv.runtime.tracebacks import presented
 
 
+@presented
 def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None) -> str:
     """The converted source of a function, its name `tf__NAME`; raises ConversionError for what has no code."""
     from autoconv.emit.function import converted_text  # lazily: it brings gast and astunparse
@@ -22,6 +24,7 @@ def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_opt
     return re.sub(r"^def \w+\(", f"def tf__{name}(", text, count=1)
 
 
+@presented
 def to_graph(
     entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None
 ) -> Callable[..., Any]:
@@ -55,7 +58,10 @@ def _plain_function(entity: Any) -> types.FunctionType:
         )
     function = entity.__func__ if isinstance(entity, types.MethodType) else entity
     if not isinstance(function, types.FunctionType):
-        raise ConversionError(f"{entity!r} is not a Python function, and has no source to convert")
+        raise ConversionError(
+            f"{entity!r} is not a Python function, and has no source to convert",
+            remedy="a function that def or lambda made, or a method",
+        )
     return function
 
 

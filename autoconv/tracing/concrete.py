@@ -16,6 +16,7 @@ from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tracebacks import present
 from autoconv.runtime.variable import Variable
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, TensorKey, VariableKey
@@ -94,7 +95,11 @@ class ConcreteFunction:
         return tuple(c for c in self.captured_inputs if not isinstance(c, Tensor))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._owner.call_concrete(self, args, kwargs)
+        try:
+            return self._owner.call_concrete(self, args, kwargs)
+        except BaseException as error:
+            present(error)
+            raise
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
         """Runs with the leaves of the arguments, in the order of the key."""

@@ -11,14 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.config import SETTINGS
-from autoconv.errors import AutoconvError
+from autoconv.errors import AutoconvError, IntegerLimitError, OtherKindError
 from autoconv.operators.calls import converted
-from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
 from autoconv.runtime.spans import is_own_file
+from autoconv.runtime.tracebacks import place_in, present, presented
 from autoconv.tracing.concrete import ConcreteFunction
-from autoconv.tracing.errors import located
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.python_contract import RunPlain, Specialise
@@ -62,13 +61,20 @@ class Function:
         self._literal: frozenset[int] = frozenset()
         self._whole: frozenset[str] = frozenset()
         self._spots: dict[Key, list[Spot]] = {}
-        self._plain: dict[Key, str] = {}
+        self._plain: dict[Key, tuple[str, Any]] = {}
         self._explanation = Explanation(self._signature.name)
         self._traces = 0
         self._called_before = False
         functools.update_wrapper(self, python_function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._call(args, kwargs)
+        except BaseException as error:
+            present(error)
+            raise
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
             return self.python_function(*args, **kwargs)
@@ -111,10 +117,8 @@ class Function:
             return concrete.call_leaves(call.leaves)
         except (IntegerLimitError, OtherKindError) as error:
             if self.contract != COMPILE or not concrete.can_run_again:
-                raise located(error) from None
-            reason = str(error)
-        except Exception as error:
-            raise located(error) from None
+                raise
+            reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
         # Python's own numbers know no such limit: the call is made again as plain Python.
         self._explanation.plain.append(f"one call: {reason}")
         return self.python_function(*args, **kwargs)
@@ -153,14 +157,15 @@ class Function:
                 call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
                 return self._find(call) or self._obtain(call)
             except RunPlain as plain:
-                self._give_up(call, plain.reason, plain.place)
+                self._give_up(call, plain.reason, place_in(self.python_function, plain))
                 return None
             except Exception as error:
                 if self.contract == COMPILE:
+                    place = getattr(error, "place", None) or place_in(self.python_function, error)
                     message = getattr(error, "message", str(error))
-                    self._give_up(call, f"{type(error).__name__}: {message}", getattr(error, "place", None))
+                    self._give_up(call, f"{type(error).__name__}: {message}", place)
                     return None
-                raise located(error) from None
+                raise
             self._explanation.rows.append(Row(reason, concrete))
             return self._remember(concrete)
 
@@ -173,7 +178,7 @@ class Function:
         return replace(call.key, leaves=leaves)
 
     def _give_up(self, call: Call, reason: str, place: Any) -> None:
-        self._plain[call.key] = reason
+        self._plain[call.key] = reason, place
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 
     def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
@@ -184,7 +189,7 @@ class Function:
         while len(self._cache) > _CACHE_LIMIT:
             self._cache.popitem(last=False)
         if self.contract == COMPILE and len(entries) == 4 and self._traces > 16:
-            self._plain[concrete.key] = "what it reads from outside changes on every call"
+            self._plain[concrete.key] = "what it reads from outside changes on every call", None
         return concrete
 
     def _trace(self, call: Call) -> ConcreteFunction:
@@ -204,12 +209,22 @@ class Function:
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments: tensors, TensorSpecs or plain values."""
+        try:
+            return self._concrete_for(args, kwargs)
+        except BaseException as error:
+            present(error)
+            raise
+
+    def _concrete_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
         if self._input_signature is not None and not args and not kwargs:
             args = tuple(self._input_signature)
         call = self._bind(args, kwargs)
         concrete = self._find(call) or self._obtain(call)
         if concrete is None:
-            raise AutoconvError(f"{self._signature.name} runs as plain Python: {self._plain.get(call.key, '')}")
+            reason, place = self._plain.get(call.key, ("", None))
+            raise AutoconvError(
+                f"{self._signature.name} runs as plain Python for these arguments, it has no graph: {reason}", place
+            )
         return concrete
 
     def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
@@ -266,6 +281,7 @@ class Function:
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"
 
 
+@presented
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Sequence[Any] | None = None,
@@ -292,9 +308,10 @@ def function(
             inner, FUNCTION, input_signature, autograph, bool(reduce_retracing or experimental_relax_shapes)
         )
 
-    return decorate if func is None else decorate(func)
+    return presented(decorate) if func is None else decorate(func)
 
 
+@presented
 def compile(func: Callable[..., Any] | None = None) -> Any:
     """Makes a function run as graphs under Python's contract: results and exceptions are those of the plain function.
 
@@ -305,7 +322,7 @@ def compile(func: Callable[..., Any] | None = None) -> Any:
     def decorate(inner: Callable[..., Any]) -> Any:
         return inner if SETTINGS.disabled else Function(inner, COMPILE)
 
-    return decorate if func is None else decorate(func)
+    return presented(decorate) if func is None else decorate(func)
 
 
 def _refuse_variables(variable: Any) -> None:

@@ -48,9 +48,10 @@ class Guards:
     def add_function(self, function: types.FunctionType) -> None:
         """Guards the globals and closure cells that a function reads."""
         code = function.__code__
-        if (code, id(function.__closure__)) in self._seen:
+        key = code, id(function.__globals__), id(function.__closure__)
+        if key in self._seen:
             return
-        self._seen.add((code, id(function.__closure__)))
+        self._seen.add(key)
         names = set(_names(code))
         for name in sorted(names & function.__globals__.keys()):
             self._add(name, function.__globals__.get, function.__globals__, name, names)

@@ -3,22 +3,18 @@ every call, when the graph runs, and not while tracing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Node, Value
 from autoconv.operators.staging import AbandonTrace
-from autoconv.ops import OPS
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import apply_object, constant_object, record_object
-from autoconv.runtime.recording import Region, Trace, recording
+from autoconv.runtime.recording import Trace
+from autoconv.runtime.stores import Stores
 from autoconv.runtime.structure import mutable_parts
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.python_contract import RunPlain
 from autoconv.tracing.signature import Call
-
-_UNKNOWN = object()
 
 
 class Restage(AbandonTrace):
@@ -39,8 +35,8 @@ class Outside:
         self.spots = call.spots
         self.known = {spot.key for spot in call.spots}
         self.copies: dict[str, Any] = {}
-        self._stored: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
-        self._storing = False
+        names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored when they are set
+        self.stores = Stores(lambda _: names, _record_store, limits=True)
 
     def begin(self, leaves: Sequence[Any]) -> None:
         """Puts the inputs of the trace where the traced code looks for them."""
@@ -50,7 +46,7 @@ class Outside:
             root.journal.note(spot)
             if leaf is not MISSING:
                 spot.write(leaf)
-            self._stored[id(root), spot.key] = spot.read(), None, 0
+            self.stores.holds(root, spot)
 
     def about_to_write(self, owner: Any, what: str, spots: Sequence[Spot] = ()) -> None:
         """Raises Restage where `owner`, or what `spots` hold, has to be an input; RunPlain where that cannot be."""
@@ -70,50 +66,9 @@ class Outside:
                 raise Restage([spot])
         raise RunPlain(f"{what}, which has to happen on every call")
 
-    def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
-        """Names that were written are stored before a node that may raise: nobody is to find them as they were."""
-        effects = OPS[op].effects
-        if not isinstance(effects, Effects):
-            effects = effects([value.type for value in inputs], attributes)
-        if effects & Effects.RAISE and not self._storing:
-            self.store(region)
-
-    def store(self, region: Region) -> None:
-        """Records stores of the names that changed since they were last stored."""
-        self._storing = True
-        try:
-            for spot in self.spots:
-                value = spot.read()
-                if not _is_attribute(spot) and self._last(region, spot) is not value:
-                    with recording(region):
-                        _record_store(spot, value)
-                    nodes = region.graph.nodes
-                    self._stored[id(region), spot.key] = value, nodes[-1], len(nodes) - 1
-        finally:
-            self._storing = False
-
-    def _last(self, region: Region, spot: Spot) -> Any:
-        """What was stored last where the region goes on from; unknown in the body of a loop, which comes back."""
-        outer: Region | None = region
-        while outer is not None:
-            found = self._stored.get((id(outer), spot.key))
-            if found is not None:
-                value, node, position = found
-                nodes = outer.graph.nodes
-                return value if node is None or (position < len(nodes) and nodes[position] is node) else _UNKNOWN
-            if outer.graph.name.startswith("while"):
-                return _UNKNOWN
-            outer = outer.parent
-        return _UNKNOWN
-
     def _is_made_here(self, spot: Spot) -> bool:
         """Whether it is a cell of a function that the traced code itself called."""
         return len(spot.key) == 1 and not self.guards.knows(spot.key)
-
-
-def _is_attribute(spot: Spot) -> bool:
-    """Attributes are stored when they are set."""
-    return spot.kind == "attribute"
 
 
 def _record_store(spot: Spot, value: Any) -> None:

@@ -20,8 +20,7 @@ from autoconv.operators.staging import AbandonTrace
 from autoconv.runtime import dispatch
 from autoconv.runtime.objects import record_object
 from autoconv.runtime.recording import Trace
-from autoconv.runtime.spans import current_place
-from autoconv.runtime.structure import mutable_parts
+from autoconv.runtime.structure import mutable_parts, plain_kind
 from autoconv.runtime.tensor import SymbolicTensor
 
 _PURE_BUILTINS = frozenset(
@@ -38,12 +37,11 @@ _PURE_OWNERS = (str, bytes, int, float, bool, complex, tuple, list, dict, set, f
 
 
 class RunPlain(AbandonTrace):
-    """The call has to run as plain Python; `reason` and `place` say why."""
+    """The call has to run as plain Python; `reason` says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.place = current_place()
 
 
 class Specialise(AbandonTrace):
@@ -87,7 +85,7 @@ def check_identities(result: Any, outside: Iterable[Any]) -> None:
     known = {id(part) for value in outside for part in mutable_parts(value)}
     for part in mutable_parts(result):
         if id(part) in known:
-            raise RunPlain(f"a {type(part).__name__} is returned that is known by another name too")
+            raise RunPlain(f"a {plain_kind(part).__name__} is returned that is known by another name too")
         known.add(id(part))
 
 

@@ -268,7 +268,8 @@ class Signature:
         if isinstance(leaf, (set, slice)):
             raise TypeError(
                 f"Could not generate a generic TraceType for {leaf}.Please verify that it is immutable/hashable. "
-                "Otherwise, consider implementing the Tracing Protocol for it."
+                "Otherwise, consider implementing the Tracing Protocol for it. "
+                f"Pass a {'frozenset' if isinstance(leaf, set) else 'tuple (start, stop, step)'} instead."
             )
         return Reference(leaf, identity=self.contract == COMPILE)
 
@@ -288,7 +289,8 @@ class Signature:
         shown = repr(TensorSpec.from_tensor(value)) if isinstance(value, Tensor) else repr(value)
         raise TypeError(
             f"Binding inputs to tf.function failed due to `Can not cast {shown} to {spec!r}`. Received args: {args} "
-            f"and kwargs: {kwargs} for signature: {self.shown()}."
+            f"and kwargs: {kwargs} for signature: {self.shown()}. Cast or reshape the argument, or change the "
+            "input_signature."
         )
 
     @staticmethod
@@ -311,7 +313,10 @@ class Signature:
         if given is None:
             return None
         if not isinstance(given, (list, tuple)):
-            raise TypeError(f"input_signature must be either a tuple or a list, got {type(given)}.")
+            raise TypeError(
+                f"input_signature must be either a tuple or a list, got {type(given)}. Put it into a list: one "
+                "autoconv.TensorSpec for each parameter."
+            )
         flat, _ = flatten(tuple(given))
         if not all(isinstance(leaf, TensorSpec) for leaf in flat):
             kinds = [type(leaf) for leaf in flat]
@@ -330,10 +335,15 @@ class Signature:
             return
         if len(self.specs) > len(parameters):
             extra = len(self.specs) - len(parameters)
-            raise TypeError(f"input_signature contains {extra} extra type constraints.")
+            raise TypeError(
+                f"input_signature contains {extra} extra type constraints. The function takes {self.shown()}."
+            )
         missing = [p.name for p in parameters[len(self.specs) :] if p.default is p.empty]
         if missing:
-            raise TypeError(f"input_signature missing type constraint for {', '.join(missing)}")
+            raise TypeError(
+                f"input_signature missing type constraint for {', '.join(missing)}. Add an autoconv.TensorSpec for "
+                "each."
+            )
 
     def shown(self) -> str:
         """The signature as error messages print it."""

@@ -23,6 +23,7 @@ from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, new_trace, recording
 from autoconv.runtime.structure import flatten, is_structure, pack
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tracebacks import at_definition
 from autoconv.runtime.variable import Variable
 from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs
@@ -90,12 +91,12 @@ def _trace(
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
         result = _invoke(target, signature, arguments)
-        _check_not_modified(call, copies, before, signature, contract)
+        _check_not_modified(call, copies, before, signature, contract, function)
         if contract == COMPILE:
             python_contract.check_identities(result, (*copies, *guards.values()))
         layout, outputs = _outputs(result, trace, function)
         if outside is not None:
-            outside.store(trace.root)
+            outside.stores.store(trace.root)
             assert trace.root.journal is not None
             trace.root.journal.roll_back()
     graph = trace.root.graph
@@ -118,7 +119,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.owned = {}
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
-    trace.before_node = outside.before_node
+    trace.before_node.append(outside.stores.before_node)
     trace.python_print = python_contract.python_print
     values: dict[Any, int] = {}
     trace.leaf_positions = values
@@ -216,7 +217,9 @@ def _watch(guards: Guards, function: Any, target: Any, call: Call) -> None:
             guards.add_value(name, leaf)
 
 
-def _check_not_modified(call: Call, copies: list[Any], before: list[Any], signature: Signature, contract: str) -> None:
+def _check_not_modified(
+    call: Call, copies: list[Any], before: list[Any], signature: Signature, contract: str, function: Any
+) -> None:
     modified = []
     for (name, _), copy, (leaves, template) in zip(call.key.templates, copies, before, strict=True):
         now, shape = flatten(copy)
@@ -226,10 +229,11 @@ def _check_not_modified(call: Call, copies: list[Any], before: list[Any], signat
         return
     if contract == COMPILE:
         raise python_contract.RunPlain(f"the argument {modified[0]!r} is changed")
-    raise ValueError(
+    text = (
         f"{signature.name}{signature.shown().replace('=<captured_default_value>', '')} should not modify its Python "
         "input arguments. Modifying a copy is allowed. The following parameter(s) were modified: " + ", ".join(modified)
     )
+    raise at_definition(ValueError(text), function)
 
 
 def _outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
@@ -279,11 +283,16 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         return convert_to_tensor(value)
     if hasattr(type(value), "__autoconv_graph_value__"):
         return value
-    raise TypeError(
+    text = (
         "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes "
-        f"or None values; in compilation of {function}, found return value of type {type(value).__name__}, which is "
-        "not a Tensor or ExtensionType."
+        f"or None values; in compilation of {_name(function)}, found return value of type {type(value).__name__}, "
+        "which is not a Tensor or ExtensionType. Return its tensors: a tuple, list or dict of them."
     )
+    raise at_definition(TypeError(text), function)
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__qualname__", None) or repr(function)
 
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:

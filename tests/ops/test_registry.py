@@ -22,6 +22,7 @@ WITHOUT_SAMPLES = {
     "cond": "has regions; tests of tracing and backends",
     "while": "has regions; tests of tracing and backends",
     "call": "has regions; tests of tracing and backends",
+    "try": "has regions; tests of tracing and backends",
     "raise": "its attributes are exceptions; tests of tracing",
     "python_print": "writes to standard output; tests of compiled functions",
     "absent": "its attribute is a type; tests of tracing",

@@ -1,0 +1,96 @@
+"""Values that somebody may find when a graph raises: stored in the graph before each node that may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node, Value
+from autoconv.ops import OPS
+from autoconv.runtime.journal import Spot
+from autoconv.runtime.recording import Region, recording
+
+_UNKNOWN = object()
+
+# These raise for integers beyond 64 bits alone, which Python does not know and no program expects.
+_ONLY_LIMITS = frozenset(
+    f"python_{name}" for name in ("add", "subtract", "multiply", "negative", "abs", "invert", "cast", "and", "or", "xor")
+)
+_COMES_BACK = ("while", "try_handler")  # regions at whose start it is not known what was stored last
+
+
+class Stores:
+    """What a set of spots holds, kept up to date in the graph by `write(spot, value)` wherever it may raise."""
+
+    def __init__(
+        self,
+        spots: Callable[[Region], Iterable[Spot]],
+        write: Callable[[Spot, Any], None],
+        inside: Region | None = None,
+        limits: bool = False,
+    ) -> None:
+        self._spots = spots
+        self._write = write
+        self._inside = inside
+        self._limits = limits
+        self._last: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
+        self._storing = False
+
+    def holds(self, region: Region, spot: Spot) -> None:
+        """Says that what the spot holds now needs no storing."""
+        self._last[id(region), spot.key] = spot.read(), None, 0
+
+    def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
+        """Told of each node before it is recorded."""
+        if self._storing or (self._inside is not None and not region.is_inside(self._inside)):
+            return
+        if may_raise(op, inputs, attributes) and (self._limits or op not in _ONLY_LIMITS):
+            self.store(region)
+
+    def store(self, region: Region) -> None:
+        """Records stores of what changed since it was last stored."""
+        self._storing = True
+        try:
+            for spot in list(self._spots(region)):
+                value = spot.read()
+                if self._stored(region, spot) is value:
+                    continue
+                with recording(region):
+                    self._write(spot, value)
+                nodes = region.graph.nodes
+                self._last[id(region), spot.key] = value, nodes[-1], len(nodes) - 1
+                outer = region.parent
+                while outer is not None:
+                    self._last[id(outer), spot.key] = _UNKNOWN, None, 0
+                    outer = outer.parent
+        finally:
+            self._storing = False
+
+    def _stored(self, region: Region, spot: Spot) -> Any:
+        """What was stored last where the region goes on from."""
+        outer: Region | None = region
+        while outer is not None:
+            found = self._last.get((id(outer), spot.key))
+            if found is not None:
+                value, node, position = found
+                nodes = outer.graph.nodes
+                return value if node is None or (position < len(nodes) and nodes[position] is node) else _UNKNOWN
+            if outer.graph.name.startswith(_COMES_BACK):
+                return _UNKNOWN
+            outer = outer.parent
+        return _UNKNOWN
+
+
+def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
+    effects = OPS[op].effects
+    if not isinstance(effects, Effects):
+        effects = effects([value.type for value in inputs], attributes)
+    return bool(effects & Effects.RAISE)
+
+
+def is_catchable(node: Node) -> bool:
+    """Whether a node, or one in its regions, may raise what a program could catch."""
+    if node.regions:
+        return any(is_catchable(inner) for region in node.regions for inner in region.nodes)
+    return bool(node.effects & Effects.RAISE) and node.op.name not in _ONLY_LIMITS

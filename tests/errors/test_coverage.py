@@ -1,0 +1,148 @@
+"""Every place that refuses something has a program in fixtures/errors that shows its text.
+
+A place is a call of one of the classes below, or a `raise` in the parts that meet the user's code. Its message, with
+anything where values are filled in, has to be in one of the texts."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXTS = "\n".join(path.read_text() for path in sorted((ROOT / "fixtures" / "errors").glob("*.txt")))
+
+REFUSALS = {
+    "AutoconvError", "ConversionError", "InaccessibleTensorError", "OperatorNotAllowedInGraphError", "RunPlain",
+    "SourceError", "StagingError", "TargetError", "UnsupportedError",
+}  # fmt: skip
+EVERY_RAISE_IN = ("autoconv/emit", "autoconv/operators", "autoconv/tracing")
+
+PASSED_ON = "passes on a text that is made elsewhere"
+CANNOT = "states what holds if there is no bug here"
+NO_GRADIENTS = "gradients have no public name yet"
+ONLY_COMPILE = "met under `compile` alone, where the call runs as plain Python"
+
+# (file, how the message starts): why no program shows it.
+EXCEPTIONS: dict[tuple[str, str], str] = {
+    ("autoconv/autodiff/vjp.py", "the op … has no gradient: …"): NO_GRADIENTS,
+    ("autoconv/autodiff/vjp.py", "the gradient of … used more than once cannot be added up"): NO_GRADIENTS,
+    ("autoconv/emit/function.py", "no code for …"): CANNOT,
+    ("autoconv/operators/layout.py", "… is not an arm of …"): CANNOT,
+    (
+        "autoconv/operators/layout.py",
+        "… has no common type on two paths: …",
+    ): "two TensorArrays that a tensor chooses between become a variant first",
+    ("autoconv/operators/names.py", "…"): PASSED_ON,
+    ("autoconv/operators/tries.py", "the lists that this try statement changes do not settle"): CANNOT,
+    ("autoconv/operators/tries.py", "…"): "no error: enters the except clauses while tracing",
+    ("autoconv/operators/variants.py", "…"): PASSED_ON,
+    ("autoconv/ops/objects.py", "an array that a list or dict holds is changed in place, whic"): ONLY_COMPILE,
+    ("autoconv/ops/objects.py", "a graph chooses which … it calls the method … of, and cannot"): ONLY_COMPILE,
+    ("autoconv/ops/objects.py", "a graph chooses which … it takes … of, and cannot run its co"): ONLY_COMPILE,
+    ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",
+    ("autoconv/runtime/objects.py", "a value that belongs to a graph is used after the graph was "): ONLY_COMPILE,
+    ("autoconv/runtime/objects.py", "a tensor becomes part of a list, dict or name whose type onl"): ONLY_COMPILE,
+    ("autoconv/runtime/recording.py", "…"): PASSED_ON,
+    ("autoconv/tracing/guards.py", "a …"): PASSED_ON,
+    ("autoconv/tracing/outside.py", "…"): "no error: asks for a trace with more inputs",
+    ("autoconv/tracing/trace.py", "…"): "no error: asks for a trace of its own for the value of a number",
+    ("autoconv/tracing/trace.py", "the argument … is changed"): "changes of arguments are noticed where they are made",
+    ("cli/convert.py", "standard input is closed"): "needs a process without standard input",
+    (
+        "cli/plan.py",
+        "cannot read the folder …: …",
+    ): "needs a folder that may not be read, which the superuser always may",
+    ("cli/sources.py", "…"): PASSED_ON,
+    ("cli/targets.py", "…"): PASSED_ON,
+    (
+        "cli/workers.py",
+        "…: nested too deeply to be converted",
+    ): "Python's own parser refuses before that, or the stack is deep enough",
+}
+
+
+def places():
+    """(file, line, the call that makes the error, literals of its module by name)."""
+    for folder in ("autoconv", "cli"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            tree = ast.parse(path.read_text())
+            known = {
+                target.id: node.value
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Assign)
+                for target in node.targets
+                if isinstance(target, ast.Name)
+            }
+            raised = {
+                node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise) and name.startswith(EVERY_RAISE_IN)
+            }
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Call) and (node in raised or class_of(node) in REFUSALS):
+                    yield name, node.lineno, node, known
+
+
+def class_of(call):
+    return getattr(call.func, "attr", None) or getattr(call.func, "id", None)
+
+
+def pieces(node, known):
+    """The text of a message: strings, and None where something is filled in."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.JoinedStr):
+        return [piece for value in node.values for piece in pieces(value, known)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [*pieces(node.left, known), *pieces(node.right, known)]
+    if isinstance(node, ast.Call) and class_of(node) == "at_definition":
+        return pieces(node.args[0].args[0], known)
+    if isinstance(node, ast.Name) and node.id in known:
+        return pieces(known[node.id], {})
+    return [None]
+
+
+def is_shown(message):
+    """Whether one of the texts has the words of a message, in order; not for one without words of its own."""
+    words = [piece for piece in message if piece]
+    if len(re.findall(r"\w+", "".join(words))) < 2:
+        return False
+    start = TEXTS.find(words[0])
+    while start >= 0:
+        end = start
+        for piece in words:
+            found = TEXTS.find(piece, end, end + 800 + len(piece))
+            end = found + len(piece) if found >= 0 else -1
+            if end < 0:
+                break
+        else:
+            return True
+        start = TEXTS.find(words[0], start + 1)
+    return False
+
+
+def start_of(message):
+    return "".join("…" if piece is None else piece for piece in message)[:60]
+
+
+def not_shown():
+    found = []
+    for name, line, call, known in places():
+        message = pieces(call if class_of(call) == "at_definition" else call.args[0], known) if call.args else [None]
+        if not is_shown(message):
+            found.append((name, start_of(message), line))
+    return found
+
+
+def test_every_refusal_is_shown():
+    missing = [f"{name}:{line}: {start}" for name, start, line in not_shown() if (name, start) not in EXCEPTIONS]
+    assert not missing, "no program in fixtures/errors shows:\n" + "\n".join(missing)
+
+
+def test_exceptions_are_needed():
+    assert set(EXCEPTIONS) == {(name, start) for name, start, _ in not_shown()}
+
+
+@pytest.mark.parametrize("cls", sorted(REFUSALS - {"RunPlain", "AutoconvError"}))
+def test_every_class_is_shown(cls):
+    assert f"autoconv.errors.{cls}: " in TEXTS or cls in ("SourceError", "TargetError")

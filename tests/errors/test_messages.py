@@ -1,0 +1,44 @@
+"""What a user sees of every kind of error: fixtures/errors/NAME.py prints exactly what NAME.txt holds.
+
+`pytest tests/errors --update` writes what was found; read the difference as a user would. A first line
+`# run: PLACE` says where the program runs (see conftest.py), as a script if there is none."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "errors"
+PROGRAMS = sorted(FOLDER.glob("*.py"))
+
+# The texts were recorded with this version of Python; others put carets under other parts of some lines.
+RECORDED = (3, 11)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
+def test_text(program, seen, update, tmp_path):
+    expected = program.with_suffix(".txt")
+    found = seen(program, tmp_path)
+    if update:
+        expected.write_text(found)
+    assert comparable(found) == comparable(expected.read_text())
+
+
+def comparable(text):
+    if sys.version_info[:2] == RECORDED:
+        return text
+    return re.sub(r"^ *[~^]+\n", "", text, flags=re.MULTILINE)
+
+
+def test_no_text_without_its_program():
+    assert [path.stem for path in sorted(FOLDER.glob("*.txt"))] == [path.stem for path in PROGRAMS]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
+def test_only_the_users_files_are_shown(program):
+    """No frame of this package, no function that conversion made, nothing without a file."""
+    text = program.with_suffix(".txt").read_text()
+    for file, function in re.findall(r'^ *File "([^"]*)", line \d+(?:, in (.*))?$', text, re.MULTILINE):
+        assert file.startswith(("fixtures/errors/", "<stdin>", "<ipython-input-")), file
+        assert not re.fullmatch(r"(if|else|loop|try|except|with)_(body|test)\w*", function), function

@@ -1,0 +1,145 @@
+"""try and with whose bodies raise when the graph runs: one graph, each path as in Python."""
+
+from tests.tracing.test_objects import agrees
+
+import autoconv as ac
+
+
+def test_handlers_in_order_with_else_and_finally():
+    def f(n, log):
+        x = 0
+        try:
+            log.append("in")
+            x = 10 // n
+            x = x + 1
+            if n == 3:
+                raise ValueError(f"three {n}")
+        except ZeroDivisionError as e:
+            log.append(str(e))
+            x = -1
+        except (KeyError, ValueError) as e:
+            log.append(e.args)
+            x = x * 100
+        else:
+            log.append("else")
+        finally:
+            log.append("fin")
+        return x
+
+    agrees(f, (0, []), (2, []), (3, []))
+
+
+def test_every_way_out_of_a_loop():
+    def f(n):
+        for i in range(10):
+            try:
+                if i == n:
+                    return "ret", i
+                if i > 5:
+                    raise KeyError(i)
+                if i == 2:
+                    continue
+            except KeyError as e:
+                if n > 20:
+                    break
+                raise ValueError("bad", n) from e
+            finally:
+                print("finally", i)
+        return "end"
+
+    agrees(f, (0,), (4,), (8,), (30,))
+
+
+def test_with_sees_and_swallows_exceptions():
+    class Manager:
+        def __init__(self, log, swallows):
+            self.log = log
+            self.swallows = swallows
+
+        def __enter__(self):
+            self.log.append("enter")
+            return 5
+
+        def __exit__(self, kind, error, trace):
+            self.log.append("exit" if kind is None else str(error))
+            return self.swallows
+
+    def f(n, log):
+        y = 0
+        with Manager(log, n > 5) as g:
+            y = g + n
+            if n > 3:
+                raise ValueError(y)
+            y += 1
+        with Manager(log, True):
+            y = 7 // n
+        return y
+
+    agrees(f, (1, []), (0, []), (4, []), (8, []))
+
+
+def test_attributes_and_lists_as_they_were_when_it_raised():
+    class Box:
+        def __init__(self, v):
+            self.v = v
+
+    def f(t):
+        b, items = Box(1), []
+        try:
+            b.v = 2
+            items.append(t)
+            items.append(10 // t)
+            b.v = 3
+        except ZeroDivisionError:
+            items.append("zero")
+        return b.v, items
+
+    agrees(f, (3,), (0,))
+
+
+def test_raise_again():
+    def f(n):
+        try:
+            try:
+                1 // n
+            except ZeroDivisionError:
+                if n == 0:
+                    raise
+            v = 4
+        except ArithmeticError as e:
+            return type(e).__name__
+        return v
+
+    agrees(f, (3,), (0,))
+
+
+def test_a_chain_of_exceptions_is_kept():
+    @ac.compile
+    def f(n):
+        try:
+            return 1 // n
+        except ZeroDivisionError as e:
+            raise KeyError("k") from e
+
+    try:
+        f(0)
+    except KeyError as error:
+        assert isinstance(error.__cause__, ZeroDivisionError)
+    assert f(1) == 1
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_branch_that_raises_inside_try_under_the_first_contract():
+    @ac.function
+    def f(t):
+        try:
+            if t > 0:
+                y = t
+            else:
+                raise ValueError("not positive")
+        except ValueError:
+            y = -t
+        return y
+
+    assert [f(ac.constant(v)).numpy() for v in (3, -2)] == [3, 2]
+    assert f.experimental_get_tracing_count() == 1
