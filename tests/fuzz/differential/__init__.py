@@ -1,0 +1,1 @@
+"""What became of a program: plain Python against converted code and against graphs, counted."""

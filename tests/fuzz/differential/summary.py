@@ -1,0 +1,96 @@
+"""Counts of what became of many programs, as one table."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+from grammar.features import EXCLUDED, FEATURES, grammar_nodes, nodes_of
+from grammar.program import INPUTS, Program
+
+from differential.verdict import STATUSES, Verdict
+
+_WIDTH = 118
+
+
+@dataclass
+class Summary:
+    """Programs are added one by one; `text()` is the table."""
+
+    programs: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    kinds: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
+    nodes: Counter[str] = field(default_factory=Counter)
+    staged_nodes: Counter[str] = field(default_factory=Counter)
+    features: Counter[str] = field(default_factory=Counter)
+    staged_features: Counter[str] = field(default_factory=Counter)
+    conditions: int = 0
+    returned: int = 0
+    paths: int = 0
+    lengths: dict[int, int] = field(default_factory=dict)
+
+    def add(self, seed: int, program: Program, verdict: Verdict, paths: int) -> None:
+        self.programs += 1
+        self.statuses[verdict.status] += 1
+        staged = verdict.status == "staged"
+        found = nodes_of(program.source)
+        self.nodes.update(found)
+        self.features.update(program.features)
+        if staged:
+            self.staged_nodes.update(found)
+            self.staged_features.update(program.features)
+            self.conditions += verdict.conditions
+        else:
+            self.kinds[verdict.status, verdict.kind].append(seed)
+        self.returned += verdict.returned
+        self.paths += paths
+        self.lengths[seed] = len(program.source)
+
+    def failures(self) -> list[tuple[str, str, list[int]]]:
+        """Status, kind and seeds of what was wrong or a crash, the most frequent first."""
+        return [row for row in self.ordered() if row[0] in ("wrong", "crash")]
+
+    def ordered(self) -> list[tuple[str, str, list[int]]]:
+        rows = [(status, kind, seeds) for (status, kind), seeds in self.kinds.items()]
+        return sorted(rows, key=lambda row: (-len(row[2]), row[0], row[1]))
+
+    def shortest(self, seeds: list[int]) -> int:
+        """The seed of the shortest of these programs."""
+        return min(seeds, key=lambda seed: (self.lengths[seed], seed))
+
+    def text(self) -> str:
+        total = max(self.programs, 1)
+        parts = [f"{self.programs} programs of {INPUTS} calls each, {self.paths / total:.1f} paths a program, "
+                 f"{self.returned / total / INPUTS:.0%} of the calls return"]  # fmt: skip
+        parts += [f"  {name:<9}{self.statuses[name]:>7}{self.statuses[name] / total:>8.1%}" for name in STATUSES]
+        parts.append(f"  {self.conditions} conditions and loops in the graphs of staged programs")
+        parts += ["", "what was not staged: programs, share, status, kind (an example's seed)"]
+        for status, kind, seeds in self.ordered():
+            share = f"{len(seeds) / total:.1%}"
+            parts.append(f"  {len(seeds):>6}{share:>7}  {status:<9}{kind} (--show {self.shortest(seeds)})")
+        parts += ["", "features: programs that may use it, share of them staged"]
+        parts += _columns((name, self.features[name], self.staged_features[name]) for name in FEATURES)
+        parts += ["", "nodes of Python's grammar: staged programs with it, other programs with it"]
+        names = [name for name in grammar_nodes() if name not in EXCLUDED]
+        cells = [f"{name} {self.staged_nodes[name]}/{self.nodes[name] - self.staged_nodes[name]}" for name in names]
+        parts += _rows(cells, 28)
+        never = [name for name in names if not self.staged_nodes[name]]
+        parts.append(f"  never staged: {', '.join(never) or 'none'}")
+        parts.append(f"  left out: {', '.join(sorted(set(EXCLUDED) & set(grammar_nodes())))}")
+        return "\n".join(parts)
+
+
+def _columns(rows: object) -> list[str]:
+    cells = []
+    for name, count, staged in rows:  # type: ignore[attr-defined]
+        share = f"{staged / count:.0%}" if count else "-"
+        cells.append(f"{name:<22}{count:>6}{share:>6}")
+    return _rows(cells, 38)
+
+
+def _rows(cells: list[str], width: int) -> list[str]:
+    across = max(_WIDTH // width, 1)
+    return [
+        "  " + "".join(cell.ljust(width) for cell in cells[start : start + across]).rstrip()
+        for start in range(0, len(cells), across)
+    ]

@@ -1,0 +1,152 @@
+"""Random programs over the whole of Python's grammar: plain Python against converted code and `@autoconv.compile`.
+
+    python tests/fuzz/full.py --programs 20000 --seed 0 --processes 2
+    python tests/fuzz/full.py --show 17 [--shrink]
+    python tests/fuzz/full.py --programs 500 --without try,generators
+    python tests/fuzz/full.py --programs 30 --each-feature
+
+Results with their types, exceptions, output and events have to be the same. A program counts as staged when one trace
+serves all its calls and nothing ran as plain Python; the table says why the others did not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ.setdefault("AUTOCONV_VERIFY", "1")
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from differential.compare import paths
+from differential.smaller import smaller
+from differential.summary import Summary
+from differential.verdict import Verdict, judge
+from grammar.features import FEATURES, NEEDS
+from grammar.program import Program, program
+
+
+@dataclass(frozen=True)
+class Job:
+    """One program to make and judge."""
+
+    seed: int
+    without: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    size: int = 0
+    subsets: bool = False
+    stages: str = "converted compiled"
+    sure: bool = False
+
+    def program(self) -> Program:
+        return program(self.seed, self.without, self.only, self.size, self.sure)
+
+
+def run(job: Job) -> tuple[Job, Program, Verdict, int]:
+    """One program, its verdict, and how many paths its calls take."""
+    made = job.program()
+    verdict = judge(made, job.subsets, job.stages)
+    return job, made, verdict, 0 if verdict.status == "skipped" else paths(made.source, made.inputs)
+
+
+def search(jobs: list[Job], processes: int = 1) -> tuple[Summary, dict[int, Verdict]]:
+    """The summary, and the verdicts of what was not staged by seed."""
+    summary, verdicts = Summary(), {}
+    for job, made, verdict, count in _results(jobs, processes):
+        summary.add(job.seed, made, verdict, count)
+        if verdict.status != "staged":
+            verdicts[job.seed] = verdict
+    return summary, verdicts
+
+
+def _results(jobs: list[Job], processes: int) -> Iterator[tuple[Job, Program, Verdict, int]]:
+    if processes <= 1:
+        yield from map(run, jobs)
+        return
+    with multiprocessing.Pool(processes, maxtasksperchild=500) as pool:
+        yield from pool.imap_unordered(run, jobs, chunksize=10)
+
+
+def each_feature(options: argparse.Namespace) -> str:
+    """One line a feature: the share staged of programs with this one (and what it needs), and what stops the others."""
+    lines = ["programs with one feature each: staged, and what stops most of the others"]
+    for feature in FEATURES:
+        only = tuple({feature, NEEDS.get(feature, feature)})
+        jobs = [Job(seed, only=only, size=options.size or 12, sure=True) for seed in _seeds(options)]
+        summary, _ = search(jobs, options.processes)
+        stopped = [f"{len(seeds)} {status}: {kind[:90]} (seed {seeds[0]})" for status, kind, seeds in summary.ordered()]
+        share = summary.statuses["staged"] / summary.programs
+        lines.append(f"  {feature:<22}{share:>5.0%}  {stopped[0] if stopped else ''}")
+        lines += [" " * 31 + text for text in stopped[1:3]]
+    return "\n".join(lines)
+
+
+def report(job: Job, shrunk: bool) -> str:
+    """A program with what became of it, made small when `shrunk`."""
+    _, made, verdict, count = run(job)
+    if shrunk and verdict.status != "staged":
+        made = smaller(made, verdict)
+        verdict = judge(made, job.subsets)
+    lines = [f"# seed {job.seed}: {verdict.status}{': ' * bool(verdict.kind)}{verdict.kind}", str(made)]
+    lines += [f"# {line}" for text in (verdict.details, verdict.explained) for line in text.splitlines()]
+    return "\n".join([*lines, f"# {count} paths, {verdict.conditions} conditions and loops in the graph"])
+
+
+def _seeds(options: argparse.Namespace) -> range:
+    return range(options.seed, options.seed + options.programs)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in FEATURES:
+            raise argparse.ArgumentTypeError(f"{name!r} is no feature; there are {', '.join(FEATURES)}")
+    return names
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=int, default=500, help="how many programs")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--size", type=int, default=0, help="statements in a program, about; 0 mixes")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--without", type=_names, default=(), metavar="A,B", help="features to leave out")
+    parser.add_argument("--only", type=_names, default=(), metavar="A,B", help="the only features to use")
+    parser.add_argument("--each-feature", action="store_true", help="so many programs for every feature alone")
+    parser.add_argument("--plain-values", action="store_true", help="converted code on plain values only")
+    parser.add_argument("--subsets", action="store_true", help="each backend, and optimisations left out, too")
+    parser.add_argument("--show", type=int, metavar="SEED", help="print one program and what became of it")
+    parser.add_argument("--shrink", action="store_true", help="with --show: make it small first")
+    parser.add_argument("--failures", type=int, default=3, help="how many kinds of failures to print, made small")
+    parser.add_argument("--examples", action="store_true", help="a small program for every kind in the table")
+    options = parser.parse_args()
+    shared = (
+        options.without,
+        options.only,
+        options.size,
+        options.subsets,
+        "converted" if options.plain_values else Job.stages,
+    )
+    if options.show is not None:
+        print(report(Job(options.show, *shared), options.shrink))
+        return 0
+    if options.each_feature:
+        print(each_feature(options))
+        return 0
+    jobs = [Job(seed, *shared) for seed in _seeds(options)]
+    summary, _ = search(jobs, options.processes)
+    print(summary.text(), flush=True)
+    rows = summary.ordered() if options.examples else summary.failures()[: options.failures]
+    small = [(Job(summary.shortest(seeds), *shared), True) for _, _, seeds in rows]
+    with multiprocessing.Pool(options.processes, maxtasksperchild=1) as pool:
+        for (_, _, seeds), text in zip(rows, pool.starmap(report, small, chunksize=1), strict=True):
+            print(f"\n# {len(seeds)} of {summary.programs} programs\n{text}", flush=True)
+    return 1 if summary.failures() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,233 @@
+"""Expressions whose value is an int, a float or a bool."""
+
+from __future__ import annotations
+
+from grammar.writer import Options, Writer
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+
+
+class Numbers(Writer):
+    """Typed so that they rarely raise: denominators are not zero, indexes are in range."""
+
+    def integer(self, depth: int) -> str:
+        if depth <= 0 or self.chance(0.2):
+            return self.int_atom()
+        d = depth - 1
+        return self.choose(self._arithmetic(d) + self._int_calls(d) + self._int_reads(d) + self._int_control(d))
+
+    def _arithmetic(self, d: int) -> Options:
+        return [
+            (6, "", lambda: f"({self.integer(d)} {self.one('+', '-', '+', '-', '*')} {self.integer(d)})"),
+            (1.5, "", lambda: f"({self.integer(d)} {self.one('//', '%')} {self.denominator(d)})"),
+            (0.6, "", lambda: f"({self.integer(d)} {self.one('&', '|', '^')} {self.integer(d)})"),
+            (0.2, "", lambda: f"({self.integer(d)} {self.one('<<', '>>')} {self.one('1', '2')})"),
+            (0.25, "", lambda: f"(({self.integer(d)}) % 6) ** {self.one('2', '2', '3')}"),
+            (0.7, "", lambda: f"{self.one('-', '-', '~', '+')}{self.int_atom()}"),
+        ]
+
+    def _int_calls(self, d: int) -> Options:
+        return [
+            (0.7, "", lambda: f"abs({self.integer(d)})"),
+            (0.7, "", lambda: f"{self.one('min', 'max')}({self.integer(d)}, {self.integer(d)})"),
+            (0.4, "", lambda: f"int({self.floating(d)})"),
+            (0.2, "", lambda: f"int({self.condition(d)})"),
+            (0.15, "", lambda: f"round({self.floating(d)})"),
+            (0.15, "", lambda: f"divmod({self.integer(d)}, 3)[{self.one('0', '1')}]"),
+            (0.15, "", lambda: f"pow({self.int_atom()}, 2)"),
+            (0.9, "", lambda: self.call(d)),
+            (0.7, "generators", lambda: self.consumed(d)),
+            (0.5, "helpers", lambda: f"helper({self.integer(d)}, {self.integer(d)})"),
+            (0.3, "helpers starred", lambda: f"helper(*({self.integer(d)}, {self.int_atom()}))"),
+            (0.3, "helpers defaults", lambda: f"helper(q={self.integer(d)}, p={self.int_atom()})"),
+            (0.2, "helpers defaults starred", lambda: f"helper(**{{'p': {self.int_atom()}, 'q': {self.integer(d)}}})"),
+            (0.4, "lambdas", lambda: self.called_lambda(d)),
+            (1.2, "log_argument", lambda: self.noted(self.integer(d))),
+            (1.2, "log_global", lambda: self.noted(self.integer(d))),
+            (1.2, "log_local", lambda: self.noted(self.integer(d))),
+        ]
+
+    def _int_reads(self, d: int) -> Options:
+        return [
+            (0.8, "lists", lambda: f"{self.listed(0)}[{self.integer(d)} % 3]"),
+            (0.3, "lists", lambda: f"{self.one('len', 'sum', 'max')}({self.listed(d)})"),
+            (0.2, "lists", lambda: f"{self.listed(0)}.count({self.integer(d)})"),
+            (0.2, "lists slices", lambda: f"sum({self.listed(0)}[{self.one('1:', ':2', '::2', '-2:')}])"),
+            (0.5, "dicts", lambda: f"table['{self.one('p', 'q')}']"),
+            (0.4, "dicts", lambda: f"counts.get({self.integer(d)} % 4, {self.int_atom()})"),
+            (0.2, "dicts", lambda: f"{self.one('len', 'sum')}({self.one('counts', 'table.values()', 'counts')})"),
+            (0.2, "dicts strings", lambda: f"table['p' if {self.condition(d)} else 'q']"),
+            (0.2, "dicts exceptions", lambda: f"counts[{self.integer(d)} % 3]"),
+            (0.3, "nested", lambda: f"grid[{self.integer(d)} % 3][{self.one('0', '1', '-1')}]"),
+            (
+                0.2,
+                "nested",
+                lambda: f"{self.one('len', 'sum')}(rows[{self.one(chr(39) + 'p' + chr(39), chr(39) + 'q' + chr(39))}])",
+            ),
+            (0.2, "nested objects", lambda: "box.parts[-1]"),
+            (0.4, "tuples", lambda: f"{self.tupled(d)}[{self.one('0', '1', '-1')}]"),
+            (0.2, "sets", lambda: f"{self.one('len', 'sum')}({self.set_of(d)})"),
+            (0.2, "strings", lambda: f"len({self.text(d)})"),
+            (0.1, "strings", lambda: f"int('0' + str(abs({self.integer(d)})))"),
+            (0.1, "strings", lambda: f"{self.text(d)}.count('p')"),
+            (0.1, "strings", lambda: f"ord({self.text(0)}[0])"),
+            (0.5, "arrays", lambda: f"int({self.array(d)}[{self.one('0', '1', '2', '-1')}])"),
+            (0.3, "arrays", lambda: f"int({self.array(0)}[{self.integer(d)} % 3])"),
+            (0.15, "arrays", lambda: f"int({self.array(0)} @ {self.array(0)})"),
+            (0.2, "arrays", lambda: f"int({self.array(0)}.{self.one('sum', 'max', 'min')}())"),
+            (0.7, "objects", lambda: f"box.{self.one('n', 'm', 'n', 'scale')}"),
+            (0.5, "objects", lambda: f"box.peek({self.integer(d)})"),
+            (0.4, "objects object_writes", lambda: f"box.add({self.integer(d)})"),
+            (0.3, "objects defaults", lambda: f"box.peek(sign={self.one('-1', '2')}, k={self.int_atom()})"),
+            (0.4, "objects properties", lambda: "box.double"),
+            (0.2, "objects dunders", lambda: f"len({self.thing(d)})"),
+            (0.3, "objects dunders", lambda: f"({self.thing(d)} + {self.integer(d)}).n"),
+            (0.2, "objects dunders", lambda: f"box({self.integer(d)})"),
+            (0.2, "objects dunders", lambda: f"box[{self.integer(d)}]"),
+            (0.2, "objects", lambda: f"Box({self.integer(d)}).peek()"),
+            (0.2, "none", lambda: f"(0 if maybe is None else maybe + {self.int_atom()})"),
+            (0.3, "globals", lambda: "total"),
+        ]
+
+    def _int_control(self, d: int) -> Options:
+        return [
+            (1.2, "conditionals", lambda: f"({self.integer(d)} if {self.condition(d)} else {self.integer(d)})"),
+            (0.5, "boolops", lambda: f"({self.integer(d)} {self.one('and', 'or')} {self.integer(d)})"),
+            (0.4, "walrus", lambda: self.walrus(d)),
+            (0.4, "comprehensions lists", lambda: f"sum({self.comprehension(d, '[', ']')})"),
+            (0.4, "generator_expressions", lambda: f"{self.one('sum', 'sum', 'max')}({self.generated(d)})"),
+            (0.1, "generator_expressions", lambda: f"next(({self.generated(d)}), {self.int_atom()})"),
+        ]
+
+    def int_atom(self) -> str:
+        name = self.read("int")
+        return str(self.rng.randint(-3, 7)) if name is None or self.chance(0.25) else name
+
+    def denominator(self, d: int) -> str:
+        if self.on("exceptions") and self.chance(0.15):
+            return self.int_atom()
+        return self.one("2", "3", "5", f"({self.integer(d)} % 4 + 1)", "-3")
+
+    def call(self, d: int) -> str:
+        """A call of a function made before, where there is one."""
+        return self.rng.choice(self.scope.calls)(d) if self.scope.calls else f"({self.integer(d)} - 1)"
+
+    def consumed(self, d: int) -> str:
+        if not self.scope.streams:
+            return self.int_atom()
+        stream = self.rng.choice(self.scope.streams)(d)
+        return self.one(f"sum({stream})", f"len(list({stream}))", f"next({stream}, 0)", f"max({stream}, default=1)")
+
+    def called_lambda(self, d: int) -> str:
+        name = self.fresh("t")
+        with self.reading("int", name), self.only_expressions():
+            body = self.integer(d)
+        return f"(lambda {name}: {body})({self.int_atom()})"
+
+    def noted(self, text: str) -> str:
+        """The value, and an event on the way."""
+        return f"note({self.rng.randint(1, 99)}, {text})" if not self.expression_only else text
+
+    def walrus(self, d: int) -> str:
+        name = self.write("int")
+        if name is None or self.expression_only:
+            return self.integer(d)
+        return f"({name} := {self.small(self.integer(d))})"
+
+    def floating(self, depth: int) -> str:
+        if depth <= 0 or self.chance(0.25):
+            return self.float_atom()
+        d = depth - 1
+        return self.choose([
+            (3, "", lambda: f"({self.floating(d)} {self.one('+', '-')} {self.floating(d)})"),
+            (1.5, "", lambda: f"({self.floating(d)} * {self.one('0.5', '2', '-1.5')})"),
+            (1, "", lambda: f"{self.floating(d)} / {self.one('2', '4', '-8')}"),
+            (1, "", lambda: f"({self.floating(d)} {self.one('+', '-', '*')} {self.integer(d)})"),
+            (0.6, "", lambda: f"float({self.integer(d)})"),
+            (0.5, "", lambda: f"{self.integer(d)} / {self.one('2', '4', '3', '(1 + abs(' + self.int_atom() + '))')}"),
+            (0.6, "", lambda: f"{self.one('abs', 'abs', '-')}({self.floating(d)})"),
+            (0.4, "", lambda: f"{self.one('min', 'max')}({self.floating(d)}, {self.floating(d)})"),
+            (0.2, "", lambda: f"({self.floating(d)} {self.one('//', '%')} {self.one('2', '1.5')})"),
+            (0.1, "", lambda: f"abs({self.floating(d)}) ** 0.5"),
+            (0.2, "arrays", lambda: f"float({self.array(d)}[0])"),
+            (0.2, "arrays", lambda: f"float({self.array(0)}.mean())"),
+            (1, "conditionals", lambda: f"({self.floating(d)} if {self.condition(d)} else {self.floating(d)})"),
+        ])  # fmt: skip
+
+    def float_atom(self) -> str:
+        name = self.read("float")
+        return self.one("0.5", "2.0", "-1.25", "3.75") if name is None or self.chance(0.2) else name
+
+    def condition(self, depth: int) -> str:
+        """Something to branch on, most often a bool that the arguments decide."""
+        if depth <= 0:
+            return self.comparison(0)
+        d = depth - 1
+        return self.choose([
+            (6, "", lambda: self.comparison(d)),
+            (0.8, "", lambda: self.read("bool") or self.comparison(d)),
+            (0.6, "", lambda: f"{self.floating(d)} {self.one('<', '>', '<=', '>=')} {self.floating(d)}"),
+            (0.5, "", lambda: f"{self.integer(d)} % {self.one('2', '3')}"),
+            (0.2, "", lambda: f"bool({self.integer(d)})"),
+            (0.4, "", lambda: f"{self.integer(d)} {self.one('in', 'not in')} (1, 2, {self.int_atom()})"),
+            (0.1, "", lambda: f"isinstance({self.integer(d)}, {self.one('int', 'float', '(str, int)')})"),
+            (1, "chains", lambda: f"{self.int_atom()} {self.one('<', '<=')} {self.integer(d)} < {self.integer(d)}"),
+            (1.5, "boolops", lambda: f"({self.condition(d)} {self.one('and', 'or')} {self.condition(d)})"),
+            (0.7, "boolops", lambda: f"not {self.condition(d)}"),
+            (0.3, "conditionals", lambda: f"({self.condition(d)} if {self.condition(d)} else {self.comparison(d)})"),
+            (0.3, "lists", lambda: f"{self.integer(d)} in {self.listed(d)}"),
+            (0.2, "lists", lambda: f"{self.listed(d)} {self.one('==', '<')} {self.listed(0)}"),
+            (0.2, "lists", lambda: f"{self.one('', 'not ')}{self.listed(0)}"),
+            (0.3, "dicts", lambda: f"{self.integer(d)} % 4 {self.one('in', 'not in')} counts"),
+            (0.1, "dicts strings", lambda: f"{self.text(0)} in table"),
+            (0.4, "aliases lists", lambda: f"{self.listed(0)} {self.one('is', 'is not')} {self.listed(0)}"),
+            (0.2, "nested", lambda: f"grid[0] {self.one('is', '==', '!=')} grid[{self.integer(d)} % 3]"),
+            (0.3, "sets", lambda: f"{self.integer(d)} in {self.set_of(d)}"),
+            (0.1, "sets", lambda: f"{self.set_of(d)} {self.one('<=', '==')} {self.set_of(0)}"),
+            (0.2, "tuples", lambda: f"{self.tupled(d)} {self.one('==', '<', '!=')} {self.tupled(d)}"),
+            (0.2, "strings", lambda: f"{self.text(d)} {self.one('==', '!=', '<', 'in')} {self.text(0)}"),
+            (0.2, "strings", lambda: f"{self.text(0)}.startswith({self.text(0)})"),
+            (0.4, "none", lambda: f"maybe {self.one('is', 'is not', '==')} None"),
+            (0.2, "objects", lambda: f"box {self.one('is', 'is not')} {self.thing(0)}"),
+            (0.3, "objects", lambda: f"box.n {self.one(*COMPARISONS)} {self.integer(d)}"),
+            (0.2, "objects dunders", lambda: f"{self.thing(d)} {self.one('==', '<', '!=')} {self.thing(0)}"),
+            (0.1, "objects dunders", lambda: f"{self.int_atom()} in box"),
+            (0.2, "arrays", lambda: f"{self.array(d)}[0] {self.one(*COMPARISONS)} {self.integer(d)}"),
+            (0.1, "arrays", lambda: f"({self.array(d)} > {self.int_atom()}).{self.one('any', 'all')}()"),
+            (0.3, "generator_expressions", lambda: f"{self.one('any', 'all')}({self.generated_tests(d)})"),
+            (0.4, "walrus", lambda: f"{self.walrus(d)} {self.one(*COMPARISONS)} {self.int_atom()}"),
+            (0.3, "log_argument", lambda: f"{self.noted(self.condition(d))}"),
+            (0.3, "log_local", lambda: f"{self.noted(self.condition(d))}"),
+        ])  # fmt: skip
+
+    def comparison(self, d: int) -> str:
+        return f"{self.integer(d)} {self.one(*COMPARISONS)} {self.integer(d)}"
+
+    # What containers.py writes.
+
+    def listed(self, depth: int) -> str:
+        raise NotImplementedError
+
+    def tupled(self, depth: int) -> str:
+        raise NotImplementedError
+
+    def set_of(self, depth: int) -> str:
+        raise NotImplementedError
+
+    def text(self, depth: int) -> str:
+        raise NotImplementedError
+
+    def array(self, depth: int) -> str:
+        raise NotImplementedError
+
+    def thing(self, depth: int) -> str:
+        raise NotImplementedError
+
+    def comprehension(self, depth: int, opening: str, closing: str) -> str:
+        raise NotImplementedError
+
+    def generated(self, depth: int) -> str:
+        raise NotImplementedError
+
+    def generated_tests(self, depth: int) -> str:
+        raise NotImplementedError
