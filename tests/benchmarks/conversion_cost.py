@@ -114,9 +114,7 @@ def main() -> int:
         if options.only not in name:
             continue
         found = [measure(make(n * k), options.rounds) for k in DOUBLINGS]
-        growth = [
-            max(later[i] / earlier[i] for earlier, later in zip(found, found[1:], strict=False)) for i in (0, 1)
-        ]
+        growth = [max(later[i] / earlier[i] for earlier, later in zip(found, found[1:], strict=False)) for i in (0, 1)]
         worst = max(worst, *growth)
         times, sizes = ([f"{pair[i] * scale:.0f}" for pair in found] for i, scale in ((0, 1e3), (1, 1e-3)))
         table.add_row(f"{name} (n={n})", *times, f"{growth[0]:.2f}", *sizes, f"{growth[1]:.2f}")

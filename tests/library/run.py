@@ -201,7 +201,10 @@ def main() -> int:
     if options.quick:
         cases = [case for case in cases if case.quick]
     with ThreadPoolExecutor(options.jobs) as pool:
-        reports = list(pool.map(lambda case: run_case(case, options.quick), cases))
+        reports = []
+        for report in pool.map(lambda case: run_case(case, options.quick), cases):
+            reports.append(report)
+            print(f"{len(reports)} of {len(cases)}: {report.case.name}", file=sys.stderr, flush=True)
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(table_of(reports))
     for report in reports:
