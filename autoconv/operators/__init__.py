@@ -85,24 +85,13 @@ def _set_untraced(now: bool) -> None:
 follow(_set_untraced)
 
 __all__ = [
-    "BREAK", "CONTINUE", "ItemAssignmentError", "NORMAL", "RETURN", "Undefined", "after_loop", "and_", "as_exception", "attempts", "begin", "augment_item_of", "call", "caught",
-    "completed", "context", "del_attr", "del_item", "deleted", "do_not_convert", "end", "entering", "exception", "for_stmt", "get_item",
-    "formatted", "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul",
-    "in_", "ior", "ipow", "irshift", "is_", "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "ld_inlined",
-    "ld_outer", "leaves", "managed", "module", "new", "new_dict", "new_set", "not_", "not_in", "operand", "or_", "percent", "raising", "returned", "set_attr",
-    "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test", "text", "unwound",
+    "BREAK", "CONTINUE", "ItemAssignmentError", "NORMAL", "RETURN", "Undefined", "after_loop", "and_",
+    "as_exception", "attempts", "begin", "augment_item_of", "call", "caught", "completed", "context",
+    "del_attr", "del_item", "deleted", "do_not_convert", "end", "entering", "exception", "for_stmt",
+    "get_item", "formatted", "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift",
+    "imatmul", "imod", "imul", "in_", "ior", "ipow", "irshift", "is_", "is_not", "isub", "iterate",
+    "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "leaves", "managed", "module", "new", "new_dict",
+    "new_set", "not_", "not_in", "operand", "or_", "percent", "raising", "returned", "set_attr", "set_item",
+    "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test", "text", "unwound",
     "while_stmt",
 ]  # fmt: skip
-
-# What plain values may make raise, by how it is called.
-_QUIET = {
-    quiet_1: "ld ld_outer ld_inlined not_ raising",
-    quiet_2: "get_item del_item del_attr in_ not_in iadd isub imul iand ior ixor",
-    quiet_3: "if_exp set_item set_item_in set_attr",
-    quiet_logic: "and_ or_",
-    quiet_branch: "if_stmt switch_stmt",
-    quiet_loop: "while_stmt for_stmt",
-    quiet: "holds set_item_of augment_item_of",
-}
-for _quiet, _names in _QUIET.items():
-    globals().update({_name: _quiet(globals()[_name]) for _name in _names.split()})

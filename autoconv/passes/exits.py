@@ -241,7 +241,7 @@ class FunctionExits:
         return [node], pending, moves, ends
 
     def _is_ladder(self, rest: list[Any], depth: int) -> bool:
-        """Whether the first of some statements is an if that takes along what is behind it: an elif of the one before."""
+        """Whether the first statement is an if that takes along what is behind it: an elif of the one before."""
         for position, statement in enumerate(rest):
             if not isinstance(statement, gast.If):
                 return False

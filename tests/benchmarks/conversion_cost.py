@@ -3,15 +3,16 @@
     python tests/benchmarks/conversion_cost.py [--only NAME] [--rounds N]
 
 Functions of n, 2n, 4n and 8n parts: straight-line ifs, an elif chain, loops in a row, guards that return, guards in
-a loop, tries that write items, loops in loops, and the largest fixture's longest function with its body repeated. Prints the
-seconds and the size of the converted text of each, and by how much doubling the length multiplied them. The exit code
-is 1 when that is more than --bar (2.2 by default, for what a timing varies)."""
+a loop, tries that write items, and the largest fixture's longest function with its body repeated. Prints the time and
+the size of the converted text of each, and by how much doubling the length multiplied them at most. The exit code is 1
+when that is more than --bar (2.2 by default, for what a timing varies)."""
 
 from __future__ import annotations
 
 import argparse
 import ast
 import gc
+import itertools
 import sys
 import time
 from collections.abc import Callable
@@ -37,7 +38,10 @@ def elif_chain(n: int) -> str:
 
 
 def loops(n: int) -> str:
-    part = "    for i in range(x):\n        while y > i:\n            if y % 2:\n                y = y // 2\n            y -= {}\n"
+    part = (
+        "    for i in range(x):\n        while y > i:\n            if y % 2:\n                y = y // 2\n"
+        "            y -= {}\n"
+    )
     return "def f(x, y):\n" + "".join(part.format(i) for i in range(n)) + "    return y\n"
 
 
@@ -114,7 +118,7 @@ def main() -> int:
         if options.only not in name:
             continue
         found = [measure(make(n * k), options.rounds) for k in DOUBLINGS]
-        growth = [max(later[i] / earlier[i] for earlier, later in zip(found, found[1:], strict=False)) for i in (0, 1)]
+        growth = [max(later[i] / earlier[i] for earlier, later in itertools.pairwise(found)) for i in (0, 1)]
         worst = max(worst, *growth)
         times, sizes = ([f"{pair[i] * scale:.0f}" for pair in found] for i, scale in ((0, 1e3), (1, 1e-3)))
         table.add_row(f"{name} (n={n})", *times, f"{growth[0]:.2f}", *sizes, f"{growth[1]:.2f}")

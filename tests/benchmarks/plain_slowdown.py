@@ -4,8 +4,8 @@
 
 Each workload runs on the modules as they are and converted, in turns, and the best of the rounds counts. Prints the
 times, the ratio of each workload, the geometric mean and the worst. With --through-operators the converted code goes
-the way it goes while another thread traces: every statement through its operator. The exit code is 1 when the worst is above
---bar (3 by default), or when results differ."""
+the way it goes while another thread traces: every statement through its operator. The exit code is 1 when the worst
+is above --bar (3 by default), or when results differ."""
 
 from __future__ import annotations
 

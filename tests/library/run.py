@@ -6,9 +6,9 @@ the modules as they are and converted.
 `autoconv convert` converts the modules. Their tests run three times: as they are, converted, and converted with every
 statement going through its operator, as it does while something is traced. Prints for each module how many tests
 passed each way, and how many of the control-flow statements in its functions were rewritten: all of them (what
-`autoconv convert --explain` calls functional, or a statement of its own whose test or iterable goes through an operator),
-and those that became functional. The exit code is 1 when a converted module fails a test that passed before, or when less than
-99% of its statements were rewritten."""
+`autoconv convert --explain` calls functional, or a statement of its own whose test or iterable goes through an
+operator), and those that became functional. The exit code is 1 when a converted module fails a test that passed
+before, or when less than 99% of its statements were rewritten."""
 
 from __future__ import annotations
 
