@@ -95,3 +95,16 @@ __all__ = [
     "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test", "text", "unwound",
     "while_stmt",
 ]  # fmt: skip
+
+# What plain values may make raise, by how it is called.
+_QUIET = {
+    quiet_1: "ld ld_outer ld_inlined not_ raising",
+    quiet_2: "get_item del_item del_attr in_ not_in iadd isub imul iand ior ixor",
+    quiet_3: "if_exp set_item set_item_in set_attr",
+    quiet_logic: "and_ or_",
+    quiet_branch: "if_stmt switch_stmt",
+    quiet_loop: "while_stmt for_stmt",
+    quiet: "holds set_item_of augment_item_of",
+}
+for _quiet, _names in _QUIET.items():
+    globals().update({_name: _quiet(globals()[_name]) for _name in _names.split()})
