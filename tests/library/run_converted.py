@@ -64,7 +64,10 @@ def run(files: dict[str, str], tests: list[str], rewritten: bool) -> dict[str, o
             sys.modules.pop(name, None)
         sys.meta_path.insert(0, finder)
         for name in files:
-            importlib.import_module(name)
+            module = importlib.import_module(name)
+            for inner, found in list(sys.modules.items()):  # parts of it that were imported before
+                if inner.rpartition(".")[0] == name:
+                    setattr(module, inner.rpartition(".")[2], found)
     suite = unittest.defaultTestLoader.loadTestsFromNames(tests)
     count = suite.countTestCases()
     with warnings.catch_warnings(), recording.as_if_traced() if rewritten else contextlib.nullcontext():
