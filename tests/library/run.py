@@ -89,7 +89,7 @@ CASES = (
     Case(("fnmatch", "glob"), ("test.test_fnmatch", "test.test_glob")),
     Case(("reprlib", "operator"), ("test.test_reprlib", "test.test_operator")),
     Case(("optparse", "getopt"), ("test.test_optparse", "test.test_getopt")),
-    Case(("pickle", "copyreg"), ("test.test_pickle", "test.test_copyreg")),
+    Case(("pickle",), ("test.test_pickle",)),
     Case(("urllib.parse",), ("test.test_urlparse",)),
     Case(("enum",), ("test.test_enum",)),
     Case(("re._parser", "re._compiler"), ("test.test_re",)),
