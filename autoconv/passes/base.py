@@ -9,7 +9,7 @@ import gast
 
 from autoconv.errors import Place, UnsupportedError
 from autoconv.syntax.names import Namer
-from autoconv.syntax.tree import Rewritten, Transformer, Untraced
+from autoconv.syntax.tree import FUNCTIONS, Rewritten, Transformer, Untraced
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,9 @@ class Context:
         return UnsupportedError(message, self.place(node), remedy)
 
 
+_ENTERED = (*FUNCTIONS, gast.ClassDef, gast.Module, Untraced, Rewritten)
+
+
 class FunctionPass(Transformer):
     """Rewrites what is inside functions; modules and class bodies run once, when imported, and stay as they
     are.
@@ -104,9 +107,7 @@ class FunctionPass(Transformer):
         self.namer = context.namer
 
     def visit(self, node: Any) -> Any:
-        if not self.in_function and not isinstance(
-            node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda, gast.Module, Untraced, Rewritten)
-        ):
+        if not self.in_function and not isinstance(node, _ENTERED):
             return self.generic(node)
         return super().visit(node)
 

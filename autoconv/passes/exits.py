@@ -40,7 +40,7 @@ from autoconv.syntax import build
 from autoconv.syntax.tree import Transformer, body_start, walk_scope
 
 # How deep tails are moved into arms before they are guarded instead: Python limits indentation.
-_DEEPEST = 8
+_DEEPEST = 3
 _CODES = {BREAK: "BREAK", CONTINUE: "CONTINUE", RETURN: "RETURN"}
 _NONE: frozenset[str] = frozenset()
 
@@ -220,7 +220,7 @@ class FunctionExits:
 
     def _if(self, node: Any, rest: list[Any], place: Place) -> tuple[list[Any], frozenset[str], bool, bool]:
         body, orelse = self.escapes.block(node.body), self.escapes.block(node.orelse)
-        ladder = bool(rest) and isinstance(rest[0], gast.If) and not node.orelse
+        ladder = bool(rest) and not node.orelse and self._is_ladder(rest, place.depth)
         moves = bool(rest) and body.falls != orelse.falls and (place.depth < _DEEPEST or ladder)
         inner = place.inside()
         if moves:
@@ -239,6 +239,20 @@ class FunctionExits:
             value = self._result() if self.returned else None
             return [node, build.placed(gast.Return(value), node)], _NONE, moves, True
         return [node], pending, moves, ends
+
+    def _is_ladder(self, rest: list[Any], depth: int) -> bool:
+        """Whether the first statement is an if that takes along what is behind it: an elif of the one before."""
+        for position, statement in enumerate(rest):
+            if not isinstance(statement, gast.If):
+                return False
+            if position == len(rest) - 1:
+                return True
+            falls = [self.escapes.block(block).falls for block in (statement.body, statement.orelse)]
+            if falls[0] == falls[1]:
+                return False
+            if depth < _DEEPEST:
+                return True
+        return False
 
     def _result(self) -> Any:
         read: Any = build.name(self.returned)

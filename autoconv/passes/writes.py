@@ -81,7 +81,7 @@ class PlainWrites(Transformer):
             if not _repeats(target):
                 holder, target = self._evaluated(target, statements)
             return [*statements, self._write(holder, target, value)]
-        if not _items(target):
+        if isinstance(target, gast.Subscript) or not _items(target):
             return [build.assign(target, value)]
         names = [build.store(self.namer.fresh("item_")) for _ in target.elts]
         items = [

@@ -71,9 +71,7 @@ def _textwrap_dedent(modules: Modules) -> Callable[[], Any]:
 
 DOCUMENT = (
     '{"title": "a \\u00e9 list", "items": ['
-    + ", ".join(
-        f'{{"id": {i}, "name": "item \\"{i}\\"", "tags": ["x", "y"], "price": {i / 8}}}' for i in range(60)
-    )
+    + ", ".join(f'{{"id": {i}, "name": "item \\"{i}\\"", "tags": ["x", "y"], "price": {i / 8}}}' for i in range(60))
     + "]}"
 )
 

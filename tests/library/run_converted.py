@@ -1,13 +1,14 @@
-"""Runs tests of CPython with some modules of the standard library converted.
+"""Runs tests of CPython with converted files in the place of some modules of the standard library.
 
-    python tests/library/run_converted.py --module textwrap --test test.test_textwrap [--plain]
+    python tests/library/run_converted.py --module textwrap=/tmp/textwrap.py --test test.test_textwrap [--rewritten]
 
 Prints JSON: how many tests there are and how many ran, and the names of those that failed, with the ends of
-their tracebacks. With --plain the modules stay as they are, which says what to compare with."""
+their tracebacks. With --rewritten every statement goes through its operator, as it does while something is traced."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -18,32 +19,34 @@ import unittest
 import warnings
 from types import ModuleType
 
-from autoconv.emit.module import convert_source
-
 
 class ConvertingFinder(importlib.abc.MetaPathFinder):
-    """Finds the modules of those names, and loads them converted."""
+    """Finds the modules of those names in the files they were converted to."""
 
-    def __init__(self, names: list[str]) -> None:
-        self.names = names
+    def __init__(self, files: dict[str, str]) -> None:
+        self.files = files
         self.loaded: set[str] = set()
 
     def find_spec(self, name, path=None, target=None):
-        if name not in self.names:
+        if name not in self.files:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         assert spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader)
-        spec.loader = ConvertingLoader(spec.loader.name, spec.loader.path, self.loaded)
+        spec.loader = ConvertedLoader(spec.loader.name, spec.loader.path, self.files[name], self.loaded)
         return spec
 
 
-class ConvertingLoader(importlib.machinery.SourceFileLoader):
-    def __init__(self, name: str, path: str, loaded: set[str]) -> None:
+class ConvertedLoader(importlib.machinery.SourceFileLoader):
+    """Runs the text of one file as if it were another's."""
+
+    def __init__(self, name: str, path: str, converted: str, loaded: set[str]) -> None:
         super().__init__(name, path)
+        self.converted = converted
         self.loaded = loaded
 
     def get_code(self, name):
-        text = convert_source(self.get_source(name), self.path).text
+        with open(self.converted, encoding="utf-8") as file:
+            text = file.read()
         return compile(text, self.path, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -52,18 +55,22 @@ class ConvertingLoader(importlib.machinery.SourceFileLoader):
         self.loaded.add(module.__name__)
 
 
-def run(modules: list[str], tests: list[str], plain: bool) -> dict[str, object]:
-    finder = ConvertingFinder(modules)
-    if not plain:
+def run(files: dict[str, str], tests: list[str], rewritten: bool) -> dict[str, object]:
+    finder = ConvertingFinder(files)
+    if files:
+        recording = importlib.import_module("autoconv.runtime.recording")
         importlib.import_module("autoconv.operators")  # which may import the modules themselves
-        for name in modules:
+        for name in files:
             sys.modules.pop(name, None)
         sys.meta_path.insert(0, finder)
-        for name in modules:
-            importlib.import_module(name)
+        for name in files:
+            module = importlib.import_module(name)
+            for inner, found in list(sys.modules.items()):  # parts of it that were imported before
+                if inner.rpartition(".")[0] == name:
+                    setattr(module, inner.rpartition(".")[2], found)
     suite = unittest.defaultTestLoader.loadTestsFromNames(tests)
     count = suite.countTestCases()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), recording.as_if_traced() if rewritten else contextlib.nullcontext():
         warnings.simplefilter("ignore")
         result = unittest.TextTestRunner(stream=io.StringIO(), verbosity=0).run(suite)
     failed = {str(test): trace[-1500:] for test, trace in [*result.failures, *result.errors]}
@@ -74,16 +81,13 @@ def run(modules: list[str], tests: list[str], plain: bool) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--module", action="append", required=True, help="module to convert (repeatable)")
-    parser.add_argument(
-        "--test", action="append", required=True, help="test module, class or method (repeatable)"
-    )
-    parser.add_argument("--plain", action="store_true", help="convert nothing")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--module", action="append", default=[], metavar="NAME=FILE", help="repeatable")
+    parser.add_argument("--test", action="append", required=True, help="test module, class or method (repeatable)")
+    parser.add_argument("--rewritten", action="store_true", help="go through the operators")
     options = parser.parse_args()
-    print(json.dumps(run(options.module, options.test, options.plain), indent=1))
+    files = dict(pair.split("=", 1) for pair in options.module)
+    print("\n" + json.dumps(run(files, options.test, options.rewritten)))
 
 
 if __name__ == "__main__":

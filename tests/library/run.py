@@ -1,0 +1,220 @@
+"""Plain Python stays plain Python: CPython's own tests of pure-Python modules of the standard library, run against
+the modules as they are and converted.
+
+    python tests/library/run.py [--only MODULE] [--skip MODULE] [--jobs N] [--quick]
+
+`autoconv convert` converts the modules. Their tests run three times: as they are, converted, and converted with every
+statement going through its operator, as it does while something is traced. Prints for each module how many tests
+passed each way, and how many of the control-flow statements in its functions were rewritten: all of them (what
+`autoconv convert --explain` calls functional, or a statement of its own whose test or iterable goes through an
+operator), and those that became functional. The exit code is 1 when a converted module fails a test that passed
+before, or when less than 99% of its statements were rewritten."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+HERE = Path(__file__).resolve().parent
+WAYS = ("as they are", "converted", "rewritten")
+STATEMENTS = ("if", "while", "for", "async for")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Modules that are converted together, and the tests that CPython has for them. Of more tests than `quick` names
+    only those run in the quick subset; none when it is empty."""
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+    quick: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return ", ".join(self.modules)
+
+
+DATETIME = "_pydatetime" if sys.version_info >= (3, 12) else "datetime"
+CASES = (
+    Case(("heapq",), ("test.test_heapq",), ("test.test_heapq",)),
+    Case(("textwrap",), ("test.test_textwrap",), ("test.test_textwrap",)),
+    Case(
+        ("json", "json.decoder", "json.scanner", "json.encoder"),
+        ("test.test_json",),
+        ("test.test_json.test_decode", "test.test_json.test_fail", "test.test_json.test_scanstring"),
+    ),
+    Case(
+        ("statistics",),
+        ("test.test_statistics",),
+        ("test.test_statistics.TestMean", "test.test_statistics.TestMedian", "test.test_statistics.TestMode"),
+    ),
+    Case(
+        ("shlex", "bisect", "graphlib"),
+        ("test.test_shlex", "test.test_bisect", "test.test_graphlib"),
+        ("test.test_shlex", "test.test_bisect", "test.test_graphlib"),
+    ),
+    Case(("fractions",), ("test.test_fractions",), ("test.test_fractions",)),
+    Case(("difflib",), ("test.test_difflib",)),
+    Case(("configparser",), ("test.test_configparser",)),
+    Case(("argparse",), ("test.test_argparse",)),
+    Case(("calendar",), ("test.test_calendar",)),
+    Case(("tomllib._re", "tomllib._parser", "tomllib"), ("test.test_tomllib",)),
+    Case(("dataclasses",), ("test.test_dataclasses",)),
+    Case(("contextlib",), ("test.test_contextlib", "test.test_contextlib_async")),
+    Case((DATETIME,), ("test.test_datetime",)),
+    Case(("ipaddress",), ("test.test_ipaddress",)),
+    Case(("string",), ("test.test_string",)),
+    Case(("csv",), ("test.test_csv",)),
+    Case(("copy",), ("test.test_copy",)),
+    Case(("functools",), ("test.test_functools",)),
+    Case(("collections",), ("test.test_collections", "test.test_ordered_dict", "test.test_userdict")),
+    Case(("colorsys",), ("test.test_colorsys",), ("test.test_colorsys",)),
+    Case(("html", "_markupbase", "html.parser"), ("test.test_html", "test.test_htmlparser"), ("test.test_htmlparser",)),
+    Case(("ast",), ("test.test_ast",)),
+    Case(("random",), ("test.test_random",)),
+    Case(("_pydecimal",), ("test.test_decimal",)),
+    Case(("pprint",), ("test.test_pprint",)),
+    Case(("fnmatch", "glob"), ("test.test_fnmatch", "test.test_glob")),
+    Case(("reprlib", "operator"), ("test.test_reprlib", "test.test_operator")),
+    Case(("optparse", "getopt"), ("test.test_optparse", "test.test_getopt")),
+    Case(("pickle",), ("test.test_pickle",)),
+    Case(("urllib.parse",), ("test.test_urlparse",)),
+    Case(("enum",), ("test.test_enum",)),
+    Case(("re._parser", "re._compiler"), ("test.test_re",)),
+    Case(("quopri", "base64"), ("test.test_quopri", "test.test_base64")),
+    Case(("plistlib", "http.cookies"), ("test.test_plistlib", "test.test_http_cookies")),
+    Case(("_strptime",), ("test.test_strptime",)),
+    Case(("tokenize",), ("test.test_tokenize.TokenizeTest", "test.test_tokenize.UntokenizeTest")),
+)
+
+
+@dataclass
+class Report:
+    """What running a case came to. `passed` is by WAYS; `regressed` the tests that only the original passes."""
+
+    case: Case
+    tests: int = 0
+    passed: dict[str, int] = field(default_factory=dict)
+    regressed: dict[str, list[str]] = field(default_factory=dict)
+    statements: int = 0
+    rewritten: int = 0
+    functional: int = 0
+
+    @property
+    def is_fine(self) -> bool:
+        return not any(self.regressed.values()) and self.rewritten >= 0.99 * self.statements
+
+
+def run_case(case: Case, quick: bool = False) -> Report:
+    """Converts the modules of a case and runs its tests every way."""
+    report = Report(case)
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = {name: Path(folder, f"{name}.py") for name in case.modules}
+        for name, output in outputs.items():
+            for form in convert(name, output):
+                report.statements += 1
+                report.functional += form == "functional"
+                report.rewritten += form in ("functional", "statement")
+        found = {way: run_tests(case, outputs, way, quick) for way in WAYS}
+    report.tests = found["as they are"]["tests"]
+    for way in WAYS:
+        report.passed[way] = found[way]["run"] - found[way]["skipped"] - len(found[way]["failed"])
+        report.regressed[way] = sorted(found[way]["failed"].keys() - found["as they are"]["failed"].keys())
+        if found[way]["run"] != found["as they are"]["run"]:
+            report.regressed[way].append(f"ran {found[way]['run']} tests")
+    return report
+
+
+def convert(name: str, output: Path) -> Iterator[str]:
+    """Converts a module by the command, and yields the form of each control-flow statement in its functions."""
+    spec = importlib.util.find_spec(name)
+    assert spec is not None and spec.origin is not None
+    command = [sys.executable, "-m", "autoconv", "convert", spec.origin, "-o", str(output), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    (file,) = json.loads(done.stdout)["files"]
+    for construct in file["constructs"]:
+        outside = construct["reason"].startswith("outside of functions")
+        if construct["kind"] in STATEMENTS and not outside:
+            yield construct["form"]
+
+
+def run_tests(case: Case, outputs: dict[str, Path], way: str, quick: bool) -> dict:
+    command = [sys.executable, "-W", "ignore", str(HERE / "run_converted.py")]
+    command += [f"--module={name}={output}" for name, output in outputs.items() if way != "as they are"]
+    command += [f"--test={name}" for name in (case.quick if quick else case.tests)]
+    command += ["--rewritten"] if way == "rewritten" else []
+    environment = os.environ | {"PYTHONPATH": str(HERE.parents[1])}
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=1500, env=environment, cwd=folder, stdin=subprocess.DEVNULL
+        )
+    if done.returncode:
+        return {"tests": 0, "run": 0, "skipped": 0, "failed": {done.stderr[-3000:]: ""}}
+    return json.loads(done.stdout[done.stdout.rindex("\n{") :])
+
+
+def table_of(reports: list[Report]) -> Table:
+    table = Table("modules", "tests", *(f"pass {way}" for way in WAYS), "statements", "rewritten", "functional")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    total = Report(Case(("all",), ()))
+    for report in reports:
+        table.add_row(*row_of(report), style=None if report.is_fine else "red")
+        total.tests += report.tests
+        for way in WAYS:
+            total.passed[way] = total.passed.get(way, 0) + report.passed[way]
+        for name in ("statements", "rewritten", "functional"):
+            setattr(total, name, getattr(total, name) + getattr(report, name))
+    table.add_section()
+    table.add_row(*row_of(total))
+    return table
+
+
+def row_of(report: Report) -> list[str]:
+    shares = [
+        f"{count / report.statements:.1%}" if report.statements else "-"
+        for count in (report.rewritten, report.functional)
+    ]
+    counts = [report.tests, *(report.passed[way] for way in WAYS), report.statements]
+    return [report.case.name, *map(str, counts), *shares]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="the cases one of whose modules has this in its name")
+    parser.add_argument("--skip", action="append", default=[], help="a module whose case is left out (repeatable)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)")
+    parser.add_argument("--quick", action="store_true", help="the subset that pytest runs")
+    options = parser.parse_args()
+    cases = [case for case in CASES if any(options.only in name for name in case.modules)]
+    cases = [case for case in cases if not set(options.skip) & set(case.modules)]
+    if options.quick:
+        cases = [case for case in cases if case.quick]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        reports = []
+        for report in pool.map(lambda case: run_case(case, options.quick), cases):
+            reports.append(report)
+            print(f"{len(reports)} of {len(cases)}: {report.case.name}", file=sys.stderr, flush=True)
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    console.print(table_of(reports))
+    for report in reports:
+        for way, names in report.regressed.items():
+            for name in names:
+                console.print(f"{report.case.name}, {way}: {name}", markup=False)
+    return int(not all(report.is_fine for report in reports))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""When converted code runs as it was written: while no thread records anything."""
+
+import threading
+
+import autoconv as ac
+import autoconv.operators as ag__
+from autoconv.errors import ItemAssignmentError
+from autoconv.runtime.recording import as_if_traced
+
+
+def test_holds_outside_of_traces():
+    seen = []
+
+    @ac.function
+    def f(x):
+        seen.append(ag__.untraced)
+        return x + 1
+
+    before = ag__.untraced
+    f(1)
+    assert (before, seen, ag__.untraced) == (True, [False], True)
+
+
+def test_a_trace_of_another_thread_counts():
+    entered, leave, seen = threading.Event(), threading.Event(), []
+
+    @ac.function
+    def f(x):
+        entered.set()
+        leave.wait(10)
+        return x + 1
+
+    thread = threading.Thread(target=lambda: seen.append(int(f(1))))
+    thread.start()
+    assert entered.wait(10)
+    assert not ag__.untraced
+    leave.set()
+    thread.join()
+    assert seen == [2] and ag__.untraced
+
+
+def test_an_error_while_tracing_ends_it():
+    @ac.function
+    def f(x):
+        raise KeyError(x)
+
+    for _ in range(2):
+        try:
+            f("a")
+        except KeyError:
+            assert ag__.untraced
+
+
+def test_as_if_traced_nests():
+    with as_if_traced():
+        with as_if_traced():
+            assert not ag__.untraced
+        assert not ag__.untraced
+    assert ag__.untraced
+
+
+def test_an_item_of_a_tensor_is_not_assigned():
+    x = ac.constant([1, 2])
+    try:
+        x[0] = 3
+    except ItemAssignmentError as error:
+        assert str(error) == "'EagerTensor' object does not support item assignment"
+    assert x.numpy().tolist() == [1, 2]
