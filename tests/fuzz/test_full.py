@@ -27,6 +27,8 @@ from grammar.program import Program, program  # noqa: E402
 FAULTY = {
     "array_writes": "a view of an array argument that is changed ends in StagingError",
     "causes": "an exception raised by a graph has no __cause__",
+    "except_star": "an exception group raised by a graph is not caught by except*",
+    "helpers": "a global that holds a function breaks the trace where a list or dict from outside is changed",
     "log_global": "a global list that a function of the module changes breaks the trace",
     "mixed": "a number that is an int on one path and a float on the other comes out as the float",
     "strings": "methods of text that a tensor chooses end in RecursionError",
