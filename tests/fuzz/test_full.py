@@ -2,7 +2,6 @@
 
 import importlib.util
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,7 @@ FAULTY = {
     "strings": "methods of text that a tensor chooses end in RecursionError",
     "with": "an attribute that __enter__ and __exit__ change ends in a graph that does not verify",
 }
-SEEDS = range(0, 100, 20)
+SEEDS = range(0, 80, 20)
 
 
 def failures(jobs):
@@ -53,7 +52,7 @@ def test_converted_programs_mean_the_same(start):
 
 @pytest.mark.parametrize("start", SEEDS)
 def test_compiled_programs_mean_the_same(start):
-    jobs = [full.Job(seed, without=tuple(FAULTY), subsets=seed % 3 == 0) for seed in range(start, start + 20)]
+    jobs = [full.Job(seed, without=tuple(FAULTY), subsets=seed % 5 == 0) for seed in range(start, start + 20)]
     found = failures(jobs)
     assert not found, found
 
@@ -63,13 +62,17 @@ def test_programs_are_the_same_every_time():
 
 
 def test_every_node_of_the_grammar_is_written_or_left_out_with_a_reason():
-    found = Counter(node for seed in range(800) for node in nodes_of(program(seed).source))
-    assert {name for name in grammar_nodes() if not found[name]} <= set(EXCLUDED)
-    assert not set(found) & set(EXCLUDED)
+    wanted = set(grammar_nodes()) - set(EXCLUDED)
+    found: set[str] = set()
+    for seed in range(1000):
+        found |= nodes_of(program(seed).source)
+        if found >= wanted:
+            break
+    assert found == wanted
 
 
 def test_every_program_is_valid_and_most_calls_return_by_different_paths():
-    summary, _ = full.search([full.Job(seed, stages="converted") for seed in range(300, 340)])
+    summary, _ = full.search([full.Job(seed, stages="converted") for seed in range(300, 330)])
     assert summary.returned > 0.8 * summary.programs * 6
     assert summary.paths > 1.8 * summary.programs
 
