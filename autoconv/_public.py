@@ -165,6 +165,7 @@ from autoconv.runtime.convert import constant, convert_to_tensor, python_number
 from autoconv.runtime.shape import TensorShape, TensorSpec
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tensor_array import TensorArray
+from autoconv.runtime.tracebacks import present_functions as _present_functions
 from autoconv.runtime.variable import Variable
 from autoconv.runtime.variable_updates import (
     IndexedSlices,
@@ -202,3 +203,5 @@ __all__ = [
     "unique_with_counts", "unstack", "variable_creator_scope", "vectorized_map", "where", "while_loop",
     "zeros", "zeros_like",
 ]  # fmt: skip
+
+_present_functions(globals())

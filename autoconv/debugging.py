@@ -24,6 +24,7 @@ from autoconv.api.checks import (
     assert_type,
 )
 from autoconv.config import SETTINGS as _SETTINGS
+from autoconv.runtime.tracebacks import present_functions as _present_functions
 
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
@@ -43,3 +44,5 @@ __all__ = [
     "assert_rank_at_least", "assert_same_float_dtype", "assert_scalar", "assert_shapes", "assert_type",
     "check_numerics", "disable_check_numerics", "enable_check_numerics",
 ]  # fmt: skip
+
+_present_functions(globals())

@@ -27,6 +27,7 @@ from types import CodeType, ModuleType
 
 from autoconv.config import SETTINGS
 from autoconv.conversion_cache import ConversionCache
+from autoconv.emit.columns import remember_text
 from autoconv.emit.conversion import Options
 from autoconv.emit.locate import compile_with_origins, is_converted
 from autoconv.emit.module import convert_source, qualified_functions
@@ -174,7 +175,9 @@ class _Converting:
             conversion = convert_source(source, file, options)
             text, origins, generated = conversion.text, conversion.origins, conversion.generated
             cache.store(text, origins, generated)
-        return compile_with_origins(text, origins, file, source=source, generated=generated)
+        code = compile_with_origins(text, origins, file, source=source, generated=generated)
+        remember_text(code, text)
+        return code
 
 
 class ConvertingLoader(_Converting, SourceFileLoader):  # type: ignore[misc]
@@ -229,9 +232,11 @@ def convert_script(path: Path, hook: ImportHook) -> CodeType:
     if is_converted(source):
         return compile(source, str(path), "exec", dont_inherit=True)
     conversion = convert_source(source, str(path), hook.options_for("__main__", source))
-    return compile_with_origins(
+    code = compile_with_origins(
         conversion.text, conversion.origins, str(path), source=source, generated=conversion.generated
     )
+    remember_text(code, conversion.text)
+    return code
 
 
 @functools.cache

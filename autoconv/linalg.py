@@ -32,6 +32,7 @@ from autoconv.api.linalg import (
     triangular_solve,
 )
 from autoconv.api.maths import l2_normalize, norm
+from autoconv.runtime.tracebacks import present_functions as _present_functions
 
 __all__ = [
     "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh",
@@ -39,3 +40,5 @@ __all__ = [
     "matrix_transpose", "matvec", "norm", "outer", "pinv", "qr", "set_diag", "slogdet", "solve", "svd",
     "tensordot", "trace", "triangular_solve",
 ]  # fmt: skip
+
+_present_functions(globals())

@@ -104,6 +104,7 @@ from autoconv.api.reductions import (
     zero_fraction,
 )
 from autoconv.api.sorting import in_top_k, top_k
+from autoconv.runtime.tracebacks import present_functions as _present_functions
 
 __all__ = [
     "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh",
@@ -119,3 +120,5 @@ __all__ = [
     "softsign", "sqrt", "square", "squared_difference", "subtract", "tan", "tanh", "top_k", "truediv",
     "unsorted_segment_sum", "xdivy", "xlog1py", "xlogy", "zero_fraction",
 ]  # fmt: skip
+
+_present_functions(globals())

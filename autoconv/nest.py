@@ -7,6 +7,7 @@ from typing import Any
 
 from autoconv.runtime.structure import flatten as _flatten
 from autoconv.runtime.structure import is_structure, pack
+from autoconv.runtime.tracebacks import present_functions as _present_functions
 
 
 def is_nested(structure: Any) -> bool:
@@ -128,3 +129,5 @@ def _in_order(like: Any, packed: Any) -> Any:
 
 
 __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
+
+_present_functions(globals())

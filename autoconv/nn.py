@@ -30,6 +30,7 @@ from autoconv.api.nn import (
     top_k,
 )
 from autoconv.api.reductions import zero_fraction
+from autoconv.runtime.tracebacks import present_functions as _present_functions
 
 __all__ = [
     "batch_normalization", "bias_add", "dropout", "elu", "embedding_lookup", "gelu", "in_top_k", "l2_loss",
@@ -38,3 +39,5 @@ __all__ = [
     "softplus", "softsign", "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
     "zero_fraction",
 ]  # fmt: skip
+
+_present_functions(globals())

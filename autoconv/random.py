@@ -18,6 +18,7 @@ from autoconv.api.random import (
     truncated_normal,
     uniform,
 )
+from autoconv.runtime.tracebacks import present_functions as _present_functions
 
 
 class experimental:
@@ -36,3 +37,5 @@ __all__ = [
     "set_global_generator", "set_seed", "shuffle", "split", "stateless_categorical", "stateless_normal",
     "stateless_shuffle", "stateless_truncated_normal", "stateless_uniform", "truncated_normal", "uniform",
 ]  # fmt: skip
+
+_present_functions(globals())

@@ -18,8 +18,11 @@ from autoconv.api.strings import (
     unicode_split,
     upper,
 )
+from autoconv.runtime.tracebacks import present_functions as _present_functions
 
 __all__ = [
     "as_string", "bytes_split", "format", "join", "length", "lower", "reduce_join", "regex_full_match",
     "regex_replace", "split", "strip", "substr", "to_hash_bucket_fast", "to_number", "unicode_split", "upper",
 ]  # fmt: skip
+
+_present_functions(globals())

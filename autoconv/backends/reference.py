@@ -49,7 +49,8 @@ def _kernel_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
         try:
             found = kernel(*[frame[slot] for slot in inputs], **attributes)
         except Exception as error:
-            locate(error, node)
+            if "_autoconv_spans" not in error.__dict__:  # else a handler let it go on: it was raised before
+                locate(error, node)
             raise
         if len(outputs) == 1:
             frame[outputs[0]] = found[0] if type(found) is tuple else found

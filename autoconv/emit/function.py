@@ -29,7 +29,7 @@ _CONVERTED: weakref.WeakKeyDictionary[types.CodeType, dict[str, types.CodeType]]
 _OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 _LOCK = threading.RLock()
 _INNER = "converted_function"
-_RELOAD = "what the running program has, or start the program (or reload the module) again"
+_RELOAD = "the function as it was, or start the program (or reload the module) again"
 
 
 def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:

@@ -68,9 +68,10 @@ from autoconv.operators.names import (
     leaves,
     returned,
 )
+from autoconv.operators.patterns import is_instance, is_mapping, is_sequence, match_argument, rest_of
 from autoconv.operators.quiet import quiet, quiet_1, quiet_2, quiet_3, quiet_branch, quiet_logic, quiet_loop
 from autoconv.operators.texts import formatted, percent, text
-from autoconv.operators.tries import as_exception, attempts, begin, caught, end, entering, exception, managed, unwound
+from autoconv.operators.tries import as_exception, attempts, begin, caught, end, entering, exception, managed, unwound, watch, watched
 from autoconv.runtime.recording import follow
 
 # Whether no thread records anything: then converted functions run as they were written.
@@ -91,7 +92,7 @@ __all__ = [
     "in_", "ior", "ipow", "irshift", "is_", "is_not", "isub", "iterate", "itruediv", "ixor", "ld", "ld_inlined",
     "ld_outer", "leaves", "managed", "module", "new", "new_dict", "new_set", "not_", "not_in", "operand", "or_", "percent", "raising", "returned", "set_attr",
     "set_item", "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test", "text", "unwound",
-    "while_stmt",
+    "is_instance", "is_mapping", "is_sequence", "match_argument", "rest_of", "watch", "watched", "while_stmt",
 ]  # fmt: skip
 
 # What plain values may make raise, by how it is called.

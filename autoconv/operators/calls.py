@@ -17,6 +17,7 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import on_objects
 from autoconv.operators.variants import distribute
 from autoconv.operators.warning import WARN, warn
+from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import is_own_file
 
@@ -46,6 +47,8 @@ def converted(function: Any, region: Any = None) -> Any:
     if isinstance(function, types.FunctionType):
         return _function(function, guard)
     if isinstance(function, types.MethodType):
+        if type(function.__self__) in PLAIN:
+            return function
         inner = function.__func__
         if isinstance(inner, types.FunctionType):
             return types.MethodType(_function(inner, guard), function.__self__)
@@ -144,7 +147,7 @@ def is_user_code(function: Any) -> bool:
     if module == "__main__" or not module:
         return True
     code = getattr(function, "__code__", None)
-    if code is not None and is_own_file(code.co_filename):
+    if isinstance(code, types.CodeType) and is_own_file(code.co_filename):
         return False
     return _module_entered(module)
 

@@ -192,7 +192,7 @@ def is_staged(value: Any) -> bool:
     return kind is SymbolicTensor or kind is Variant or kind is SymbolicObject or heap_of(value) is not None
 
 
-def truth(value: Any) -> Any:
+def truth(value: Any, of: str = "if statement") -> Any:
     """The bool scalar that decides; raises ValueError for a tensor that is none."""
     if not is_staged(value):
         return bool(value)
@@ -216,7 +216,7 @@ def truth(value: Any) -> Any:
         if type_.dtype.is_bool
         else "; to use as boolean Tensor, use `autoconv.cast`; to check for None, use `is not None`"
     )
-    error = ValueError(f"condition of if statement expected to be `autoconv.bool` scalar, got {value}{remedy}")
+    error = ValueError(f"condition of {of} expected to be `autoconv.bool` scalar, got {value}{remedy}")
     error._autoconv_about_program = True  # type: ignore[attr-defined]
     raise error
 

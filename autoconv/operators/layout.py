@@ -17,7 +17,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ListType, NoCommonType, ObjectType, TensorType, Type, join
 from autoconv.operators.names import Undefined
 from autoconv.runtime import dispatch
-from autoconv.runtime.containers import PLAIN, heap_of, traced
+from autoconv.runtime.containers import PLAIN, heap_of, traced, untraced_copy
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
 from autoconv.runtime.objects import SymbolicObject, as_object, box, unboxed
 from autoconv.runtime.recording import COMPILE, Region, current_region
@@ -301,7 +301,9 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
     """The Python value of that layout around graph values (or, when a graph has run, around tensors)."""
     if isinstance(layout, Static):
         region = current_region()
-        if type(layout.value) in PLAIN and region is not None and not region.is_inside(layout.value._home):
+        if region is None:
+            return untraced_copy(layout.value)
+        if type(layout.value) in PLAIN and not region.is_inside(layout.value._home):
             layout.value._home = region  # what a region made belongs to who gets it
         return layout.value
     if isinstance(layout, Never):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import linecache
 import sys
 import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from autoconv.emit.columns import columns, remember
 from autoconv.emit.relocate import decode_lines, relocate
+from autoconv.runtime.spans import find_columns_by
+
+find_columns_by(columns)
 
 
 class ConvertedModule:
@@ -40,6 +46,7 @@ class ConvertedModule:
             code = function.__code__
             if code not in moved:
                 moved[code] = relocate(code, table, str(original), names)
+                remember(moved[code], code, functools.partial(linecache.getline, converted))
             function.__code__ = moved[code]
 
 

@@ -100,7 +100,10 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
             if is_about_program(error):
                 region.journal.roll_back()
                 raise
-            record_raise(region, error)
+            try:
+                record_raise(region, error)
+            except AutoconvError as refusal:
+                raise refusal from None  # the user's error is not raised yet
             results, diverges = [NEVER] * count, True
         except BaseException:
             region.journal.roll_back()
@@ -150,7 +153,9 @@ def record_raise(region: Region, error: BaseException) -> None:
         ) from None
     error.__traceback__ = None
     for how, link in (("cause", error.__cause__), ("context", error.__context__)):
-        if type(link) is StagedException:
+        if type(link) is StagedException and region.contract != COMPILE and not all(t.weak for t in data):
+            error.__cause__ = error.__context__ = None  # a text made of typed tensors counts for more than what led to it
+        elif type(link) is StagedException:
             _record_linked(region, error, how, link, span)
             return
     inputs = [region.lift(t.value_in_graph) for t in data]
@@ -459,7 +464,7 @@ def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], cou
 def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int) -> Any:
     from autoconv.operators.conditionals import truth
 
-    return truth(test(*_bind(region, layouts, spots, count)))
+    return truth(test(*_bind(region, layouts, spots, count)), "while loop")
 
 
 def _step(region: Region, body: Any, layouts: Any, spots: Any, count: int) -> Sequence[Any]:

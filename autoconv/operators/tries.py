@@ -45,8 +45,8 @@ from autoconv.ops.objects import NOT_ASSIGNED
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
 from autoconv.runtime.objects import StagedException, SymbolicObject, apply_object, constant_object, record_object, truth_of, unboxed
-from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
-from autoconv.runtime.spans import current_place
+from autoconv.runtime.recording import Region, current_region, enter, recording, subregion
+from autoconv.runtime.spans import current_place, place_of
 from autoconv.runtime.stores import Stores, is_catchable
 
 _ONCE = (None,)
@@ -103,6 +103,30 @@ def end(trial: Trial | None) -> None:
     """The end of the body, where what a finally does follows."""
     if trial is not None:
         trial.done()
+
+
+def watch(statement: str) -> Any:
+    """Where the body of a try begins that is not recorded round by round."""
+    region = current_region()
+    return None if region is None else (region, len(region.graph.nodes), statement)
+
+
+def watched(mark: Any, value: Any = None) -> Any:
+    """`value`. Refuses a body that recorded what may raise when the graph runs: its handlers would not see it."""
+    if mark is None:
+        return value
+    region, length, statement = mark
+    for node in region.graph.nodes[length:]:
+        if is_catchable(node):
+            refusal = StagingError(
+                f"{node.op.name!r} may raise when the graph runs, and {statement} around it only sees what is raised "
+                "while it is traced",
+                place_of(node.span) if node.span else None,
+                "a condition that is tested before, instead of the exception",
+            )
+            region.trace.refusal = refusal  # the statement may swallow it
+            raise refusal
+    return value
 
 
 def managed(trial: Trial | None, manager: Any) -> Any:
@@ -347,7 +371,7 @@ class Trial:
             return joined.value
         found = apply_object("getitem", self.frame, position)
         number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
-        if number and (joined.type.weak or self.parent.contract != COMPILE):  # type: ignore[union-attr]
+        if number:
             return unboxed(found, joined.type)  # type: ignore[union-attr,arg-type]
         missing = any(isinstance(l, Static) and isinstance(l.value, Undefined) for l in layouts)
         if not missing:

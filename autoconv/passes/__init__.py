@@ -18,6 +18,7 @@ from autoconv.passes import (
     exits,
     lifting,
     logic,
+    matches,
     normalise,
     subscripts,
     texts,
@@ -41,6 +42,7 @@ class Pass:
 
 
 PASSES: tuple[Pass, ...] = (
+    Pass("matches", matches.transform, removes=(gast.Match,)),
     Pass("normalise", normalise.transform),
     Pass("assertions", assertions.transform),
     Pass("effects", effects.transform),
@@ -58,6 +60,7 @@ PASSES: tuple[Pass, ...] = (
 
 # (earlier, later, why)
 MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
+    ("matches", "normalise", "the conditions of patterns are Python's own, to be brought to plain forms"),
     ("normalise", "effects", "augmented assignments have to be plain ones before writes are rewritten"),
     ("normalise", "logic", "a chained comparison is an `and` of simple ones"),
     ("normalise", "exits", "a while with a walrus gets a break"),

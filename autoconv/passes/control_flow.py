@@ -31,7 +31,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.escapes import LOOPS
+from autoconv.analysis.escapes import LOOPS, TRIES
 from autoconv.analysis.regions import Plan, Region
 from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
@@ -86,6 +86,8 @@ class _Regions:
         self._inside(node)
         region = self.plan.regions.get(id(node)) if isinstance(node, (gast.Try, gast.With)) else None
         if region is None:
+            if isinstance(node, TRIES) and (node.handlers or node.finalbody) and not _is_round(node):
+                self._watch(node)
             return [node]
         rewritten = self._with_rounds(node, region) if isinstance(node, gast.With) else self._try_rounds(node, region)
         return [build.placed(new, node) for new in rewritten]
@@ -97,6 +99,19 @@ class _Regions:
                 setattr(node, name, self.block(inner))
         for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             part.body = self.block(part.body)
+
+    def _watch(self, node: Any) -> None:
+        """The body of a try that keeps its form reports what it records that may raise."""
+        first = node.body[0]
+        if isinstance(first, gast.Assign) and build.is_operation(first.value, "watch"):
+            return
+        mark = self.namer.fresh("try_")
+        what = build.constant("a finally" if not node.handlers else "an except clause")
+        start = build.assign(mark, build.operate("watch", what))
+        stop = gast.Expr(build.operate("watched", build.name(mark)))
+        leaves = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
+        ending = [] if leaves else [build.placed(stop, node.body[-1])]
+        node.body = [build.placed(start, first), *_Leaving(mark).visit_list(node.body), *ending]
 
     def _try_rounds(self, node: Any, region: Region) -> list[Any]:
         """The statement in a loop over rounds; one with handlers and a finally is two statements."""
@@ -284,6 +299,52 @@ class _Regions:
         ]
         names = [build.name(getter), build.name(setter), build.strings(cells)]
         return gast.Tuple(names, gast.Load()), functions
+
+
+class _Leaving(Transformer):
+    """Ways out of a try body report to `watched` too."""
+
+    def __init__(self, mark: str) -> None:
+        super().__init__()
+        self.mark = mark
+        self.in_loop = False
+
+    def visit_For(self, node: Any) -> Any:
+        """A break or continue of a loop inside does not leave the try."""
+        before, self.in_loop = self.in_loop, True
+        node.body = self.visit_list(node.body)
+        self.in_loop = before
+        node.orelse = self.visit_list(node.orelse)
+        return node
+
+    visit_While = visit_AsyncFor = visit_For
+
+    def visit_Return(self, node: Any) -> Any:
+        if node.value is None or isinstance(node.value, (gast.Constant, gast.Name)):
+            return self._before(node)
+        node.value = build.placed(build.operate("watched", build.name(self.mark), node.value), node.value)
+        return node
+
+    def _before(self, node: Any) -> Any:
+        return [build.placed(gast.Expr(build.operate("watched", build.name(self.mark))), node), node]
+
+    def visit_Break(self, node: Any) -> Any:
+        return node if self.in_loop else self._before(node)
+
+    visit_Continue = visit_Break
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        return node
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
+
+
+def _is_round(node: Any) -> bool:
+    """Whether a try is one that the rounds of another are made of."""
+    types = [handler.type for handler in node.handlers if handler.type is not None]
+    told = node.body[0] if node.body else None
+    begins = isinstance(told, gast.Expr) and build.is_operation(told.value, "begin")
+    return begins or any(build.is_operation(kind, "unwound", "caught") for kind in types)
 
 
 def _unannotated(body: list[Any], cells: tuple[str, ...]) -> list[Any]:

@@ -71,6 +71,16 @@ def traced(container: Any) -> Any:
     return container if kind is None else kind(container)
 
 
+def untraced_copy(value: Any) -> Any:
+    """New containers of Python's own for those in a result, which belong to the trace; everything else as it is."""
+    kind = PLAIN.get(type(value), type(value))
+    if kind not in KINDS:
+        return tuple(map(untraced_copy, value)) if kind is tuple else value
+    if kind is dict:
+        return {key: untraced_copy(item) for key, item in dict.items(value)}
+    return kind(map(untraced_copy, kind.__iter__(value)))
+
+
 def heap_of(value: Any) -> SymbolicObject | None:
     """The object of the graph that a container has become."""
     return value._heap if type(value) in PLAIN else None

@@ -257,7 +257,8 @@ def _mismatch(op: Op, first: DType, other: DType, position: int, region: Region 
     if region is None:
         return InvalidArgumentError(
             f"cannot compute {op.graphdef} as input #{position}(zero-based) was expected to be a {first.name} tensor "
-            f"but is a {other.name} tensor [Op:{op.graphdef}]. {remedy}"
+            f"but is a {other.name} tensor [Op:{op.graphdef}]. {remedy}",
+            current_place(),
         )
     return TypeError(
         f"Input {'xyzw'[min(position, 3)]!r} of {op.graphdef!r} Op has type {other.name} that does not match type "

@@ -210,8 +210,10 @@ def _boxed_tensor(value: Any, region: Region) -> SymbolicObject:
         return constant_object(tensor.numpy().item())
     if tensor.weak:
         how = "number"
-    elif region.contract == COMPILE:
+    elif region.contract == COMPILE and tensor.type.shape == ():
         how = "array"
+    elif region.contract == COMPILE:
+        raise StagingError("an array becomes part of a list, dict or name that only the graph knows", current_place())
     else:
         raise StagingError(
             "a tensor becomes part of a list, dict or name whose type only the graph knows", current_place(),

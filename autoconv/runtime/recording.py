@@ -35,7 +35,7 @@ class Trace:
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`, `concretise`
     ; what is in `before_node` is told before a node is recorded that does more than compute; `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that
     the traced code made, `leaf_positions` the arguments that are numbers. `watch` is told of each function that is
-    converted because traced code calls it.
+    converted because traced code calls it. `refusal` is an error that the traced code may have swallowed.
     """
 
     root: Region
@@ -52,6 +52,7 @@ class Trace:
     owned: dict[int, Any] | None = None
     leaf_positions: dict[Value, int] | None = None
     watch: Any = None
+    refusal: Exception | None = None
     scope: str = ""
     converts: bool = True
 

@@ -7,7 +7,7 @@ import linecache
 import os
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from types import CodeType, FrameType, TracebackType
 
 import numpy as np
@@ -28,6 +28,8 @@ _CALL_THUNKS = (f"{_OPERATORS}conditionals.py", f"{_OPERATORS}deferred.py", f"{_
 _START = "trace_function"
 _KNOWN_LIMIT = 20_000
 _DEPTH_LIMIT = 150
+
+_find_columns: Callable[[CodeType, int, int], tuple[int, int] | None] | None = None
 
 Position = tuple[CodeType, int]
 # Spans by the identities of code and caller, which are kept so that no other object gets them.
@@ -59,7 +61,8 @@ def span_of_error(error: BaseException) -> Span | None:
     entries = list(_entries(error.__traceback__))
     users = shown([entry.tb_frame.f_code for entry in entries])
     raised = [(e.tb_frame.f_code, e.tb_lasti) for e, is_users in zip(entries, users, strict=True) if is_users]
-    return span_of((*reversed(raised), *_positions(sys._getframe(1))))
+    passed = {id(entry.tb_frame) for entry in entries}  # a function whose handler runs is in the traceback already
+    return span_of((*reversed(raised), *_positions(sys._getframe(1), passed)))
 
 
 def user_frame() -> FrameType | None:
@@ -138,14 +141,16 @@ def is_region(code: CodeType) -> bool:
     return code.co_qualname.endswith(REGION)
 
 
-def _positions(frame: FrameType | None) -> list[Position]:
-    """The user's frames, innermost first, up to where the trace starts, or as many as are worth telling."""
+def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[Position]:
+    """The user's frames but those left out by identity, innermost first, up to where the trace starts, or as many as
+    are worth telling."""
     found: list[Position] = []
     while frame is not None and len(found) < _DEPTH_LIMIT:
         code = frame.f_code
         if code.co_name == _START and is_own_file(code.co_filename):
             break
-        found.append((code, frame.f_lasti))
+        if id(frame) not in left_out:
+            found.append((code, frame.f_lasti))
         frame = frame.f_back
     users = shown([code for code, _ in reversed(found)])
     return [position for position, is_users in zip(found, reversed(users), strict=True) if is_users]
@@ -162,8 +167,18 @@ def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:
             inside = False
 
 
+def find_columns_by(find: Callable[[CodeType, int, int], tuple[int, int] | None]) -> None:
+    """Has `find(code, instruction, line)` asked for (column, last column) where a line table has none."""
+    global _find_columns
+    _find_columns = find
+
+
 def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
     line, end_line, column, end_column = position_in(code, instruction)
+    if line and column is None and _find_columns is not None and instruction >= 0:
+        found = _find_columns(code, instruction, line)
+        if found is not None:
+            end_line, (column, end_column) = line, found
     return Span(
         code.co_filename,
         line or code.co_firstlineno,

@@ -18,6 +18,7 @@ from autoconv.runtime.recording import current_region
 from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.static import static_value
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tracebacks import presented_methods
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class _Knowledge:
         self.kind = kind
 
 
+@presented_methods
 class TensorArray:
     """Tensors by position. Use what `write` and `unstack` return; while tracing nothing is changed in place.
 

@@ -8,13 +8,15 @@ import inspect
 import linecache
 import re
 from collections.abc import Callable
-from types import CodeType, FrameType, TracebackType
-from typing import Any
+from types import CodeType, FrameType, FunctionType, TracebackType
+from typing import Any, TypeVar
 
 from autoconv.errors import AutoconvError, Place
 from autoconv.graph.graph import Span
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import is_own_file, is_region, place_of, shown, span_of
+
+Class = TypeVar("Class", bound=type)
 
 
 def present(error: BaseException) -> None:
@@ -31,7 +33,8 @@ def present(error: BaseException) -> None:
         if each is not None and id(each) not in seen:
             seen.add(id(each))
             _present(each)
-            waiting += [each.__cause__, each.__context__, *(getattr(each, "exceptions", None) or ())]
+            waiting += [each.__cause__, each.__context__]
+            waiting += each.exceptions if isinstance(each, BaseExceptionGroup) else ()
 
 
 def hide(error: BaseException) -> None:
@@ -54,7 +57,31 @@ def presented(function: Callable[..., Any]) -> Any:
             present(error)
             raise
 
+    run.__autoconv_presented__ = True  # type: ignore[attr-defined]
     return run
+
+
+_PRESENTED: dict[Callable[..., Any], Any] = {}
+
+
+def present_functions(names: dict[str, Any]) -> None:
+    """Makes the public functions of this package among `names` present their errors; one and the same function stays
+    one."""
+    for name, value in names.items():
+        if isinstance(value, FunctionType) and not name.startswith("_") and is_own_file(value.__code__.co_filename):
+            names[name] = _PRESENTED.get(value) or _PRESENTED.setdefault(value, _once(value))
+
+
+def presented_methods(cls: Class) -> Class:
+    """The class, whose public methods present their errors."""
+    for name, value in vars(cls).copy().items():
+        if isinstance(value, FunctionType) and not name.startswith("_"):
+            setattr(cls, name, _once(value))
+    return cls
+
+
+def _once(function: Callable[..., Any]) -> Any:
+    return function if getattr(function, "__autoconv_presented__", False) else presented(function)
 
 
 def at_definition(error: BaseException, function: Any) -> BaseException:

@@ -18,6 +18,7 @@ from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.static import static_value
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, TensorReference
 from autoconv.runtime.tensor_methods import TensorMethods
+from autoconv.runtime.tracebacks import presented_methods
 from autoconv.runtime.variable_updates import (
     VariableAggregation,
     VariableSynchronization,
@@ -56,6 +57,7 @@ class VariableType(type):
         return create(super().__call__, dict(list(bound.arguments.items())[1:]))
 
 
+@presented_methods
 class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     """A tensor that can be assigned.
 

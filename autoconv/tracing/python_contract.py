@@ -18,6 +18,7 @@ import numpy as np
 
 from autoconv.operators.staging import AbandonTrace
 from autoconv.runtime import dispatch
+from autoconv.runtime.containers import PLAIN, materialise
 from autoconv.runtime.objects import record_object
 from autoconv.runtime.recording import Trace
 from autoconv.runtime.structure import mutable_parts, plain_kind
@@ -82,9 +83,12 @@ def _is_pure(function: Any) -> bool:
 
 def check_identities(result: Any, outside: Iterable[Any]) -> None:
     """Raises RunPlain where a list or dict is returned that is held elsewhere too: a graph gives out copies."""
-    known = {id(part) for value in outside for part in mutable_parts(value)}
-    for part in mutable_parts(result):
-        if id(part) in known:
+    outer = {id(part) for value in outside for part in mutable_parts(value)}
+    known = set(outer)
+    for part in list(mutable_parts(result)):
+        if id(part) in known and type(part) in PLAIN and id(part) not in outer:
+            materialise(part)  # one object of the graph, for both names
+        elif id(part) in known:
             raise RunPlain(f"a {plain_kind(part).__name__} is returned that is known by another name too")
         known.add(id(part))
 

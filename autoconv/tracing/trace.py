@@ -16,7 +16,7 @@ from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.calls import converted
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
 from autoconv.optimise import optimise
-from autoconv.runtime.containers import heap_of
+from autoconv.runtime.containers import TracedSet, heap_of
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.journal import Journal
 from autoconv.runtime.objects import SymbolicObject
@@ -91,6 +91,8 @@ def _trace(
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
         result = _invoke(target, signature, arguments)
+        if trace.refusal is not None:
+            raise trace.refusal
         _check_not_modified(call, copies, before, signature, contract, function)
         if contract == COMPILE:
             python_contract.check_identities(result, (*copies, *guards.values()))
@@ -268,7 +270,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if trace.contract == COMPILE:
         if tensor is not None:
             return _symbolic(tensor, trace)
-        if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type, range)):
+        if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type, range, TracedSet)):
             return value
         if isinstance(value, (np.ndarray, np.generic)):
             return _symbolic(EagerTensor(value), trace)

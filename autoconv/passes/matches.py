@@ -1,0 +1,176 @@
+"""match becomes a chain of ifs: what a pattern asks of the subject is a condition, what it captures an assignment.
+
+    def f(point):
+        match point:
+            case (0, y):
+                return y
+            case Point(x=x) if x > 0:
+                return x
+            case _:
+                return None
+    # becomes
+    def f(point):
+        subject_ = point
+        if ag__.is_sequence(subject_, 2) and subject_[0] == 0:
+            y = subject_[1]
+            return y
+        else:
+            matched_ = False
+            if ag__.is_instance(subject_, Point, ('x',)):
+                x = subject_.x
+                if x > 0:
+                    matched_ = True
+                    return x
+            if not matched_:
+                return None
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from typing import Any
+
+import gast
+
+from autoconv.passes.base import Context, FunctionPass
+from autoconv.syntax import build
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return Matches(context).visit(tree)
+
+
+class Matches(FunctionPass):
+    def visit_Match(self, node: Any) -> Any:
+        self.generic(node)
+        subject = self.namer.fresh("subject_")
+        first = build.placed(build.assign(subject, node.subject), node)
+        return [first, *self._cases(node.cases, subject, node)]
+
+    def _cases(self, cases: list[Any], subject: str, node: Any) -> list[Any]:
+        if not cases:
+            return []
+        case, rest = cases[0], cases[1:]
+        pattern = _Pattern()
+        pattern.read(case.pattern, build.name(subject))
+        captures = [build.placed(build.assign(name, value), case.pattern) for name, value in pattern.captures]
+        if case.guard is None:
+            if not pattern.tests:
+                return [*captures, *case.body]
+            return [self._if(pattern.test(), [*captures, *case.body], self._cases(rest, subject, node), case)]
+        if not captures:
+            test = _and([*pattern.tests, case.guard])
+            return [self._if(test, case.body, self._cases(rest, subject, node), case)]
+        # what the pattern captured stays, whether the guard holds or not
+        matched = self.namer.fresh("matched_")
+        found = build.placed(build.assign(matched, build.constant(True)), case.guard)
+        guarded = self._if(case.guard, [found, *case.body], [], case)
+        inner = [*captures, guarded]
+        before = build.placed(build.assign(matched, build.constant(False)), node)
+        statements = [before, *inner] if not pattern.tests else [before, self._if(pattern.test(), inner, [], case)]
+        otherwise = self._cases(rest, subject, node)
+        if otherwise:
+            unmatched = gast.UnaryOp(gast.Not(), build.name(matched))
+            statements.append(self._if(unmatched, otherwise, [], case))
+        return statements
+
+    def _if(self, test: Any, body: list[Any], orelse: list[Any], like: Any) -> Any:
+        return self.context.mark(build.placed(gast.If(test, body, orelse), like.pattern))
+
+
+class _Pattern:
+    """What one pattern asks of its subject, in order, and what it captures."""
+
+    def __init__(self) -> None:
+        self.tests: list[Any] = []
+        self.captures: list[tuple[str, Any]] = []
+
+    def test(self) -> Any:
+        return _and(self.tests)
+
+    def read(self, pattern: Any, subject: Any) -> None:
+        subject = copy.deepcopy(subject)
+        kind = type(pattern).__name__.removeprefix("Match").lower()
+        getattr(self, f"_{kind}")(pattern, subject)
+
+    def _value(self, pattern: Any, subject: Any) -> None:
+        self.tests.append(gast.Compare(subject, [gast.Eq()], [pattern.value]))
+
+    def _singleton(self, pattern: Any, subject: Any) -> None:
+        self.tests.append(gast.Compare(subject, [gast.Is()], [build.constant(pattern.value)]))
+
+    def _as(self, pattern: Any, subject: Any) -> None:
+        if pattern.pattern is not None:
+            self.read(pattern.pattern, subject)
+        if pattern.name is not None:
+            self.captures.append((_text(pattern.name), copy.deepcopy(subject)))
+
+    def _or(self, pattern: Any, subject: Any) -> None:
+        """Alternatives that capture are told apart once more where their names are assigned."""
+        parts = []
+        for alternative in pattern.patterns:
+            part = _Pattern()
+            part.read(alternative, subject)
+            parts.append(part)
+        tests = [part.test() if part.tests else build.constant(True) for part in parts]
+        self.tests.append(tests[0] if len(tests) == 1 else gast.BoolOp(gast.Or(), tests))
+        for name in dict(parts[0].captures):
+            value = dict(parts[-1].captures)[name]
+            for part in reversed(parts[:-1]):
+                condition = part.test() if part.tests else build.constant(True)
+                value = gast.IfExp(copy.deepcopy(condition), dict(part.captures)[name], value)
+            self.captures.append((name, value))
+
+    def _sequence(self, pattern: Any, subject: Any) -> None:
+        items = pattern.patterns
+        star = next((i for i, item in enumerate(items) if isinstance(item, gast.MatchStar)), None)
+        count = build.constant(len(items) if star is None else len(items) - 1)
+        extra = [] if star is None else [build.constant(True)]
+        self.tests.append(build.operate("is_sequence", subject, count, *extra))
+        subject_again = functools.partial(copy.deepcopy, subject)
+        for position, item in enumerate(items):
+            if star is not None and position == star:
+                if item.name is not None:
+                    behind = position - len(items) + 1
+                    end = build.constant(behind) if behind else None
+                    part = gast.Subscript(subject_again(), gast.Slice(build.constant(position), end, None), gast.Load())
+                    listed = build.call(build.name("list"), part)
+                    self.captures.append((_text(item.name), listed))
+                continue
+            index = position if star is None or position < star else position - len(items)
+            self.read(item, gast.Subscript(subject, _index(index), gast.Load()))
+
+    def _mapping(self, pattern: Any, subject: Any) -> None:
+        self.tests.append(build.operate("is_mapping", subject, gast.Tuple(copy.deepcopy(list(pattern.keys)), gast.Load())))
+        for key, value in zip(pattern.keys, pattern.patterns, strict=True):
+            self.read(value, gast.Subscript(subject, key, gast.Load()))
+        if pattern.rest is not None:
+            keys = gast.Tuple(list(pattern.keys), gast.Load())
+            self.captures.append((_text(pattern.rest), build.operate("rest_of", copy.deepcopy(subject), copy.deepcopy(keys))))
+
+    def _class(self, pattern: Any, subject: Any) -> None:
+        extra: list[Any] = []
+        if pattern.patterns or pattern.kwd_attrs:
+            extra.append(build.strings(map(_text, pattern.kwd_attrs)))
+        if pattern.patterns:
+            extra.append(build.constant(len(pattern.patterns)))
+        self.tests.append(build.operate("is_instance", subject, pattern.cls, *extra))
+        for position, item in enumerate(pattern.patterns):
+            cls = copy.deepcopy(pattern.cls)
+            self.read(item, build.operate("match_argument", subject, cls, build.constant(position)))
+        for name, item in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
+            self.read(item, gast.Attribute(subject, _text(name), gast.Load()))
+
+
+def _and(tests: list[Any]) -> Any:
+    return tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
+
+
+def _index(position: int) -> Any:
+    constant = build.constant(abs(position))
+    return constant if position >= 0 else gast.UnaryOp(gast.USub(), constant)
+
+
+def _text(name: Any) -> str:
+    return name if isinstance(name, str) else name.id
