@@ -2,7 +2,6 @@
 
 import importlib.util
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -23,17 +22,7 @@ from differential.smaller import smaller  # noqa: E402
 from grammar.features import EXCLUDED, FEATURES, grammar_nodes, nodes_of  # noqa: E402
 from grammar.program import Program, program  # noqa: E402
 
-# What compiled programs get wrong at present; the other features have to be right, and these once their line goes.
-FAULTY = {
-    "array_writes": "a view of an array argument that is changed ends in StagingError",
-    "causes": "an exception raised by a graph has no __cause__",
-    "log_global": "a global list that a function of the module changes breaks the trace",
-    "mixed": "a number that is an int on one path and a float on the other comes out as the float",
-    "strings": "methods of text that a tensor chooses end in RecursionError",
-    "try": "handlers catch what refuses the trace",
-    "with": "effects of __exit__ on globals happen while tracing only",
-}
-SEEDS = range(0, 100, 20)
+SEEDS = range(0, 80, 20)
 
 
 def failures(jobs):
@@ -46,14 +35,13 @@ def failures(jobs):
 
 @pytest.mark.parametrize("start", SEEDS)
 def test_converted_programs_mean_the_same(start):
-    found = failures([full.Job(seed, stages="converted") for seed in range(start, start + 20)])
+    found = failures([full.Job(seed, stages="converted") for seed in range(start + 100, start + 120)])
     assert not found, found
 
 
 @pytest.mark.parametrize("start", SEEDS)
 def test_compiled_programs_mean_the_same(start):
-    jobs = [full.Job(seed, without=tuple(FAULTY), subsets=seed % 3 == 0) for seed in range(start, start + 20)]
-    found = failures(jobs)
+    found = failures([full.Job(seed, subsets=seed % 5 == 0) for seed in range(start, start + 20)])
     assert not found, found
 
 
@@ -62,13 +50,17 @@ def test_programs_are_the_same_every_time():
 
 
 def test_every_node_of_the_grammar_is_written_or_left_out_with_a_reason():
-    found = Counter(node for seed in range(800) for node in nodes_of(program(seed).source))
-    assert {name for name in grammar_nodes() if not found[name]} <= set(EXCLUDED)
-    assert not set(found) & set(EXCLUDED)
+    wanted = set(grammar_nodes()) - set(EXCLUDED)
+    found: set[str] = set()
+    for seed in range(1000):
+        found |= nodes_of(program(seed).source)
+        if found >= wanted:
+            break
+    assert found == wanted
 
 
 def test_every_program_is_valid_and_most_calls_return_by_different_paths():
-    summary, _ = full.search([full.Job(seed, stages="converted") for seed in range(300, 340)])
+    summary, _ = full.search([full.Job(seed, stages="converted") for seed in range(300, 330)])
     assert summary.returned > 0.8 * summary.programs * 6
     assert summary.paths > 1.8 * summary.programs
 

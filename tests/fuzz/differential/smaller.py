@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 import warnings
 from dataclasses import replace
 
@@ -16,14 +17,20 @@ from differential.verdict import Verdict, judge
 _BROKEN = {"NameError", "UnboundLocalError", "TypeError", "AttributeError"}
 
 
-def smaller(program: Program, verdict: Verdict, rounds: int = 1_500) -> Program:
-    """The program with as little as possible that still has the verdict's status and kind."""
+def smaller(program: Program, verdict: Verdict, rounds: int = 1_500, seconds: float = 120) -> Program:
+    """The program with as little as possible that still has the verdict's status and kind.
+
+    It is what was found after so many candidates, or so many seconds.
+    """
     allowed = _raised(program)
+    end = time.monotonic() + seconds
     subsets = " without [" in verdict.kind
     stages = "converted" if verdict.kind.startswith(("converted", "conversion")) else "compiled"
     program = _fewer_inputs(program, verdict, subsets, stages)
 
     def same(text: str) -> bool:
+        if time.monotonic() > end:
+            return False
         candidate = replace(program, source=text + "\n")
         try:
             with warnings.catch_warnings():

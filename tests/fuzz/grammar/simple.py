@@ -193,7 +193,7 @@ class Simple(Containers):
         value = self.small(self.integer(1))
         return self.choose([
             (2, "", lambda: self.put(f"{name}[{self.one('0', '1', '2', self.integer(1) + ' % 3')}] = {value}")),
-            (1, "", lambda: self.put(f"{name} += {value}")),
+            (1, "", lambda: self.put(f"{name}{'' if self.scope.kind == 'program' else '[1]'} += {value}")),
             (1, "", lambda: self.put(f"{name}[{self.one('0', '-1')}] += {value}")),
             (0.4, "slices", lambda: self.put(f"{name}[{self.one(':2', '1:', ':')}] = {value}")),
         ])  # fmt: skip
