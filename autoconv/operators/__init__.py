@@ -5,6 +5,7 @@ from __future__ import annotations
 from autoconv.errors import ItemAssignmentError
 from autoconv.operators import variants as _variants  # gives variants their operators
 from autoconv.operators.calls import call, do_not_convert
+from autoconv.operators.comprehensions import dict_of, generator, list_of, nested, set_of
 from autoconv.operators.conditionals import (
     and_,
     holds,
@@ -88,7 +89,7 @@ follow(_set_untraced)
 __all__ = [
     "BREAK", "CONTINUE", "ItemAssignmentError", "NORMAL", "RETURN", "Undefined", "after_loop", "and_",
     "as_exception", "attempts", "begin", "augment_item_of", "call", "caught", "completed", "context",
-    "del_attr", "del_item", "deleted", "do_not_convert", "end", "entering", "exception", "for_stmt",
+    "del_attr", "del_item", "deleted", "dict_of", "generator", "list_of", "nested", "set_of", "do_not_convert", "end", "entering", "exception", "for_stmt",
     "get_item", "formatted", "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift",
     "imatmul", "imod", "imul", "in_", "ior", "ipow", "irshift", "is_", "is_not", "isub", "iterate",
     "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "leaves", "managed", "module", "new", "new_dict",
@@ -105,7 +106,7 @@ _QUIET = {
     quiet_logic: "and_ or_",
     quiet_branch: "if_stmt switch_stmt",
     quiet_loop: "while_stmt for_stmt",
-    quiet: "holds set_item_of augment_item_of",
+    quiet: "list_of set_of dict_of generator holds set_item_of augment_item_of",
 }
 for _quiet, _names in _QUIET.items():
     globals().update({_name: _quiet(globals()[_name]) for _name in _names.split()})

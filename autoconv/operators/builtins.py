@@ -78,10 +78,15 @@ def _range(*bounds: Any) -> Any:
 def _len(x: Any) -> Any:
     tensor = _tensor(x)
     if tensor is None:
-        return x.length() if isinstance(x, Staged) else len(_value(x))
+        return _not_negative(x.length()) if isinstance(x, Staged) else len(_value(x))
     if tensor.type.shape == ():
         raise TypeError("len() of unsized object: the tensor has no dimensions")
     return leading_dimension(tensor)
+
+
+def _not_negative(length: Any) -> Any:
+    """The length of a range whose end lies before its start is 0."""
+    return dispatch.apply("select", length > 0, length, 0) if isinstance(length, Tensor) else builtins.max(length, 0)
 
 
 @_overrides(builtins.int)
@@ -236,11 +241,16 @@ def _reversed(iterable: Any) -> Any:
 
 @_overrides(builtins.map)
 def _map(function: Any, *iterables: Any) -> Any:
+    if any(map(_symbolic, iterables)):
+        return StagedMap(called(function), *iterables)
+    return builtins.map(called(function), *iterables)
+
+
+def called(function: Any) -> Any:
+    """What to call instead of a function that a builtin is given."""
     from autoconv.operators.calls import call
 
-    if any(map(_symbolic, iterables)):
-        return StagedMap(call(function), *iterables)
-    return builtins.map(call(function), *iterables)
+    return call(function)
 
 
 @_overrides(builtins.sorted)

@@ -12,6 +12,7 @@ from typing import Any
 
 from autoconv.config import SETTINGS
 from autoconv.operators.builtins import OVERRIDES, override_for
+from autoconv.operators.consumers import extending
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import on_objects
@@ -48,7 +49,7 @@ def converted(function: Any, region: Any = None) -> Any:
         return _function(function, guard)
     if isinstance(function, types.MethodType):
         if type(function.__self__) in PLAIN:
-            return function
+            return extending(function) if function.__name__ == "extend" else function
         inner = function.__func__
         if isinstance(inner, types.FunctionType):
             return types.MethodType(_function(inner, guard), function.__self__)

@@ -13,6 +13,7 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.objects import SymbolicObject, apply_object
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
@@ -57,6 +58,11 @@ class StagedRange(Staged):
     def item(self, position: Any) -> Any:
         scaled = position if isinstance(self.step, int) and self.step == 1 else position * self.step
         return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
+
+    def __autoconv_box__(self) -> SymbolicObject:
+        """The range itself, in the graph."""
+        found: SymbolicObject = apply_object("range", self.start, self.stop, self.step)
+        return found
 
     def __str__(self) -> str:
         return "a range of tensors"

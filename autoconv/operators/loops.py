@@ -13,6 +13,7 @@ from autoconv.operators.attempts import attempt
 from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells, with_cells
 from autoconv.operators.iterables import Staged, as_staged, is_staged_iterable
 from autoconv.operators.layout import Variant
+from autoconv.operators.lazy import Lazy, Source
 from autoconv.operators.names import BREAK, NORMAL, goes_on
 from autoconv.operators.staging import stage_arms, stage_loop
 from autoconv.operators.variants import defined
@@ -95,6 +96,8 @@ def for_stmt(
     if current_region() is not None:
         if type(iterable) is Variant:
             return _for_variant(iterable, body, state, names, exit, cells)
+        if type(iterable) is Lazy:
+            return for_source(iterable, body, state, names, exit, cells)
         if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
             return _stage_for_object(iterable, body, state, names, code, cells)
         staged = as_staged(iterable)
@@ -219,6 +222,73 @@ def _for_variant(
     return stage_arms(known.tag, arms, state, names)
 
 
+def for_source(
+    source: Any,
+    body: Callable[..., Any],
+    state: tuple[Any, ...] = (),
+    names: tuple[str, ...] = (),
+    exit: str = "",
+    cells: Cells | None = None,
+) -> tuple[Any, ...]:
+    """A loop over what a comprehension or a generator expression gives; it is left early as a for statement is."""
+    if type(source) is Lazy:
+        final = for_source(source.take(), body, state, names, exit, cells)
+        if not exit:
+            source.finish()
+        return final
+    if type(source) is not Source:
+        return for_stmt(source, body, state, names, exit, cells)
+
+    def step(item: Any, *values: Any) -> Any:
+        return _chosen(source, source.conditions, source.unpack(item), body, values, names, exit, cells)
+
+    return for_stmt(_in_python(source.iterable), step, state, names, exit, cells)
+
+
+def _chosen(
+    source: Source,
+    conditions: tuple[Callable[..., Any], ...],
+    parts: tuple[Any, ...],
+    body: Callable[..., Any],
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    exit: str,
+    cells: Cells | None,
+) -> tuple[Any, ...]:
+    """The body for one item where the conditions that are left hold."""
+    for number, condition in enumerate(conditions):
+        value = condition(*parts)
+        if is_staged(value):
+            rest = conditions[number + 1 :]
+            arm = lambda *values: _chosen(source, rest, parts, body, values, names, exit, cells)
+            return if_stmt(value, arm, None, state, names, cells=cells) or ()
+        if not value:
+            return state
+    element = source.element(*parts)
+    if type(element) is Source:
+        return for_source(element, body, state, names, exit, cells)
+    return body(element, *state) or ()
+
+
+def _in_python(iterable: Any) -> Any:
+    """The iterable of a comprehension, whose items are gone over in Python where their number is known."""
+    if isinstance(iterable, range):
+        return iter(iterable)
+    if is_symbolic_iterable(iterable):
+        return iterable
+    return iterate(iterable)
+
+
+def is_symbolic_iterable(iterable: Any) -> bool:
+    """Whether only the running graph knows how many items there are."""
+    if current_region() is None:
+        return False
+    if type(iterable) in (Variant, Lazy, SymbolicObject) or heap_of(iterable) is not None:
+        return True
+    staged = as_staged(iterable)
+    return staged is not None and is_staged_iterable(staged) and not isinstance(staged.length(), (int, np.integer))
+
+
 def _noting(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
     if cells is None:
         return body
@@ -252,4 +322,4 @@ def iterate(iterable: Any) -> Any:
     return [staged.item(i) for i in range(int(length))]
 
 
-__all__ = ["NORMAL", "for_stmt", "goes_on", "iterate", "while_stmt"]
+__all__ = ["NORMAL", "for_source", "for_stmt", "goes_on", "is_symbolic_iterable", "iterate", "while_stmt"]

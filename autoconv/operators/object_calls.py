@@ -10,6 +10,8 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.builtins import OVERRIDES
+from autoconv.operators.comprehensions import collected
+from autoconv.operators.consumers import LATE, extend, is_deferred
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import distribute
 from autoconv.ops.objects import FUNCTIONS
@@ -40,6 +42,10 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
                 *args, *kwargs.values(),
             )  # fmt: skip
         owner = getattr(function, "__self__", None)
+        if isinstance(owner, (str, bytes, list)) and len(args) == 1 and is_deferred(args[0]):
+            if function.__name__ == "extend":
+                return extend(owner, args[0])
+            args = (collected(args[0]),) if function.__name__ == "join" else args
         if isinstance(owner, (str, bytes, dict, set, frozenset, list, tuple)) and type(owner) not in PLAIN:
             if holds_symbols((*args, *kwargs.values())) and function.__name__ not in ("append", "extend", "insert"):
                 operands = [owner, *args, *kwargs.values()]
@@ -69,7 +75,7 @@ _TEXTS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, com
 
 def graph_call(function: Any, args: Any, kwargs: Any) -> Any:
     """The builtin on objects of the graph; raises StagingError for one that there is no operation for."""
-    special = _SPECIAL.get(function)
+    special = _SPECIAL.get(function) or LATE.get(function)
     if special is not None and not kwargs:
         return special(*args)
     name = getattr(function, "__name__", "")

@@ -49,12 +49,12 @@ PASSES: tuple[Pass, ...] = (
     Pass("subscripts", subscripts.transform),
     Pass("logic", logic.transform),
     Pass("displays", displays.transform),
-    Pass("comprehensions", comprehensions.transform),
     Pass("texts", texts.transform),
     Pass("calls", calls.transform),
     Pass("exits", exits.transform),
     Pass("lifting", lifting.transform),
     Pass("control_flow", control_flow.transform),
+    Pass("comprehensions", comprehensions.transform),
     Pass("untraced", untraced.transform),
 )
 
@@ -72,6 +72,9 @@ MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
     ("exits", "lifting", "exit codes and return values are state like other variables"),
     ("exits", "control_flow", "a region can only become a function when nothing leaves it early"),
     ("lifting", "control_flow", "a region's arguments have to be assigned"),
+    ("lifting", "comprehensions", "what a comprehension reads from around it is known by its own form"),
+    ("control_flow", "comprehensions", "the functions that comprehensions become are no scopes of the user's"),
+    ("comprehensions", "untraced", "what runs untraced is not rewritten"),
     ("control_flow", "untraced", "what runs untraced is not rewritten"),
 )
 

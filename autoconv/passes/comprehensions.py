@@ -1,25 +1,37 @@
-"""Comprehensions and generator expressions iterate through an operator, and so do their conditions.
+"""Comprehensions and generator expressions become calls of operators, with functions of their targets.
 
-    def f(xs):
-        return [x * 2 for x in xs if x > 0]
+    def f(xs, table):
+        low = [x * 2 for x in xs if x > 0]
+        return {k: x for k, v in table for x in v}, low
     # becomes
-    def f(xs):
-        return [x * 2 for x in ag__.iterate(xs) if ag__.test(x > 0)]
+    def f(xs, table):
+        low = ag__.list_of(xs, lambda x: x * 2, lambda x: x > 0)
+        return ag__.dict_of(table, lambda k, v: ag__.nested(v, lambda x: (k, x)), into='k, v'), low
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import gast
 
+from autoconv.analysis.scopes import free_names, own_names
 from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.calls import FRAME_CALLS
 from autoconv.syntax import build
+from autoconv.syntax.tree import COMPREHENSIONS, inner_parts, walk
 
 _KINDS = {
-    gast.ListComp: "list comprehension", gast.SetComp: "set comprehension",
-    gast.DictComp: "dict comprehension", gast.GeneratorExp: "generator expression",
-}  # fmt: skip
+    gast.ListComp: ("list comprehension", "list_of"),
+    gast.SetComp: ("set comprehension", "set_of"),
+    gast.DictComp: ("dict comprehension", "dict_of"),
+    gast.GeneratorExp: ("generator expression", "generator"),
+}
+# What goes over a generator expression at once, before the names in it change.
+_CONSUMERS = frozenset(
+    {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple", "join"}
+)
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -28,17 +40,112 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 class Comprehensions(FunctionPass):
     def visit_ListComp(self, node: Any) -> Any:
+        kind, operator = _KINDS[type(node)]
+        reason = self._why_kept(node)
         self.generic(node)
-        kind = _KINDS[type(node)]
-        if any(generator.is_async for generator in node.generators):
-            self.context.note(kind, node, self.function, "plain", False, "asynchronous")
-            return node
-        for generator in node.generators:
-            generator.iter = build.wrapped("iterate", generator.iter)
-            generator.ifs = [build.wrapped("test", test) for test in generator.ifs]
-        conditional = any(generator.ifs for generator in node.generators)
-        reason = "the number of elements would depend on a tensor" if conditional else ""
-        self.context.note(kind, node, self.function, "statement", not conditional, reason)
-        return node
+        if reason:
+            return self._kept(node, kind, reason)
+        self.context.note(kind, node, self.function, "functional", True)
+        element = gast.Tuple([node.key, node.value], gast.Load()) if isinstance(node, gast.DictComp) else node.elt
+        for position, part in reversed(list(enumerate(node.generators))):
+            element = build.placed(self._operation(operator if position == 0 else "nested", part, element), node)
+        return element
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+
+    def _operation(self, operator: str, part: Any, element: Any) -> Any:
+        """`ag__.operator(iterable, lambda target: element, lambda target: condition, into='the target')`"""
+        names, into = self._parameters(part.target)
+        keywords = {} if isinstance(part.target, gast.Name) else {"into": build.constant(into)}
+        functions = [self.context.mark(gast.Lambda(build.arguments(names), body)) for body in (element, *part.ifs)]
+        return build.operate(operator, part.iter, *functions, **keywords)
+
+    def _parameters(self, target: Any) -> tuple[list[str], str]:
+        """The names that a target assigns, one for each place in it, and the target as text."""
+        found = [node.id for node in _names(target)]
+        last = {name: position for position, name in enumerate(found)}
+        names = [n if last[n] == i else self.namer.fresh(f"{n.strip('_')}_") for i, n in enumerate(found)]
+        return names, _text(target, iter(names), outermost=True)
+
+    def _kept(self, node: Any, kind: str, reason: str) -> Any:
+        """The comprehension as it stands: it iterates through an operator, and so do its conditions."""
+        asynchronous = any(generator.is_async for generator in node.generators)
+        self.context.note(kind, node, self.function, "plain" if asynchronous else "statement", False, reason)
+        if not asynchronous:
+            for generator in node.generators:
+                generator.iter = build.wrapped("iterate", generator.iter)
+                generator.ifs = [build.wrapped("test", test) for test in generator.ifs]
+        return node if isinstance(node, gast.GeneratorExp) else build.wrapped("new", node)
+
+    def visit_Call(self, node: Any) -> Any:
+        """Those that were kept before stay as they are."""
+        if build.is_operation(node, "new") and isinstance(node.args[0], COMPREHENSIONS):
+            kept = self.visit(node.args[0])
+            return kept if build.is_operation(kept, "new") else build.placed(build.operate("new", kept), node)
+        return self.generic(node)
+
+    def _why_kept(self, node: Any) -> str:
+        """Why a comprehension keeps its form, '' where it does not."""
+        if any(generator.is_async for generator in node.generators):
+            return "asynchronous"
+        inner = [child for part in inner_parts(node) for child in walk(part)]
+        if any(isinstance(child, (gast.Await, gast.NamedExpr)) for child in inner):
+            return "an await or an assignment expression in it"
+        if any(isinstance(child, gast.Name) and child.id in FRAME_CALLS for child in inner):
+            return "a function in it that looks at its frame"
+        if not all(_is_plain(generator.target) for generator in node.generators):
+            return "a target that is no name"
+        if any(build.is_operation(generator.iter, "iterate") for generator in node.generators):
+            return "it is rewritten already"
+        names = own_names(node)
+        if any(free_names(scope) & names for scope in self._functions_in(node)):
+            return "functions in it share its names"
+        return ""
+
+    def _functions_in(self, node: Any) -> Iterator[Any]:
+        """The functions of the user's in a comprehension, and the generators that may outlive an iteration."""
+        at_once = set()
+        for part in inner_parts(node):
+            for child in walk(part):
+                if isinstance(child, gast.Call) and _consumes(child.func) and child.args:
+                    at_once.add(id(child.args[0]))
+        for part in inner_parts(node):
+            for child in walk(part):
+                is_lambda = isinstance(child, gast.Lambda) and not self.context.is_generated(child)
+                if is_lambda or (isinstance(child, gast.GeneratorExp) and id(child) not in at_once):
+                    yield child
+
+
+def _consumes(function: Any) -> bool:
+    if build.is_operation(function, "call"):
+        function = function.args[0]
+    if isinstance(function, gast.Attribute):
+        return bool(function.attr == "join")
+    return isinstance(function, gast.Name) and function.id in _CONSUMERS
+
+
+def _is_plain(target: Any) -> bool:
+    """Whether a target is names alone, in as many tuples as it likes, not an empty one."""
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return bool(target.elts) and all(map(_is_plain, target.elts))
+    if isinstance(target, gast.Starred):
+        return isinstance(target.value, gast.Name)
+    return isinstance(target, gast.Name)
+
+
+def _names(target: Any) -> Iterator[Any]:
+    if isinstance(target, gast.Name):
+        yield target
+    for child in getattr(target, "elts", ()) or ([target.value] if isinstance(target, gast.Starred) else ()):
+        yield from _names(child)
+
+
+def _text(target: Any, names: Iterator[str], outermost: bool = False) -> str:
+    """The target with those names, in order."""
+    if isinstance(target, gast.Name):
+        return next(names)
+    if isinstance(target, gast.Starred):
+        return f"*{_text(target.value, names)}"
+    parts = [_text(part, names) for part in target.elts]
+    inside = ", ".join(parts) + ("," if len(parts) == 1 else "")
+    return inside if outermost else f"({inside})"

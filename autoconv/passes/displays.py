@@ -18,7 +18,7 @@ import gast
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 
-_MADE = (gast.List, gast.Set, gast.Dict, gast.ListComp, gast.SetComp, gast.DictComp)
+_MADE = (gast.List, gast.Set, gast.Dict)
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -29,17 +29,6 @@ class Displays(FunctionPass):
     def visit_List(self, node: Any) -> Any:
         self.generic(node)
         return build.wrapped("new", node) if isinstance(node.ctx, gast.Load) else node
-
-    def visit_ListComp(self, node: Any) -> Any:
-        self.generic(node)
-        return build.wrapped("new", node)
-
-    visit_SetComp = visit_ListComp
-
-    def visit_DictComp(self, node: Any) -> Any:
-        """A key that only the running graph knows cannot be hashed now: the pairs become a dict of the graph."""
-        self.generic(node)
-        return build.wrapped("new", node)
 
     def visit_Set(self, node: Any) -> Any:
         self.generic(node)
@@ -78,7 +67,7 @@ class Displays(FunctionPass):
         return node
 
     def visit_Call(self, node: Any) -> Any:
-        if build.is_operation(node, "new", "iterate"):
+        if build.is_operation(node, "new"):
             node.args = [self._inside(node.args[0])]
             return node
         if build.is_operation(node, "in_", "not_in"):

@@ -1,0 +1,171 @@
+"""Builtins that go over generator expressions, ranges of tensors and the like as a loop of the graph.
+
+On everything else they are what `builtins` says."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import int64
+from autoconv.graph.types import TensorType
+from autoconv.operators.builtins import OVERRIDES, called
+from autoconv.operators.comprehensions import collected, collected_set, generator
+from autoconv.operators.conditionals import if_stmt
+from autoconv.operators.iterables import Staged, StagedRange
+from autoconv.operators.lazy import Lazy
+from autoconv.operators.loops import for_source, is_symbolic_iterable
+from autoconv.operators.names import BREAK, NORMAL
+from autoconv.runtime.containers import PLAIN, heap_of, traced
+from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, unboxed
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
+
+_INTEGER = TensorType(int64, (), True)
+
+
+def is_deferred(iterable: Any) -> bool:
+    """Whether something is to be gone over by a loop of ours: Python cannot, or not as well."""
+    if current_region() is None:
+        return False
+    return type(iterable) is Lazy or (isinstance(iterable, Staged) and is_symbolic_iterable(iterable))
+
+
+def _is_compiled() -> bool:
+    region = current_region()
+    return region is not None and region.contract == COMPILE
+
+
+def _consumer(function: Any) -> Callable[[Any], Any]:
+    """Registers what a builtin does where its one positional argument is deferred."""
+    otherwise = OVERRIDES.get(function, function)
+
+    def register(ours: Callable[..., Any]) -> Any:
+        def consume(*args: Any, **kwargs: Any) -> Any:
+            if not args or not is_deferred(args[0]) or (len(args) > 1 and function is not builtins.sum):
+                return otherwise(*args, **kwargs)
+            if type(args[0]) is StagedRange and _is_compiled() and function in _OF_RANGES and len(args) == 1:
+                return _of_range(function, args[0], kwargs)
+            return ours(*args, **kwargs)
+
+        OVERRIDES[function] = consume
+        return ours
+
+    return register
+
+
+# What is one operation on a range.
+_OF_RANGES = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
+
+
+def _of_range(function: Any, numbers: StagedRange, kwargs: dict[str, Any]) -> Any:
+    if any(map(callable, kwargs.values())):
+        return _whole(function, collected(numbers), kwargs)
+    found = apply_object(function.__name__, numbers, *kwargs.values(), keywords=tuple(kwargs))
+    return unboxed(found, _INTEGER) if function in (sum, min, max) and not kwargs else found
+
+
+@_consumer(builtins.sum)
+def _sum(iterable: Any, start: Any = 0) -> Any:
+    if isinstance(start, (str, bytes, bytearray)):
+        return builtins.sum((), start)  # Python's own words
+    return for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))[0]
+
+
+def _quantifier(decisive: bool) -> Callable[[Any], Any]:
+    """any() or all(): ends at an element that is `decisive`."""
+
+    def quantify(iterable: Any) -> Any:
+        def body(item: Any, found: Any, code: Any) -> Any:
+            code = NORMAL
+            decides, goes_on = (lambda *_: (decisive, BREAK)), (lambda *state: state)
+            arms = (decides, goes_on) if decisive else (goes_on, decides)
+            return if_stmt(item, *arms, (found, code), names)
+
+        names = ("any" if decisive else "all", "its end")
+        return for_source(iterable, body, (not decisive, NORMAL), names, exit="its end")[0]
+
+    return quantify
+
+
+_consumer(builtins.any)(_quantifier(True))
+_consumer(builtins.all)(_quantifier(False))
+
+
+def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> Any:
+    """The builtin on the list of all items."""
+    from_python = _BEFORE[function]
+    in_graph = heap_of(items) is not None or (function not in _TYPED and holds_symbols(items))
+    if in_graph and _is_compiled():
+        if any(map(callable, (kwargs or {}).values())):
+            raise StagingError(f"'{function.__name__}' is given a value that only the running graph knows", current_place())
+        return apply_object(function.__name__, items, *(kwargs or {}).values(), keywords=tuple(kwargs or {}))
+    return traced(from_python(list.__iter__(items), **(kwargs or {})))
+
+
+# What the builtins did without us, and those that keep the kinds of numbers where their count is known.
+_BEFORE = {f: OVERRIDES.get(f, f) for f in (tuple, frozenset, dict, sorted, min, max)}
+_TYPED = frozenset({tuple, min, max})
+
+for _function in _BEFORE:
+    _consumer(_function)(lambda iterable, _function=_function, **kwargs: _whole(_function, collected(iterable), kwargs))
+_consumer(builtins.list)(lambda iterable: collected(iterable))
+_consumer(builtins.set)(lambda iterable: collected_set(iterable))
+
+
+def extend(items: Any, iterable: Any) -> None:
+    """`items.extend(iterable)`"""
+
+    def body(item: Any) -> tuple[()]:
+        items.append(item)
+        return ()
+
+    for_source(iterable, body)
+
+
+def extending(method: Any) -> Callable[..., Any]:
+    """The method `extend` of a list that a trace made."""
+    return lambda *args: extend(method.__self__, args[0]) if len(args) == 1 and is_deferred(args[0]) else method(*args)
+
+
+def _is_only_in_graph(iterable: Any) -> bool:
+    return current_region() is not None and (
+        type(iterable) in (Lazy, SymbolicObject) or (type(iterable) in PLAIN and heap_of(iterable) is not None)
+    )
+
+
+def _map(function: Any, *iterables: Any) -> Any:
+    """map() over what the graph knows: as a generator expression."""
+    if len(iterables) == 1:
+        return generator(iterables[0], lambda item: called(function)(item))
+    if any(type(iterable) is Lazy for iterable in iterables):
+        return _python_map(function, *iterables)
+    pairs = apply_object("zip", *iterables)
+    return generator(pairs, lambda *items: called(function)(*items), into=_names(len(iterables)))
+
+
+def _names(count: int) -> str:
+    return ", ".join(f"item_{number}" for number in range(count))
+
+
+def _filter(function: Any, iterable: Any) -> Any:
+    """filter() over what the graph knows, or by what it decides: as a generator expression."""
+    test = (lambda item: item) if function is None else (lambda item: called(function)(item))
+    return generator(iterable, lambda item: item, test)
+
+
+_python_map = OVERRIDES[builtins.map]
+
+
+def _any_map(function: Any, *iterables: Any) -> Any:
+    return (_map if any(map(_is_only_in_graph, iterables)) else _python_map)(function, *iterables)
+
+
+OVERRIDES[builtins.map] = _any_map
+OVERRIDES[builtins.filter] = _filter
+# What is not known to the graph by name, and takes its objects.
+LATE: dict[Any, Callable[..., Any]] = {builtins.map: _any_map, builtins.filter: _filter}
+
+__all__ = ["LATE", "extend", "is_deferred"]

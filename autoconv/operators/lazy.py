@@ -1,0 +1,103 @@
+"""What the for parts of a comprehension say, and generator expressions, which say it until somebody goes over them."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from autoconv.errors import StagingError
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+
+
+class Source:
+    """`element for into in iterable if conditions`; an element that is a Source is the next `for` part.
+
+    `into` is the text of a target of several names, which the functions take one by one."""
+
+    __slots__ = ("conditions", "element", "iterable", "unpack")
+
+    def __init__(
+        self, iterable: Any, element: Callable[..., Any], conditions: tuple[Callable[..., Any], ...] = (), into: str = ""
+    ) -> None:
+        self.iterable = iterable
+        self.element = element
+        self.conditions = conditions
+        self.unpack = _unpacking(into) if into else _alone
+
+
+def _alone(item: Any) -> tuple[Any]:
+    return (item,)
+
+
+@functools.cache
+def _unpacking(into: str) -> Callable[[Any], tuple[Any, ...]]:
+    """Python's own unpacking to that target: the names in it, in order, as a tuple."""
+    found = into.translate(str.maketrans("()*", "   ")).split(",")
+    names = ", ".join(name.strip() for name in found if name.strip())
+    code = compile(f"lambda item: [({names},) for {into} in (item,)][0]", "<unpacking>", "eval")
+    unpack: Callable[[Any], tuple[Any, ...]] = eval(code)
+    return unpack
+
+
+class Lazy:
+    """A generator expression under trace: for statements and builtins go over its Source as a loop of the graph, the
+    rest of Python sees a generator."""
+
+    def __init__(self, source: Source, values: Callable[[Source], Iterator[Any]]) -> None:
+        self._source = source
+        self._values = values
+        self._home = current_region()
+        self._iterator: Iterator[Any] | None = None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return types.GeneratorType
+
+    def take(self) -> Any:
+        """What a loop is to go over, a Source where it is the first to do so; `finish` follows where it took all."""
+        self._check_region()
+        if self._iterator is not None:
+            return self._iterator
+        self._iterator = _in_use()
+        return self._source
+
+    def finish(self) -> None:
+        self._iterator = iter(())
+
+    def __iter__(self) -> Lazy:
+        return self
+
+    def __next__(self) -> Any:
+        self._check_region()
+        return next(self._native())
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._native(), name)
+
+    def _native(self) -> Iterator[Any]:
+        if self._iterator is None:
+            self._iterator = self._values(self._source)
+        return self._iterator
+
+    def _check_region(self) -> None:
+        if current_region() is not self._home:
+            raise StagingError(
+                "a tensor decides whether this generator expression is gone over", current_place(),
+                "the generator expression where its values are used, or a list",
+            )  # fmt: skip
+
+
+def _in_use() -> Iterator[NoReturn]:
+    raise StagingError(
+        "a generator expression is gone over again after a loop over it that is part of the graph", current_place(),
+        "a list",
+    )  # fmt: skip
+    yield
+
+
+Lazy.__name__ = "generator"  # what messages call it
