@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
@@ -14,10 +14,10 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.builtins import OVERRIDES, called
 from autoconv.operators.comprehensions import collected, collected_set, generator
 from autoconv.operators.conditionals import if_stmt
-from autoconv.operators.iterables import Staged, StagedRange
+from autoconv.operators.iterables import Staged, StagedRange, as_staged
 from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source, is_symbolic_iterable
-from autoconv.operators.names import BREAK, NORMAL
+from autoconv.operators.names import BREAK, NORMAL, Undefined, ld
 from autoconv.runtime.containers import PLAIN, heap_of, traced
 from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
@@ -100,7 +100,9 @@ def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> A
     in_graph = heap_of(items) is not None or (function not in _TYPED and holds_symbols(items))
     if in_graph and _is_compiled():
         if any(map(callable, (kwargs or {}).values())):
-            raise StagingError(f"'{function.__name__}' is given a value that only the running graph knows", current_place())
+            raise StagingError(
+                f"'{function.__name__}' is given a value that only the running graph knows", current_place()
+            )
         return apply_object(function.__name__, items, *(kwargs or {}).values(), keywords=tuple(kwargs or {}))
     return traced(from_python(list.__iter__(items), **(kwargs or {})))
 
@@ -113,6 +115,29 @@ for _function in _BEFORE:
     _consumer(_function)(lambda iterable, _function=_function, **kwargs: _whole(_function, collected(iterable), kwargs))
 _consumer(builtins.list)(lambda iterable: collected(iterable))
 _consumer(builtins.set)(lambda iterable: collected_set(iterable))
+
+
+def _next(iterator: Any, *default: Any) -> Any:
+    """next(): the first value of a loop that ends there."""
+    region = current_region()
+    if type(iterator) is not Lazy:
+        guard = region.trace.allows_call if region is not None else None
+        if guard is not None:
+            guard(builtins.next)
+        return builtins.next(iterator, *default)
+    nothing = default[0] if default else Undefined("next")
+    names = ("next", "its end")
+    found, code = for_source(iterator, lambda item, *_: (item, BREAK), (nothing, NORMAL), names, exit="its end")
+    if not default:
+        if_stmt(code == NORMAL, _stop)
+    return ld(found)
+
+
+def _stop() -> NoReturn:
+    raise StopIteration
+
+
+OVERRIDES[builtins.next] = _next
 
 
 def extend(items: Any, iterable: Any) -> None:
@@ -156,6 +181,23 @@ def _filter(function: Any, iterable: Any) -> Any:
     return generator(iterable, lambda item: item, test)
 
 
+_staged_zip = OVERRIDES[builtins.zip]
+
+
+def _zip(*iterables: Any, strict: bool = False) -> Any:
+    """zip() with a range of tensors and what has no items by position: the graph's own."""
+    late = [iterable for iterable in iterables if type(iterable) is StagedRange]
+    others = [iterable for iterable in iterables if type(iterable) is not StagedRange]
+    if late and _is_compiled() and all(map(_can_be_boxed, others)) and any(as_staged(x) is None for x in others):
+        return apply_object("zip", *iterables, strict, keywords=("strict",))
+    return _staged_zip(*iterables, strict=strict)
+
+
+def _can_be_boxed(iterable: Any) -> bool:
+    return type(iterable) in (str, bytes, list, tuple, dict, set, frozenset, range, *PLAIN)
+
+
+OVERRIDES[builtins.zip] = _zip
 _python_map = OVERRIDES[builtins.map]
 
 

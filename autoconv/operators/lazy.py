@@ -17,14 +17,19 @@ class Source:
 
     `into` is the text of a target of several names, which the functions take one by one."""
 
-    __slots__ = ("conditions", "element", "iterable", "unpack")
+    __slots__ = ("conditions", "element", "is_nested", "iterable", "unpack")
 
     def __init__(
-        self, iterable: Any, element: Callable[..., Any], conditions: tuple[Callable[..., Any], ...] = (), into: str = ""
+        self,
+        iterable: Any,
+        element: Callable[..., Any],
+        conditions: tuple[Callable[..., Any], ...] = (),
+        into: str = "",
     ) -> None:
         self.iterable = iterable
         self.element = element
         self.conditions = conditions
+        self.is_nested = False  # whether an element was seen to be one of several
         self.unpack = _unpacking(into) if into else _alone
 
 
@@ -37,8 +42,16 @@ def _unpacking(into: str) -> Callable[[Any], tuple[Any, ...]]:
     """Python's own unpacking to that target: the names in it, in order, as a tuple."""
     found = into.translate(str.maketrans("()*", "   ")).split(",")
     names = ", ".join(name.strip() for name in found if name.strip())
-    code = compile(f"lambda item: [({names},) for {into} in (item,)][0]", "<unpacking>", "eval")
-    unpack: Callable[[Any], tuple[Any, ...]] = eval(code)
+    assign = eval(compile(f"lambda item: [({names},) for {into} in (item,)][0]", __file__, "eval"))
+
+    def unpack(item: Any) -> tuple[Any, ...]:
+        try:
+            parts: tuple[Any, ...] = assign(item)
+        except Exception as error:
+            error._autoconv_run_time = True  # type: ignore[attr-defined]
+            raise
+        return parts
+
     return unpack
 
 
@@ -57,15 +70,19 @@ class Lazy:
         return types.GeneratorType
 
     def take(self) -> Any:
-        """What a loop is to go over, a Source where it is the first to do so; `finish` follows where it took all."""
+        """What a loop is to go over, a Source where nobody asked for a single value; `leave` follows."""
         self._check_region()
         if self._iterator is not None:
             return self._iterator
-        self._iterator = _in_use()
+        self._iterator = _used()
         return self._source
 
-    def finish(self) -> None:
-        self._iterator = iter(())
+    def leave(self, everything: bool) -> None:
+        """After a loop that took everything, or is known to have ended early: what comes next is left in an iterator."""
+        if everything:
+            self._iterator = iter(())
+        elif not self._source.is_nested and isinstance(self._source.iterable, Iterator):
+            self._iterator = None
 
     def __iter__(self) -> Lazy:
         return self
@@ -92,7 +109,7 @@ class Lazy:
             )  # fmt: skip
 
 
-def _in_use() -> Iterator[NoReturn]:
+def _used() -> Iterator[NoReturn]:
     raise StagingError(
         "a generator expression is gone over again after a loop over it that is part of the graph", current_place(),
         "a list",

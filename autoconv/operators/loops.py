@@ -233,8 +233,9 @@ def for_source(
     """A loop over what a comprehension or a generator expression gives; it is left early as a for statement is."""
     if type(source) is Lazy:
         final = for_source(source.take(), body, state, names, exit, cells)
-        if not exit:
-            source.finish()
+        code = final[names.index(exit)] if exit else NORMAL
+        if not is_staged(code):
+            source.leave(everything=code < BREAK)
         return final
     if type(source) is not Source:
         return for_stmt(source, body, state, names, exit, cells)
@@ -266,6 +267,7 @@ def _chosen(
             return state
     element = source.element(*parts)
     if type(element) is Source:
+        source.is_nested = True
         return for_source(element, body, state, names, exit, cells)
     return body(element, *state) or ()
 

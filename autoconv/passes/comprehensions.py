@@ -1,12 +1,12 @@
 """Comprehensions and generator expressions become calls of operators, with functions of their targets.
 
-    def f(xs, table):
-        low = [x * 2 for x in xs if x > 0]
-        return {k: x for k, v in table for x in v}, low
-    # becomes
-    def f(xs, table):
-        low = ag__.list_of(xs, lambda x: x * 2, lambda x: x > 0)
-        return ag__.dict_of(table, lambda k, v: ag__.nested(v, lambda x: (k, x)), into='k, v'), low
+def f(xs, table):
+    low = [x * 2 for x in xs if x > 0]
+    return {k: x for k, v in table for x in v}, low
+# becomes
+def f(xs, table):
+    low = ag__.list_of(xs, lambda x: x * 2, lambda x: x > 0)
+    return ag__.dict_of(table, lambda k, v: ag__.nested(v, lambda x: (k, x)), into='k, v'), low
 """
 
 from __future__ import annotations
@@ -48,17 +48,20 @@ class Comprehensions(FunctionPass):
         self.context.note(kind, node, self.function, "functional", True)
         element = gast.Tuple([node.key, node.value], gast.Load()) if isinstance(node, gast.DictComp) else node.elt
         for position, part in reversed(list(enumerate(node.generators))):
-            element = build.placed(self._operation(operator if position == 0 else "nested", part, element), node)
+            element = self._operation(operator if position == 0 else "nested", part, element)
         return element
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
     def _operation(self, operator: str, part: Any, element: Any) -> Any:
-        """`ag__.operator(iterable, lambda target: element, lambda target: condition, into='the target')`"""
+        """`ag__.operator(iterable, lambda target: element, lambda target: condition, into='the target')`
+
+        Its place is that of the iterable, where Python is when it cannot go over it."""
         names, into = self._parameters(part.target)
         keywords = {} if isinstance(part.target, gast.Name) else {"into": build.constant(into)}
-        functions = [self.context.mark(gast.Lambda(build.arguments(names), body)) for body in (element, *part.ifs)]
-        return build.operate(operator, part.iter, *functions, **keywords)
+        bodies = (element, *part.ifs)
+        functions = [self.context.mark(build.placed(gast.Lambda(build.arguments(names), b), b)) for b in bodies]
+        return build.placed(build.operate(operator, part.iter, *functions, **keywords), part.iter)
 
     def _parameters(self, target: Any) -> tuple[list[str], str]:
         """The names that a target assigns, one for each place in it, and the target as text."""
