@@ -78,11 +78,16 @@ def _quantifier(decisive: bool) -> Callable[[Any], Any]:
     """any() or all(): ends at an element that is `decisive`."""
 
     def quantify(iterable: Any) -> Any:
-        def body(item: Any, found: Any, code: Any) -> Any:
-            code = NORMAL
-            decides, goes_on = (lambda *_: (decisive, BREAK)), (lambda *state: state)
-            arms = (decides, goes_on) if decisive else (goes_on, decides)
-            return if_stmt(item, *arms, (found, code), names)
+        def body(item: Any, found: Any, _: Any) -> Any:
+            return if_stmt(item, on_true, on_false, (found, NORMAL), names)
+
+        def decides(*_: Any) -> Any:
+            return decisive, BREAK
+
+        def goes_on(*state: Any) -> Any:
+            return state
+
+        on_true, on_false = (decides, goes_on) if decisive else (goes_on, decides)
 
         names = ("any" if decisive else "all", "its end")
         return for_source(iterable, body, (not decisive, NORMAL), names, exit="its end")[0]

@@ -78,7 +78,7 @@ class Lazy:
         return self._source
 
     def leave(self, everything: bool) -> None:
-        """After a loop that took everything, or is known to have ended early: what comes next is left in an iterator."""
+        """After a loop that took everything, or is known to have ended early: then the rest is still to come."""
         if everything:
             self._iterator = iter(())
         elif not self._source.is_nested and isinstance(self._source.iterable, Iterator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -260,9 +261,8 @@ def _chosen(
     for number, condition in enumerate(conditions):
         value = condition(*parts)
         if is_staged(value):
-            rest = conditions[number + 1 :]
-            arm = lambda *values: _chosen(source, rest, parts, body, values, names, exit, cells)
-            return if_stmt(value, arm, None, state, names, cells=cells) or ()
+            rest = functools.partial(_chosen, source, conditions[number + 1 :], parts, body)
+            return if_stmt(value, lambda *values: rest(values, names, exit, cells), None, state, names, cells=cells)
         if not value:
             return state
     element = source.element(*parts)
