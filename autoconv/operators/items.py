@@ -221,6 +221,9 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
     if region is None:
         setattr(owner, attribute, value)
         return
+    if type(owner) is Variant:
+        distribute(lambda one: set_attr(one, attribute, value), owner)
+        return
     if type(owner) is SymbolicObject:
         record_object("object_set_attribute", [owner, value], name=attribute)
         return
@@ -239,6 +242,9 @@ def del_attr(owner: Any, attribute: str) -> None:
     region = current_region()
     if region is None:
         delattr(owner, attribute)
+        return
+    if type(owner) is Variant:
+        distribute(lambda one: del_attr(one, attribute), owner)
         return
     if type(owner) is SymbolicObject:
         record_object("object_delete_attribute", [owner], name=attribute)
@@ -352,6 +358,8 @@ def _symbolic_inside(container: Any) -> bool:
 
 
 def is_(a: Any, b: Any) -> Any:
+    if a is b and not isinstance(a, (bool, int, float)):
+        return True
     if current_region() is not None and (_is_graph_object(a) or _is_graph_object(b)):
         return truth_of(apply_object("is", a, b))
     if type(a) is Variant or type(b) is Variant:

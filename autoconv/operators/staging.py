@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -120,8 +121,19 @@ _RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, Ass
 
 def cannot_be_caught(error: BaseException) -> bool:
     """Whether no except clause of the program's is meant to take the error: what tracing says of the program."""
-    about = isinstance(error, _ABOUT_THE_PROGRAM) or not isinstance(error, Exception)
-    return about or getattr(error, "_autoconv_about_program", False)
+    if isinstance(error, _ABOUT_THE_PROGRAM) or not isinstance(error, Exception):
+        return True
+    return getattr(error, "_autoconv_about_program", False) or _names_a_stand_in(error)
+
+
+_STAND_INS = re.compile(r"\b(SymbolicTensor|SymbolicObject|Variant|ObjectMethod|NotAssigned|Traced(List|Dict|Set))\b")
+
+
+def _names_a_stand_in(error: BaseException) -> bool:
+    """Whether Python found one of our classes where the program has a value of its own."""
+    if type(error) not in (TypeError, AttributeError, ValueError):
+        return False
+    return any(isinstance(part, str) and _STAND_INS.search(part) for part in error.args)
 
 
 def is_about_program(error: Exception) -> bool:

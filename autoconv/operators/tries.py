@@ -147,6 +147,7 @@ class Trial:
         self.others = cells_spots(read, read, tuple(others)) if others else []
         self.clauses: dict[int, Any] = {}
         self.entered: Any = None
+        self.around = sys.exc_info()[1]  # what is being handled where the statement stands
         self._reset()
 
     def _reset(self) -> None:
@@ -164,6 +165,7 @@ class Trial:
         """The body, then the handlers; again from the start when a list has to move into the graph first."""
         for _ in range(_ROUNDS):
             length = len(self.parent.graph.nodes)
+            outer, self.parent.journal = self.parent.journal, Journal()
             self._reset()
             self.entry = [(spot, spot.read()) for spot in (*self.cells, *self.others)]
             try:
@@ -175,7 +177,10 @@ class Trial:
             finally:
                 enter(self.parent)
                 self._stop_storing()
-            if self._join(length):
+                written, self.parent.journal = self.parent.journal, outer
+                if self.settled or self.passing:
+                    written.hand_on(outer)
+            if self._join(length, written):
                 return
         raise StagingError("the lists that this try statement changes do not settle", current_place())
 
@@ -192,7 +197,10 @@ class Trial:
 
     def done(self) -> None:
         """The body has come to its end."""
-        if self.state == "body":
+        error = sys.exc_info()[1]
+        if error is not None and error is not self.around and cannot_be_caught(error):
+            self.passing = True
+        elif self.state == "body":
             self._finish_body(None)
 
     def caught(self, number: int, kinds: Any) -> Any:
@@ -390,10 +398,11 @@ class Trial:
 
     # The ends joined
 
-    def _join(self, length: int) -> bool:
+    def _join(self, length: int, written: Journal) -> bool:
         """Records the try node; False when the rounds have to be made again."""
         assert self.normal is not None
         parent = self.parent
+        before = parent.journal
         arms = [self.normal, *self.ends]
         spots = [s for s in self.spots.values() if not any(s.key == cell.key for cell in self.cells)]
         columns = [[arm.results[i] for arm in arms] for i in range(len(self.cells))]
@@ -401,8 +410,9 @@ class Trial:
         titles = [spot.name for spot in (*self.cells, *spots)]
         layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
         with recording(parent):
-            if self._moves(length, columns, layouts, spots):
+            if self._moves(length, columns, layouts, spots, written):
                 return False
+            written.hand_on(before)
             for position, arm in enumerate(arms):
                 with recording(arm.region):
                     arm.region.graph.outputs = [
@@ -430,13 +440,14 @@ class Trial:
                     spot.write(value)
         return True
 
-    def _moves(self, length: int, columns: Any, layouts: Any, spots: Any) -> bool:
+    def _moves(self, length: int, columns: Any, layouts: Any, spots: Any, written: Journal) -> bool:
         """Moves lists that a tensor decides over into the graph, in front of the statement."""
         nodes = self.parent.graph.nodes
         mark = len(nodes)
         if not move_into_graph(self.parent, columns, layouts, spots, len(self.cells)):
             return False
         nodes[length:mark] = []
+        written.roll_back()
         return True
 
     def _join_handlers(self, types: Sequence[Any]) -> None:

@@ -245,9 +245,17 @@ class Cursor:
         return False
 
 
+def _from(items: Any, start: int) -> Iterator[Any]:
+    """What is left of a list behind the first `start` items, those included that it is still to get."""
+    found = iter(items)
+    if start:
+        found.__setstate__(start)  # type: ignore[attr-defined]
+    return found
+
+
 define(
-    name="object_iterate", graphdef="ObjectIterate", result=lambda *_: ObjectType("iterator"),
-    kernel=lambda x: (Cursor(iter(x)),), gradient=_NO_GRADIENT, effects=_CHANGES,
+    name="object_iterate", graphdef="ObjectIterate", result=lambda *_, start=0: ObjectType("iterator"),
+    kernel=lambda x, *, start=0: (Cursor(_from(x, start)),), gradient=_NO_GRADIENT, effects=_CHANGES,
 )  # fmt: skip
 define(
     name="object_advance", graphdef="ObjectAdvance", result=_truth_type, kernel=lambda it: np.array(it.advance()),

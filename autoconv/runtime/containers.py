@@ -13,6 +13,7 @@ from autoconv.errors import StagingError
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
 
 
 class Traced:
@@ -173,6 +174,8 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
+            if name == "__iter__":
+                return _known_items(self, own(self))
             if name in _CHANGING:
                 note_container(self)
             return traced(own(self, *args, **kwargs))
@@ -189,6 +192,15 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
 
     method.__name__ = name
     return method
+
+
+def _known_items(container: Any, items: Any) -> Any:
+    """The items, as long as they stay known."""
+    for item in items:
+        yield item
+        if container._heap is not None:
+            kind = PLAIN[type(container)].__name__
+            raise StagingError(f"a {kind} that is gone over moves into the graph", current_place())
 
 
 def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
