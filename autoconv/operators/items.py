@@ -258,6 +258,8 @@ def del_attr(owner: Any, attribute: str) -> None:
 def note_attribute(owner: Any, attribute: str) -> None:
     region = current_region()
     assert region is not None
+    if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
+        return  # Python refuses the write
     if id(owner) in region.trace.frozen:
         raise StagingError(
             f"a tensor decides which {type(owner).__name__} this is, and its attribute {attribute!r} is changed",

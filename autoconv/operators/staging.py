@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -217,6 +217,7 @@ def stage_arms(
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
         columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
         layouts = [_joined(column, recorded, title) for column, title in zip(columns, titles, strict=True)]
+        refuse_changed_copies(parent, spots.values())
         if not move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
             break
     if parent.trace.outside_effect is not None:
@@ -287,6 +288,13 @@ def _move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot
         columns.append([before, after])
         layouts.append(join_layouts(state_layout(before, parent), later, spot.name, parent.contract))
     return move_into_graph(parent, columns, layouts, spots, 0)
+
+
+def refuse_changed_copies(region: Region, spots: Iterable[Spot]) -> None:
+    """Refuses an object that one path changes and another replaces: its copies would not know of each other."""
+    for spot in spots:
+        if id(spot.owner) in region.trace.frozen:
+            raise StagingError(f"a tensor decides which object this is, and {spot.name} is changed", current_place())
 
 
 def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
@@ -418,6 +426,7 @@ def stage_loop(
             spots = {key: spot for key, spot in spots.items() if heap_of(spot.owner) is None}
             new = {key: spot for key, spot in new.items() if heap_of(spot.owner) is None}
             widened = widened[:count]
+        refuse_changed_copies(parent, [*spots.values(), *new.values()])
         if not new and not moved and widened == layouts:
             for show in shown:
                 emit_output(parent, show)

@@ -35,6 +35,8 @@ from autoconv.operators.names import Undefined
 from autoconv.operators.staging import (
     Recorded,
     cannot_be_caught,
+    is_about_program,
+    refuse_changed_copies,
     move_into_graph,
     record_raise,
     stage_arms,
@@ -45,7 +47,7 @@ from autoconv.ops.objects import NOT_ASSIGNED
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
 from autoconv.runtime.objects import StagedException, SymbolicObject, apply_object, constant_object, record_object, truth_of, unboxed
-from autoconv.runtime.recording import Region, current_region, enter, recording, subregion
+from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
 from autoconv.runtime.spans import current_place, place_of
 from autoconv.runtime.stores import Stores, is_catchable
 
@@ -198,7 +200,7 @@ class Trial:
     def done(self) -> None:
         """The body has come to its end."""
         error = sys.exc_info()[1]
-        if error is not None and error is not self.around and cannot_be_caught(error):
+        if error is not None and error is not self.around and _passes(error):
             self.passing = True
         elif self.state == "body":
             self._finish_body(None)
@@ -213,7 +215,7 @@ class Trial:
 
     def unwound(self) -> Any:
         error = sys.exc_info()[1]
-        if self.settled or self.passing or error is None or cannot_be_caught(error):
+        if self.settled or self.passing or _passes(error):
             return ()
         if self.state == "body":
             self._failed()
@@ -227,7 +229,7 @@ class Trial:
     def _failed(self) -> None:
         """The body raised while it was traced."""
         error = sys.exc_info()[1]
-        if error is None or cannot_be_caught(error):
+        if _passes(error):
             self.passing = True
             return
         assert isinstance(error, Exception)
@@ -409,6 +411,7 @@ class Trial:
         columns += [[arm.value_of(spot) for arm in arms] for spot in spots]
         titles = [spot.name for spot in (*self.cells, *spots)]
         layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+        refuse_changed_copies(parent, spots)
         with recording(parent):
             if self._moves(length, columns, layouts, spots, written):
                 return False
@@ -490,7 +493,7 @@ class _Managed:
             return False
         if trial.state == "body":
             trial._failed()
-        if trial.passing or cannot_be_caught(error):
+        if trial.passing or _passes(error):
             return False
         if trial.state == "failed":
             return True
@@ -507,6 +510,15 @@ class _Managed:
 
         stage_arms(truth(answer), [lambda: (), again], [], ())
         return True
+
+
+def _passes(error: BaseException | None) -> bool:
+    """Whether an exception is nothing that the program's clauses are to see."""
+    region = current_region()
+    if error is None or cannot_be_caught(error):
+        return True
+    assert isinstance(error, Exception)
+    return region is not None and region.contract == COMPILE and is_about_program(error)
 
 
 _FUNCTION = type(lambda: None)
