@@ -96,8 +96,8 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         if index.weak and index.type.dtype.is_bool:
             index = dispatch.apply("python_int", index)
         if _is_compiled() and items and all(type(item) is type(items[0]) and type(item) in _KINDS for item in items):
-            table = constant_object(x if isinstance(x, (tuple, range)) else items)
-            return unboxed(apply_object("getitem", table, index), TensorType(weak_dtype(items[0]), (), True))
+            held = constant_object(x if isinstance(x, (tuple, range)) else items)
+            return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
         if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
             table = EagerTensor(np.array(items))
             found = dispatch.get_item(table, index)

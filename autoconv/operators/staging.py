@@ -40,6 +40,7 @@ from autoconv.operators.layout import (
     rebuild,
     state_layout,
 )
+from autoconv.operators.names import Undefined
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Journal, Spot
 from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
@@ -166,7 +167,7 @@ def record_raise(region: Region, error: BaseException) -> None:
     error.__traceback__ = None
     for how, link in (("cause", error.__cause__), ("context", error.__context__)):
         if type(link) is StagedException and region.contract != COMPILE and not all(t.weak for t in data):
-            error.__cause__ = error.__context__ = None  # a text made of typed tensors counts for more than what led to it
+            error.__cause__ = error.__context__ = None  # its text counts for more than what led to it
         elif type(link) is StagedException:
             _record_linked(region, error, how, link, span)
             return
@@ -380,7 +381,11 @@ def _joined(column: list[Any], recorded: list[Recorded], title: str) -> Layout:
 def _is_another_name(column: list[Any], parent: Region | None) -> bool:
     """Whether a tensor decides that a name is another name of a list, dict or set that is there already."""
     there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
-    return bool(there) and any(v is not there[0] for v in column if v is not NEVER)
+    return bool(there) and any(v is not there[0] for v in column if not _is_nothing(v))
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is NEVER or value is None or isinstance(value, Undefined)
 
 
 def stage_loop(

@@ -36,17 +36,24 @@ from autoconv.operators.staging import (
     Recorded,
     cannot_be_caught,
     is_about_program,
-    refuse_changed_copies,
     move_into_graph,
     record_raise,
+    refuse_changed_copies,
     stage_arms,
     unify_captures,
     write_spot,
 )
-from autoconv.ops.objects import NOT_ASSIGNED
+from autoconv.ops.objects import NotAssigned
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
-from autoconv.runtime.objects import StagedException, SymbolicObject, apply_object, constant_object, record_object, truth_of, unboxed
+from autoconv.runtime.objects import (
+    StagedException,
+    SymbolicObject,
+    apply_object,
+    constant_object,
+    record_object,
+    unboxed,
+)
 from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
 from autoconv.runtime.spans import current_place, place_of
 from autoconv.runtime.stores import Stores, is_catchable
@@ -274,7 +281,7 @@ class Trial:
             body.region.graph.outputs = [
                 leaf for value, layout in zip(values, layouts, strict=True) for leaf in emit(value, layout, body.region)
             ]
-        parameters = [self.region.graph.add_parameter(leaf, "try") for l in layouts for leaf in leaf_types(l)]
+        parameters = [self.region.graph.add_parameter(leaf, "try") for layout in layouts for leaf in leaf_types(layout)]
         leaves = iter(parameters)
         for position, (spot, layout) in enumerate(zip(spots, layouts, strict=True)):
             value = rebuild(layout, leaves)
@@ -360,7 +367,7 @@ class Trial:
         self.seen.setdefault(spot.key, []).append(_kept_layout(value, region))
         self.spots.setdefault(spot.key, spot)
         kept = list(self.seen).index(spot.key)
-        apply_object("setitem", self.frame, kept, _boxable(value))
+        apply_object("setitem", self.frame, kept, _boxable(value, spot.name))
 
     def _stop_storing(self) -> None:
         if self.stores is not None and self.stores.before_node in self.parent.trace.before_node:
@@ -386,14 +393,14 @@ class Trial:
             joined = join_layouts(joined, layout, name, self.parent.contract)
         if isinstance(joined, Static):
             return joined.value
-        found = record_object("object_method", [self.frame, position, _boxable(before)], name="get")
+        found = record_object("object_method", [self.frame, position, _boxable(before, name)], name="get")
         number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
         if number:
             return unboxed(found, joined.type)  # type: ignore[union-attr,arg-type]
-        missing = any(isinstance(l, Static) and isinstance(l.value, Undefined) for l in layouts)
+        missing = any(isinstance(kept, Static) and isinstance(kept.value, Undefined) for kept in layouts)
         if not missing:
             return found
-        absent = truth_of(apply_object("is", found, NOT_ASSIGNED))
+        absent = record_object("object_isinstance", [found], kinds=NotAssigned)
         tag = record_object("object_index", [absent])
         return Variant(tag, [Leaf(ObjectType(), layout_of(found, self.parent).wrap), Static(Undefined(name))],  # type: ignore[union-attr]
                        [found, Undefined(name)])  # fmt: skip
@@ -547,5 +554,5 @@ def _kept_layout(value: Any, region: Region) -> Layout:
     return Static(Undefined("")) if value is MISSING else layout_of(value, region)
 
 
-def _boxable(value: Any) -> Any:
-    return constant_object(NOT_ASSIGNED) if value is MISSING else value
+def _boxable(value: Any, name: str) -> Any:
+    return constant_object(NotAssigned(name)) if value is MISSING else value

@@ -212,7 +212,7 @@ class SymbolicTensor(Tensor):
         if region is not None and region.trace.outside_effect is not None:
             region.trace.outside_effect(self, "text is made of a value")
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         error = TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
         error._autoconv_about_program = True  # type: ignore[attr-defined]
         raise error
