@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
 from autoconv.operators.attempts import emit_output
-from autoconv.operators.conditionals import and_, if_exp, is_staged, or_, truth
+from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, or_, truth, users_method
 from autoconv.operators.iterables import (
     Staged,
     StagedEnumerate,
@@ -78,6 +78,9 @@ def _range(*bounds: Any) -> Any:
 def _len(x: Any) -> Any:
     tensor = _tensor(x)
     if tensor is None:
+        own = users_method(x, "__len__")
+        if own is not None:
+            return own(x)
         return _not_negative(x.length()) if isinstance(x, Staged) else len(_value(x))
     if tensor.type.shape == ():
         raise TypeError("len() of unsized object: the tensor has no dimensions")
@@ -115,6 +118,7 @@ def _float(x: Any = 0.0) -> Any:
 
 @_overrides(builtins.bool)
 def _bool(x: Any = False) -> Any:
+    x = asked(x)
     return truth(x) if is_staged(x) else builtins.bool(x)
 
 

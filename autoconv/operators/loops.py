@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -18,7 +17,7 @@ from autoconv.operators.lazy import Lazy, Source
 from autoconv.operators.names import BREAK, NORMAL, goes_on
 from autoconv.operators.staging import stage_arms, stage_loop
 from autoconv.operators.variants import defined
-from autoconv.runtime.containers import heap_of
+from autoconv.runtime.containers import TracedList, heap_of
 from autoconv.runtime.objects import SymbolicObject, record_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
@@ -127,9 +126,13 @@ def _unrolled(
     cells: Cells | None,
 ) -> tuple[Any, ...]:
     """A Python iterable under trace: its body once an element, until a tensor decides whether to go on."""
-    iterator = iter(iterable)
+    iterator = list.__iter__(iterable) if type(iterable) is TracedList else iter(iterable)
+    done = 0
     for item in iterator:
         state = body(item, *state) or ()
+        done += 1
+        if heap_of(iterable) is not None and type(iterable) is TracedList and not _has_left(state, code):
+            return _stage_for_object(iterable, body, state, names, code, cells, done)
         if code < 0:
             continue
         if is_staged(state[code]):
@@ -137,6 +140,10 @@ def _unrolled(
         if state[code] >= BREAK:
             break
     return state
+
+
+def _has_left(state: tuple[Any, ...], code: int) -> bool:
+    return code >= 0 and not is_staged(state[code]) and state[code] >= BREAK
 
 
 def _rest(
@@ -190,10 +197,16 @@ def _stage_for(
 
 
 def _stage_for_object(
-    iterable: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+    iterable: Any,
+    body: Any,
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+    start: int = 0,
 ) -> tuple[Any, ...]:
     """A loop over what only the running graph knows: it asks for the next item before each iteration."""
-    cursor = record_object("object_iterate", [iterable])
+    cursor = record_object("object_iterate", [iterable], start=start)
 
     def stays(*values: Any) -> Any:
         if code < 0:
@@ -261,8 +274,7 @@ def _chosen(
     for number, condition in enumerate(conditions):
         value = condition(*parts)
         if is_staged(value):
-            rest = functools.partial(_chosen, source, conditions[number + 1 :], parts, body)
-            return if_stmt(value, lambda *values: rest(values, names, exit, cells), None, state, names, cells=cells)
+            return _where(value, source, conditions[number + 1 :], parts, body, state, names, exit, cells)
         if not value:
             return state
     element = source.element(*parts)
@@ -270,6 +282,17 @@ def _chosen(
         source.is_nested = True
         return for_source(element, body, state, names, exit, cells)
     return body(element, *state) or ()
+
+
+def _where(
+    test: Any, source: Any, rest: Any, parts: Any, body: Any, state: Any, names: Any, exit: str, cells: Any
+) -> tuple[Any, ...]:
+    """As `_chosen`, where a tensor decides the condition before the `rest`."""
+
+    def arm(*values: Any) -> tuple[Any, ...]:
+        return _chosen(source, rest, parts, body, values, names, exit, cells)
+
+    return tuple(if_stmt(test, arm, None, state, names, cells=cells))
 
 
 def _in_python(iterable: Any) -> Any:

@@ -13,14 +13,20 @@ from autoconv.errors import StagingError
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
 
 
 class Traced:
-    """What the three have in common. `_heap` is the object of the graph, `_home` the region that made it."""
+    """What the three have in common.
+
+    `_heap` is the object of the graph, `_home` the region that made it; `_outside` stands for an argument of the
+    traced function, which is somebody else's.
+    """
 
     __slots__ = ()
     _heap: SymbolicObject | None
     _home: Any
+    _outside: bool
 
     def __autoconv_box__(self) -> SymbolicObject:
         return materialise(self)
@@ -33,30 +39,33 @@ class Traced:
 
 
 class TracedList(list, Traced):  # type: ignore[type-arg]
-    __slots__ = ("_heap", "_home")
+    __slots__ = ("_heap", "_home", "_outside")
 
     def __init__(self, items: Any = ()) -> None:
         list.__init__(self, items)
         self._heap = None
         self._home = current_region()
+        self._outside = False
 
 
 class TracedDict(dict, Traced):  # type: ignore[type-arg]
-    __slots__ = ("_heap", "_home")
+    __slots__ = ("_heap", "_home", "_outside")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         dict.__init__(self, *args, **kwargs)
         self._heap = None
         self._home = current_region()
+        self._outside = False
 
 
 class TracedSet(set, Traced):  # type: ignore[type-arg]
-    __slots__ = ("_heap", "_home")
+    __slots__ = ("_heap", "_home", "_outside")
 
     def __init__(self, items: Any = ()) -> None:
         set.__init__(self, items)
         self._heap = None
         self._home = current_region()
+        self._outside = False
 
 
 KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
@@ -71,9 +80,22 @@ def traced(container: Any) -> Any:
     return container if kind is None else kind(container)
 
 
+def traced_argument(value: Any) -> Any:
+    """An argument that was taken apart and put together again, as what a trace follows."""
+    kind = type(value)
+    if kind is dict:
+        made: Any = TracedDict({key: traced_argument(item) for key, item in value.items()})
+    elif kind is list:
+        made = TracedList(map(traced_argument, value))
+    else:
+        return tuple(map(traced_argument, value)) if kind is tuple else value
+    made._outside = True
+    return made
+
+
 def untraced_copy(value: Any) -> Any:
     """New containers of Python's own for those in a result, which belong to the trace; everything else as it is."""
-    kind = PLAIN.get(type(value), type(value))
+    kind: Any = PLAIN.get(type(value), type(value))
     if kind not in KINDS:
         return tuple(map(untraced_copy, value)) if kind is tuple else value
     if kind is dict:
@@ -91,7 +113,7 @@ def materialise(container: Any) -> SymbolicObject:
     if container._heap is not None:
         return container._heap
     note_container(container)
-    kind = PLAIN[type(container)]
+    kind: Any = PLAIN[type(container)]
     items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
     heap = build_object(kind.__name__, items)
     _put(container, heap)
@@ -139,6 +161,8 @@ def note_container(container: Any) -> None:
     """Notes in the journal of the region that a container is about to change, unless the region made it."""
     region = current_region()
     journal = region.journal if region is not None else None
+    if region is not None and getattr(container, "_outside", False) and region.trace.outside_effect is not None:
+        region.trace.outside_effect(container, "an argument is changed")
     if journal is None or heap_of(container) is not None:
         return
     journal.note(container_spot(container))
@@ -162,7 +186,9 @@ _REFUSED = {"__len__": "asked for its length", "__contains__": "searched", "__st
             "__repr__": "turned into text", "__format__": "turned into text"}  # fmt: skip
 # These compare items, or take a position: with symbols among them the graph has to do it.
 _COMPARING = frozenset({"sort", "index", "count", "remove", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
-_BY_VALUE = frozenset({"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"})
+_BY_VALUE = frozenset(
+    {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
+)
 _IN_PLACE = frozenset({"__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__"})
 
 
@@ -173,6 +199,8 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
+            if name == "__iter__":
+                return _known_items(self, own(self))
             if name in _CHANGING:
                 note_container(self)
             return traced(own(self, *args, **kwargs))
@@ -189,6 +217,15 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
 
     method.__name__ = name
     return method
+
+
+def _known_items(container: Any, items: Any) -> Any:
+    """The items, as long as they stay known."""
+    for item in items:
+        yield item
+        if container._heap is not None:
+            kind = PLAIN[type(container)].__name__
+            raise StagingError(f"a {kind} that is gone over moves into the graph", current_place())
 
 
 def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:

@@ -13,10 +13,11 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.calls import converted
+from autoconv.operators.calls import converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
+from autoconv.operators.special_methods import restore_special_methods
 from autoconv.optimise import optimise
-from autoconv.runtime.containers import TracedSet, heap_of
+from autoconv.runtime.containers import TracedSet, heap_of, traced_argument
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.journal import Journal
 from autoconv.runtime.objects import SymbolicObject
@@ -63,6 +64,7 @@ def trace_function(
             return _trace(function, call, signature, owner, convert, trace, guards, created, outside)
         finally:
             trace.root.journal.roll_back()
+            restore_special_methods(trace)
     return _trace(function, call, signature, owner, convert, trace, guards, created, None)
 
 
@@ -79,7 +81,8 @@ def _trace(
 ) -> Traced:
     contract = trace.contract
     leaves = _placeholders(trace, call)
-    arguments, copies = _arguments(call, leaves)
+    with recording(trace.root):
+        arguments, copies = _arguments(trace, call, leaves)
     before = [flatten(copy) for copy in copies]
     if call.key.shared:
         raise python_contract.RunPlain("one list or dict is given twice, and a graph would take it for two")
@@ -88,6 +91,10 @@ def _trace(
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
         if outside is not None:
+            for leaf in call.leaves:
+                meet_class(trace.root, type(leaf))
+            for spot in guards.holders():
+                meet_class(trace.root, type(spot.read()))
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
         result = _invoke(target, signature, arguments)
@@ -101,6 +108,7 @@ def _trace(
             outside.stores.store(trace.root)
             assert trace.root.journal is not None
             trace.root.journal.roll_back()
+            restore_special_methods(trace)
     graph = trace.root.graph
     graph.outputs = outputs
     guards.settle()
@@ -174,14 +182,15 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
     return stand_in
 
 
-def _arguments(call: Call, leaves: list[Any]) -> tuple[dict[str, Any], list[Any]]:
+def _arguments(trace: Trace, call: Call, leaves: list[Any]) -> tuple[dict[str, Any], list[Any]]:
     """The arguments by name, structures rebuilt around the placeholders."""
     arguments: dict[str, Any] = {}
     copies = []
     position = 0
     for name, template in call.key.templates:
         count = 1 if template is None else template.leaf_count
-        arguments[name] = pack(template, leaves[position : position + count])
+        given = pack(template, leaves[position : position + count])
+        arguments[name] = given if trace.contract != COMPILE else traced_argument(given)
         copies.append(arguments[name])
         position += count
     return arguments, copies
