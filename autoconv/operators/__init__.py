@@ -101,12 +101,13 @@ follow(_set_untraced)
 __all__ = [
     "BREAK", "CONTINUE", "ItemAssignmentError", "NORMAL", "RETURN", "Undefined", "after_loop", "and_",
     "as_exception", "attempts", "begin", "augment_item_of", "call", "caught", "completed", "context",
-    "del_attr", "del_item", "deleted", "dict_of", "generator", "list_of", "nested", "set_of", "do_not_convert", "end", "entering", "exception", "for_stmt",
+    "del_attr", "del_item", "deleted", "dict_of", "do_not_convert", "end", "entering", "exception", "for_stmt",
     "get_item", "formatted", "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift",
     "imatmul", "imod", "imul", "in_", "ior", "ipow", "irshift", "is_", "is_not", "isub", "iterate",
     "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "leaves", "managed", "module", "new", "new_dict",
     "new_set", "not_", "not_in", "operand", "or_", "percent", "raising", "returned", "set_attr", "set_item",
     "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test", "text", "unwound",
+    "generator", "list_of", "nested", "set_of",
     "is_instance", "is_mapping", "is_sequence", "match_argument", "rest_of", "watch", "watched", "while_stmt",
 ]  # fmt: skip
 
