@@ -53,7 +53,7 @@ class Trace:
     before_node: list[Any] = field(default_factory=list)
     arrays: bool = False
     owned: dict[int, Any] | None = None
-    frozen: set[int] = field(default_factory=set)
+    frozen: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     watch: Any = None
     refusal: Exception | None = None
