@@ -286,7 +286,20 @@ def _isinstance(x: Any, kinds: Any) -> Any:
 def _hasattr(x: Any, name: str) -> bool:
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.hasattr(np.zeros((), x.type.dtype.numpy).item(), name)
+    if isinstance(x, SymbolicTensor) and stands_for_array(x):
+        return builtins.hasattr(np.ndarray, name)
     return builtins.hasattr(x, name)
+
+
+@_overrides(builtins.getattr)
+def _getattr(x: Any, name: str, *default: Any) -> Any:
+    """Of a number or array of the graph only what plain Python's has: tensors have names of their own."""
+    region = current_region()
+    if isinstance(x, SymbolicTensor) and region is not None and region.contract == COMPILE and not _hasattr(x, name):
+        if default:
+            return default[0]
+        raise AttributeError(f"{_type(x).__name__!r} object has no attribute {name!r}")
+    return builtins.getattr(x, name, *default)
 
 
 @_overrides(builtins.type)
