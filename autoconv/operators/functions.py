@@ -10,14 +10,14 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.operators import items
 from autoconv.operators.builtins import OVERRIDES
-from autoconv.runtime.containers import PLAIN, heap_of
+from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.objects import apply_object, is_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 
 _IN_PLACE = ("iadd", "isub", "imul", "imatmul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "iand",
              "ior", "ixor")  # fmt: skip
-_LASTING = (str, bytes, tuple, range)  # iterators over these give the same whatever happens meanwhile
+_ITERATED = frozenset({list, tuple, dict, str, bytes, range, *PLAIN})
 
 
 def _set_item(x: Any, index: Any, value: Any) -> None:
@@ -39,36 +39,21 @@ def _known(name: Any, function: str) -> Any:
 
 
 def _iter(x: Any, *sentinel: Any) -> Any:
-    """iter(x); of an iterator that is made here over Python's values, `next` knows how far it has come."""
+    """iter(x): an iterator over Python's values is the graph's, which alone knows how far it has come."""
     region = current_region()
-    if is_object(x) or heap_of(x) is not None:
-        return apply_object("iter", x, *sentinel)
-    found = builtins.iter(x, *sentinel)
-    if region is not None and not sentinel and (type(x) in _LASTING or type(x) in PLAIN):
-        region.trace.iterators[id(found)] = found, region, x, operator.length_hint(found)
-    return found
+    if region is not None and region.contract == COMPILE and not sentinel and (is_object(x) or type(x) in _ITERATED):
+        return apply_object("iter", x)
+    return builtins.iter(x, *sentinel)
 
 
 def _next(iterator: Any, *default: Any) -> Any:
-    """next(iterator), at once where that is what every call does."""
-    region = current_region()
+    """next(iterator); of an iterator of Python's own it would be the same item on every call."""
     if is_object(iterator):
         return apply_object("next", iterator, *default)
-    if region is None or region.contract != COMPILE:
-        return builtins.next(iterator, *default)
-    known = region.trace.iterators.get(id(iterator))
-    if known is None:
+    region = current_region()
+    if region is not None and region.trace.allows_call is not None:
         region.trace.allows_call(builtins.next)
-    _, made_in, source, left = known  # type: ignore[misc]
-    if made_in is not region or heap_of(source) is not None or operator.length_hint(iterator) != left:
-        raise StagingError("an iterator goes on where a value of the graph decides how far it has come", current_place())
-    try:
-        return builtins.next(iterator, *default)
-    except StopIteration as error:
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise
-    finally:
-        region.trace.iterators[id(iterator)] = iterator, region, source, operator.length_hint(iterator)
+    return builtins.next(iterator, *default)
 
 
 # What means the same for values of the graph and for others, the way it does in a statement.

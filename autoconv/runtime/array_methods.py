@@ -79,10 +79,21 @@ def _is_scalar(x: SymbolicTensor, name: str) -> bool:
         _refuse(name, "depends on a shape that only the running graph knows")
     if x.type.shape != ():
         return False
-    node = x.value_in_graph.node
-    if node is None or not (node.op.name in _GIVE_SCALARS or (node.op.elementwise and node.op.name != "identity")):
+    if not _gives_scalar(x.value_in_graph.node):
         _refuse(name, "gives a NumPy scalar for a scalar, and an array for an array without dimensions")
     return True
+
+
+def _gives_scalar(node: Any) -> bool:
+    """Whether what a node gives without dimensions is a scalar in NumPy; None is a parameter, which may be either."""
+    if node is None:
+        return False
+    name = node.op.name
+    if name == "get_item":
+        return bool(node.inputs[0].type.shape) and all(entry[0] == "int" for entry in node.attributes["spec"])
+    if name == "squeeze":  # a product of two vectors
+        return node.inputs[0].node is not None and node.inputs[0].node.op.name == "matmul"
+    return name in _GIVE_SCALARS or (node.op.elementwise and name != "identity")
 
 
 def _axis(axis: Any) -> Any:

@@ -36,7 +36,6 @@ class Trace:
     `attribute` (what an attribute of a tensor is that tensors do not have); what is in `before_node` is told before a node is recorded that does more than compute; `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are the objects that
     the traced code made, `frozen` those that may not change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is told of each function that is
     converted because traced code calls it. `refusal` is an error that the traced code may have swallowed.
-    `iterators` are those that the traced code made, with what is known about them.
     """
 
     root: Region
@@ -49,7 +48,6 @@ class Trace:
     python_print: Any = None
     concretise: Any = None
     attribute: Any = None
-    iterators: dict[int, Any] = field(default_factory=dict)
     before_node: list[Any] = field(default_factory=list)
     arrays: bool = False
     owned: dict[int, Any] | None = None
