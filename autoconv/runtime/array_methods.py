@@ -28,12 +28,12 @@ _MOST_ITEMS = 64  # of a list that is known while tracing; longer ones are the g
 
 
 def attribute_of(x: SymbolicTensor, name: str) -> Any:
-    """`x.name` under the second contract: of a Python number, or of an array."""
+    """`x.name` under the second contract, of a Python number or an array; NotImplemented for what has no such name."""
     if x.weak:
         return number_attribute(x, name)
     region = current_region()
     if region is None or not region.trace.arrays or not (hasattr(np.ndarray, name) or hasattr(np.generic, name)):
-        raise AttributeError(f"'SymbolicTensor' object has no attribute {name!r}", name=name, obj=x)
+        return NotImplemented
     if name in _ATTRIBUTES:
         return _ATTRIBUTES[name](x)
     if name in _METHODS:
@@ -99,7 +99,9 @@ def _gives_scalar(node: Any) -> bool:
 def _axis(axis: Any) -> Any:
     if axis is None:
         return None
-    return tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list)) else operator.index(axis)
+    if isinstance(axis, bool):
+        raise StagingError("an axis is True or False, which NumPy does not take everywhere", current_place())
+    return tuple(map(operator.index, axis)) if isinstance(axis, tuple) else operator.index(axis)
 
 
 def _dtype(name: str, dtype: Any) -> DType | None:
@@ -229,9 +231,11 @@ def _ravel(x: SymbolicTensor, order: Any = "C") -> Any:
 def _transpose(x: SymbolicTensor, *axes: Any) -> Any:
     if _is_scalar(x, "transpose"):
         return x if not axes else _refuse("transpose", "is given axes of a scalar")
+    if not axes:
+        return dispatch.apply("transpose", x)
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
-        axes = tuple(axes[0] or ())
-    return dispatch.apply("transpose", x, perm=tuple(map(operator.index, axes)) or None)
+        axes = axes[0]
+    return dispatch.apply("transpose", x, perm=tuple(map(operator.index, axes)) if axes is not None else None)
 
 
 def _squeeze(x: SymbolicTensor, axis: Any = None) -> Any:
@@ -324,9 +328,11 @@ def _nested(x: Any, shape: tuple[Any, ...]) -> Any:
 def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
     _without("dot", out=out)
     other = as_tensor(b)
+    if other is None and not isinstance(b, (np.ndarray, np.generic)) or (other is not None and other.weak):
+        _refuse("dot", f"is given a {'Python number' if other is not None else type(b).__name__}")
     ranks = x.type.rank, np.ndim(b) if other is None else other.type.rank
-    if isinstance(b, (list, tuple)) or None in ranks or max(ranks) > 2:  # type: ignore[type-var]
-        _refuse("dot", "is given more than two dimensions, or a list")
+    if None in ranks or max(ranks) > 2:  # type: ignore[type-var]
+        _refuse("dot", "is given more than two dimensions")
     return dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
 
 

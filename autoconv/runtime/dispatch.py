@@ -75,16 +75,17 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
         return NotImplemented
     if op_name == "divide":
         x, y = _true_division_operands(x, y)
-    elif op_name == "matmul" and _is_compiled():
+    elif op_name == "matmul" and _are_arrays():
         return _numpy_matmul(x, y)
     elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
         op_name = op_name.replace("bitwise", "logical")
     return apply(op_name, x, y)
 
 
-def _is_compiled() -> bool:
+def _are_arrays() -> bool:
+    """Whether what is computed with are NumPy's arrays."""
     region = current_region()
-    return region is not None and region.contract == COMPILE
+    return region is not None and region.trace.arrays
 
 
 def _numpy_matmul(x: Any, y: Any) -> Any:

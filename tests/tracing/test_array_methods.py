@@ -95,7 +95,14 @@ def test_clip_by_numbers_that_are_inputs():
 
     agrees(f, (ARRAYS[0], -1, 1), (ARRAYS[0], 0, 3), traces=1)
     agrees(f, (ARRAYS[5], 2, 2), (ARRAYS[5], 0, 1), traces=1)
-    goes_plain(f, ARRAYS[3], -5, 1000, because="'clip' bounds narrow integers")
+    goes_plain(f, ARRAYS[3], -5, 1000, because="'clip' of an array bounds narrow integers")
+
+
+def test_axes_as_numpy_takes_them():
+    goes_plain(lambda x: x.transpose(()), ARRAYS[0], because="perm []")
+    goes_plain(lambda x: x.sum(axis=[0, 1]), ARRAYS[0], because="'list' object cannot be interpreted as an integer")
+    goes_plain(lambda x: x.sum(axis=(0, -2)), ARRAYS[0], because="name a dimension twice")
+    agrees(lambda x: x.transpose(None) + x.transpose([1, 0]) + x.transpose((-1, 0)), (ARRAYS[0],))
 
 
 def test_shapes():
@@ -129,9 +136,10 @@ def test_python_values():
     def f(x, i):
         most = x.max()
         parts = x.tolist()
-        return most.item(), parts, len(parts), parts[0][1] + 1, x.item(0), x.item((0, 1)), x[0].sum().item() * 2
+        return most.item(), parts, len(parts), parts[0][1] + 1, x.item(0), x.item((0, 1)), x[0].max().item() * 2
 
     agrees(f, *((x, 1) for x in ARRAYS if x.size < 10))
+    goes_plain(lambda x: x.sum().item(), ARRAYS[3], because="'item' of an array is called on uint64 elements")
 
 
 def test_long_lists():
@@ -165,7 +173,7 @@ def test_in_loops():
             if x.sum() > i:
                 total += x.mean()
             x = x.clip(-1, 1).round(1) + i
-        return total, x
+        return total, x + 0
 
     agrees(f, (ARRAYS[0], 0), (ARRAYS[0], 3), (ARRAYS[0], 9), traces=1)
 
@@ -183,7 +191,7 @@ def test_products(size, dtype):
     matrix = (random.normal(size=(size, 5)) * 9).astype(dtype)
 
     def f(v, w, m):
-        return v @ w, v @ m, m.T @ v, m.T @ m, v.dot(w), v.dot(m), m.T.dot(v), m.T.dot(m), v.dot(2)
+        return v @ w, v @ m, m.T @ v, m.T @ m, v.dot(w), v.dot(m), m.T.dot(v), m.T.dot(m), v.dot(w[0])
 
     def batch(v, b):
         return v @ b, b.transpose(0, 2, 1) @ v
@@ -207,7 +215,7 @@ def test_options_that_are_not_there():
     goes_plain(lambda x: x.sum(where=x > 1), ARRAYS[0], because="is given where")
     goes_plain(lambda x: x.reshape(-1, order="F"), ARRAYS[0], because="is given order 'F'")
     goes_plain(lambda x: x.sum(axis=5), ARRAYS[0], because="axis 5 is out of range")
-    goes_plain(lambda x: x.item(), ARRAYS[0], because="'item' is called on 6 elements")
+    goes_plain(lambda x: x.item(), ARRAYS[0], because="'item' of an array is called on 6 elements")
     goes_plain(lambda x: x.copy(), np.array(3.0), because="a scalar, and an array for an array without dimensions")
     goes_plain(lambda x: x.reshape(1).squeeze(), np.array([3.0]), because="without dimensions")
 
@@ -239,7 +247,7 @@ def test_next():
                 break
         rest = next(it, None)
         pairs = iter((n, "b"))
-        return first + 1, rest, next(pairs), next(pairs), next(pairs, "end"), [v for v in it]
+        return first + 1, rest, next(pairs), next(pairs), next(pairs, "end"), list(it)
 
     agrees(f, (1,), (2,), (3,), (4,), traces=1)
 
