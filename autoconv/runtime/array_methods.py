@@ -161,8 +161,7 @@ def _spread(name: str) -> Callable[..., Any]:
 def _scan(name: str) -> Callable[..., Any]:
     def run(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         _without(name, out=out)
-        wanted = _dtype(name, dtype)
-        return dispatch.apply(f"numpy_{name}", x, axis=_axis(axis), **({} if wanted is None else {"dtype": wanted}))
+        return dispatch.apply(f"numpy_{name}", x, axis=_axis(axis), dtype=_dtype(name, dtype))
 
     return run
 
@@ -231,11 +230,11 @@ def _ravel(x: SymbolicTensor, order: Any = "C") -> Any:
 def _transpose(x: SymbolicTensor, *axes: Any) -> Any:
     if _is_scalar(x, "transpose"):
         return x if not axes else _refuse("transpose", "is given axes of a scalar")
-    if not axes:
+    if axes in ((), (None,)):
         return dispatch.apply("transpose", x)
-    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
-        axes = axes[0]
-    return dispatch.apply("transpose", x, perm=tuple(map(operator.index, axes)) if axes is not None else None)
+    if len(axes) == 1 and isinstance(axes[0], (tuple, list)):
+        axes = tuple(axes[0])
+    return dispatch.apply("transpose", x, perm=tuple(map(operator.index, axes)))
 
 
 def _squeeze(x: SymbolicTensor, axis: Any = None) -> Any:
@@ -256,8 +255,7 @@ def _copied(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
     while region is not None:
         number += len(region.graph.nodes)
         region = region.parent
-    options = {} if dtype is None else {"dtype": dtype}
-    return dispatch.apply("numpy_copy", x, how=how, number=number, **options)
+    return dispatch.apply("numpy_copy", x, how=how, dtype=dtype, number=number)
 
 
 def _copy(x: SymbolicTensor, order: Any = "C") -> Any:
@@ -330,9 +328,9 @@ def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
     other = as_tensor(b)
     if other is None and not isinstance(b, (np.ndarray, np.generic)) or (other is not None and other.weak):
         _refuse("dot", f"is given a {'Python number' if other is not None else type(b).__name__}")
-    ranks = x.type.rank, np.ndim(b) if other is None else other.type.rank
-    if None in ranks or max(ranks) > 2:  # type: ignore[type-var]
-        _refuse("dot", "is given more than two dimensions")
+    ranks = [np.ndim(b) if other is None else other.type.rank, x.type.rank]
+    if any(rank is None or rank > 2 for rank in ranks):
+        _refuse("dot", "has more than two dimensions")
     return dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
 
 
