@@ -195,8 +195,8 @@ def _copy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 define(
     name="numpy_copy", graphdef="NumpyCopy", result=_copy_type, kernel=quiet(_copy), gradient=_copy_gradient,
     samples=(
-        sample(_X, how="copy"), sample(_X, how="flatten"), sample(_X, how="astype", dtype=as_dtype(np.float32)),
-        sample(_I, how="astype", dtype=as_dtype(np.float64)),
+        sample(_X, how="copy"), sample(_X, how="flatten"), sample(_X, how="astype", dtype=as_dtype(np.float64)),
+        sample(_I, how="astype", dtype=as_dtype(np.float32)),
     ),
 )  # fmt: skip
 define(

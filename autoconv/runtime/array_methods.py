@@ -34,11 +34,9 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
     region = current_region()
     if region is None or not region.trace.arrays or not (hasattr(np.ndarray, name) or hasattr(np.generic, name)):
         return NotImplemented
-    if name in _ATTRIBUTES:
-        return _ATTRIBUTES[name](x)
-    if name in _METHODS:
-        return ArrayMethod(x, name)
-    _refuse(name, "has no form in a graph")
+    if name not in _ATTRIBUTES and name not in _METHODS:
+        _refuse(name, "has no form in a graph")
+    return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
 
 
 class ArrayMethod:
@@ -73,7 +71,7 @@ def _shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
     return shape  # type: ignore[return-value]
 
 
-def _is_scalar(x: SymbolicTensor, name: str) -> bool:
+def is_scalar(x: SymbolicTensor, name: str) -> bool:
     """Whether this is one of NumPy's scalars; refuses what may be one, or an array without dimensions."""
     if x.type.shape is None:
         _refuse(name, "depends on a shape that only the running graph knows")
@@ -96,11 +94,11 @@ def _gives_scalar(node: Any) -> bool:
     return name in _GIVE_SCALARS or (node.op.elementwise and name != "identity")
 
 
-def _axis(axis: Any) -> Any:
+def _axis(name: str, axis: Any) -> Any:
     if axis is None:
         return None
     if isinstance(axis, bool):
-        raise StagingError("an axis is True or False, which NumPy does not take everywhere", current_place())
+        _refuse(name, "is given a bool for an axis")
     return tuple(map(operator.index, axis)) if isinstance(axis, tuple) else operator.index(axis)
 
 
@@ -124,9 +122,9 @@ def _flag(name: str, value: Any) -> bool:
 
 def _reduced(name: str, x: SymbolicTensor, axis: Any, keepdims: Any, **options: Any) -> Any:
     kept = _flag(name, keepdims)
-    if kept and not _is_scalar(x, name):
+    if kept and not is_scalar(x, name):
         options["keepdims"] = True
-    return dispatch.apply(f"numpy_{name}", x, axis=_axis(axis), **options)
+    return dispatch.apply(f"numpy_{name}", x, axis=_axis(name, axis), **options)
 
 
 def _total(name: str) -> Callable[..., Any]:
@@ -161,7 +159,7 @@ def _spread(name: str) -> Callable[..., Any]:
 def _scan(name: str) -> Callable[..., Any]:
     def run(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         _without(name, out=out)
-        return dispatch.apply(f"numpy_{name}", x, axis=_axis(axis), dtype=_dtype(name, dtype))
+        return dispatch.apply(f"numpy_{name}", x, axis=_axis(name, axis), dtype=_dtype(name, dtype))
 
     return run
 
@@ -171,13 +169,13 @@ def _scan(name: str) -> Callable[..., Any]:
 
 def _round(x: SymbolicTensor, decimals: Any = 0, out: Any = None) -> Any:
     _without("round", out=out)
-    _is_scalar(x, "round")
+    is_scalar(x, "round")
     return dispatch.apply("numpy_round", x, decimals=operator.index(decimals))
 
 
 def _clip(x: SymbolicTensor, min: Any = None, max: Any = None, out: Any = None, **other: Any) -> Any:
     _without("clip", out=out, **other)
-    _is_scalar(x, "clip")
+    is_scalar(x, "clip")
     if x.dtype.is_bool or x.dtype.is_complex:
         _refuse("clip", f"is called on {x.dtype.name} elements")
     low, high = (None if _is_no_bound(x, bound, side) else bound for bound, side in ((min, -1), (max, 1)))
@@ -228,7 +226,7 @@ def _ravel(x: SymbolicTensor, order: Any = "C") -> Any:
 
 
 def _transpose(x: SymbolicTensor, *axes: Any) -> Any:
-    if _is_scalar(x, "transpose"):
+    if is_scalar(x, "transpose"):
         return x if not axes else _refuse("transpose", "is given axes of a scalar")
     if axes in ((), (None,)):
         return dispatch.apply("transpose", x)
@@ -238,10 +236,10 @@ def _transpose(x: SymbolicTensor, *axes: Any) -> Any:
 
 
 def _squeeze(x: SymbolicTensor, axis: Any = None) -> Any:
-    if _is_scalar(x, "squeeze"):
+    if is_scalar(x, "squeeze"):
         return x
     _shape(x, "squeeze")
-    chosen = _axis(axis)
+    chosen = _axis("squeeze", axis)
     found = dispatch.apply("squeeze", x, axis=(chosen,) if isinstance(chosen, int) else chosen)
     return found if found.type.shape != () else _refuse("squeeze", "gives an array without dimensions")
 
@@ -261,7 +259,7 @@ def _copied(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
 def _copy(x: SymbolicTensor, order: Any = "C") -> Any:
     if order != "C":
         _refuse("copy", f"is given order {order!r}")
-    return x if _is_scalar(x, "copy") else _copied(x, "copy")
+    return x if is_scalar(x, "copy") else _copied(x, "copy")
 
 
 def _flatten(x: SymbolicTensor, order: Any = "C") -> Any:
@@ -273,7 +271,7 @@ def _astype(x: SymbolicTensor, dtype: Any, **other: Any) -> Any:
     wanted = _dtype("astype", dtype)
     if wanted is None or (x.dtype.is_complex and not wanted.is_complex):
         _refuse("astype", f"makes {dtype} of {x.dtype.name}")
-    _is_scalar(x, "astype")
+    is_scalar(x, "astype")
     return _copied(x, "astype", wanted)
 
 
@@ -326,8 +324,8 @@ def _nested(x: Any, shape: tuple[Any, ...]) -> Any:
 def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
     _without("dot", out=out)
     other = as_tensor(b)
-    if other is None and not isinstance(b, (np.ndarray, np.generic)) or (other is not None and other.weak):
-        _refuse("dot", f"is given a {'Python number' if other is not None else type(b).__name__}")
+    if not isinstance(b, (np.ndarray, np.generic)) if other is None else other.weak:
+        _refuse("dot", "is given a Python number or a list, which NumPy makes an array of first")
     ranks = [np.ndim(b) if other is None else other.type.rank, x.type.rank]
     if any(rank is None or rank > 2 for rank in ranks):
         _refuse("dot", "has more than two dimensions")
@@ -350,4 +348,4 @@ _METHODS: dict[str, Callable[..., Any]] = {
 # Ops whose results without dimensions are NumPy scalars; elementwise ones are so for scalars and arrays alike.
 _GIVE_SCALARS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}
 
-__all__ = ["ArrayMethod", "attribute_of"]
+__all__ = ["ArrayMethod", "attribute_of", "is_scalar"]

@@ -16,8 +16,8 @@ from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.calls import converted
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
 from autoconv.optimise import optimise
-from autoconv.runtime.containers import TracedSet, heap_of
 from autoconv.runtime.array_methods import attribute_of
+from autoconv.runtime.containers import TracedSet, heap_of
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.journal import Journal
 from autoconv.runtime.objects import SymbolicObject

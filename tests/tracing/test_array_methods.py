@@ -279,16 +279,18 @@ def test_attributes_by_name():
 
     kept = Box()
     kept.count = 0
+    count = "count"
 
     def f(n):
         box = Box()
-        setattr(box, "a", n)
+        for name in ("a", "b"):
+            setattr(box, name, n)
+            if n > 2:
+                setattr(box, name, n * 2)
         if n > 2:
-            setattr(box, "a", n * 2)
-            setattr(kept, "count", getattr(kept, "count") + n)
-        setattr(box, "b", 1)
-        delattr(box, "b")
-        return getattr(box, "a"), getattr(box, "b", None), hasattr(box, "b"), kept.count
+            setattr(kept, count, getattr(kept, count) + n)
+        delattr(box, name)
+        return getattr(box, "a", 0), getattr(box, "b", None), hasattr(box, "b"), kept.count
 
     compiled = ac.compile(f)
     found = [compiled(n) for n in (1, 5, 3)]
@@ -303,7 +305,7 @@ def test_operators_that_change_their_operand():
         for i in range(n):
             operator.setitem(xs, 0, xs[0] + i)
             operator.setitem(table, i % 2, i)
-            ys = operator.iadd(xs, [i])
+            xs = operator.iadd(xs, [i])
         if n > 3:
             operator.delitem(xs, 1)
             xs = operator.imul(xs, 2)
@@ -334,3 +336,21 @@ def test_operators_change_arrays():
     mine, other = np.ones(3), np.ones(3)
     assert ac.compile(f)(mine) == f(other)
     assert mine.tolist() == other.tolist()
+
+
+def test_builtins_on_scalars():
+    def f(x):
+        most, first = x.max(), x[0, 0]
+        return bool(x.any()), bool(first), round(most), round(first, 1), int(most), float(first)
+
+    agrees(f, *((x,) for x in ARRAYS if x.dtype != bool and not np.isnan(x).any()))
+    goes_plain(lambda x: round(x), ARRAYS[0], because="doesn't define __round__")
+
+
+@pytest.mark.parametrize(
+    "view", [np.s_[:, :33], np.s_[::-1], np.s_[:, ::3], np.s_[3::2, 4:-4], np.s_[:, 5], np.s_[4:2]]
+)
+def test_arguments_that_are_views(view):
+    base = np.random.default_rng(1).normal(size=(300, 70))
+    agrees(lambda x: (x.sum(), x.mean(), x.std(), x.T.sum(), x.T.copy()), (base[view],))
+    agrees(lambda x: x.sum(), (np.broadcast_to(base[0], (5, 70)),))
