@@ -71,7 +71,19 @@ from autoconv.operators.names import (
 from autoconv.operators.patterns import is_instance, is_mapping, is_sequence, match_argument, rest_of
 from autoconv.operators.quiet import quiet, quiet_1, quiet_2, quiet_3, quiet_branch, quiet_logic, quiet_loop
 from autoconv.operators.texts import formatted, percent, text
-from autoconv.operators.tries import as_exception, attempts, begin, caught, end, entering, exception, managed, unwound, watch, watched
+from autoconv.operators.tries import (
+    as_exception,
+    attempts,
+    begin,
+    caught,
+    end,
+    entering,
+    exception,
+    managed,
+    unwound,
+    watch,
+    watched,
+)
 from autoconv.runtime.recording import follow
 
 # Whether no thread records anything: then converted functions run as they were written.

@@ -11,10 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.config import SETTINGS
+from autoconv.errors import ConversionError
 from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import on_objects
+from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute
 from autoconv.operators.warning import WARN, warn
 from autoconv.runtime.containers import PLAIN
@@ -49,6 +51,8 @@ def converted(function: Any, region: Any = None) -> Any:
     if isinstance(function, types.MethodType):
         if type(function.__self__) in PLAIN:
             return function
+        if region is not None:
+            meet_class(region, type(function.__self__))
         inner = function.__func__
         if isinstance(inner, types.FunctionType):
             return types.MethodType(_function(inner, guard), function.__self__)
@@ -131,8 +135,23 @@ def _register(made: Any) -> None:
     """Tells the trace of an object that did not exist before: writing to it is nobody else's business."""
     region = current_region()
     owned = region.trace.owned if region is not None else None
-    if owned is not None:
+    if region is not None and owned is not None:
         owned[id(made)] = made, region
+        meet_class(region, type(made))
+
+
+def meet_class(region: Any, cls: type) -> None:
+    """Under `compile`, the operators and properties of a class of the user's are converted for as long as it traces."""
+    if region.contract == COMPILE and cls not in region.trace.patched and is_user_code(cls):
+        guard = region.trace.allows_call
+        convert_special_methods(region.trace, cls, is_user_code, lambda function: _special(function, guard))
+
+
+def _special(function: Any, guard: Any) -> Any:
+    try:
+        return _function(function, guard)
+    except ConversionError:  # a method without source, such as a dataclass has, does what it did
+        return function
 
 
 @functools.cache

@@ -96,8 +96,8 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         if index.weak and index.type.dtype.is_bool:
             index = dispatch.apply("python_int", index)
         if _is_compiled() and items and all(type(item) is type(items[0]) and type(item) in _KINDS for item in items):
-            table = constant_object(x if isinstance(x, (tuple, range)) else items)
-            return unboxed(apply_object("getitem", table, index), TensorType(weak_dtype(items[0]), (), True))
+            held = constant_object(x if isinstance(x, (tuple, range)) else items)
+            return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
         if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
             table = EagerTensor(np.array(items))
             found = dispatch.get_item(table, index)
@@ -221,6 +221,9 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
     if region is None:
         setattr(owner, attribute, value)
         return
+    if type(owner) is Variant:
+        distribute(lambda one: set_attr(one, attribute, value), owner)
+        return
     if type(owner) is SymbolicObject:
         record_object("object_set_attribute", [owner, value], name=attribute)
         return
@@ -240,6 +243,9 @@ def del_attr(owner: Any, attribute: str) -> None:
     if region is None:
         delattr(owner, attribute)
         return
+    if type(owner) is Variant:
+        distribute(lambda one: del_attr(one, attribute), owner)
+        return
     if type(owner) is SymbolicObject:
         record_object("object_delete_attribute", [owner], name=attribute)
         return
@@ -252,6 +258,8 @@ def del_attr(owner: Any, attribute: str) -> None:
 def note_attribute(owner: Any, attribute: str) -> None:
     region = current_region()
     assert region is not None
+    if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
+        return  # Python refuses the write
     if id(owner) in region.trace.frozen:
         raise StagingError(
             f"a tensor decides which {type(owner).__name__} this is, and its attribute {attribute!r} is changed",
@@ -352,6 +360,8 @@ def _symbolic_inside(container: Any) -> bool:
 
 
 def is_(a: Any, b: Any) -> Any:
+    if a is b and not isinstance(a, (bool, int, float)):
+        return True
     if current_region() is not None and (_is_graph_object(a) or _is_graph_object(b)):
         return truth_of(apply_object("is", a, b))
     if type(a) is Variant or type(b) is Variant:

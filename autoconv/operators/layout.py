@@ -370,7 +370,7 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         return SymbolicTensor(value) if isinstance(value, Value) else value
     if isinstance(layout, Parts):
         parts = [rebuild(part, values) for part in layout.parts]
-        made = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
+        made: Any = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
         return made if current_region() is None else traced(made)
     if isinstance(layout, Instance):
         return _rebuilt_instance(layout, [rebuild(part, values) for part in layout.parts])
@@ -382,7 +382,7 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
 
 
 def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
-    made = object.__new__(layout.kind)
+    made: Any = object.__new__(layout.kind)
     vars(made).update(zip(layout.keys, parts, strict=True))
     region = current_region()
     if region is not None and region.trace.owned is not None:

@@ -16,7 +16,7 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.names import BREAK, NORMAL, goes_on
 from autoconv.operators.staging import stage_arms, stage_loop
 from autoconv.operators.variants import defined
-from autoconv.runtime.containers import heap_of
+from autoconv.runtime.containers import TracedList, heap_of
 from autoconv.runtime.objects import SymbolicObject, record_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
@@ -123,9 +123,13 @@ def _unrolled(
     cells: Cells | None,
 ) -> tuple[Any, ...]:
     """A Python iterable under trace: its body once an element, until a tensor decides whether to go on."""
-    iterator = iter(iterable)
+    iterator = list.__iter__(iterable) if type(iterable) is TracedList else iter(iterable)
+    done = 0
     for item in iterator:
         state = body(item, *state) or ()
+        done += 1
+        if heap_of(iterable) is not None and type(iterable) is TracedList and not _has_left(state, code):
+            return _stage_for_object(iterable, body, state, names, code, cells, done)
         if code < 0:
             continue
         if is_staged(state[code]):
@@ -133,6 +137,10 @@ def _unrolled(
         if state[code] >= BREAK:
             break
     return state
+
+
+def _has_left(state: tuple[Any, ...], code: int) -> bool:
+    return code >= 0 and not is_staged(state[code]) and state[code] >= BREAK
 
 
 def _rest(
@@ -186,10 +194,16 @@ def _stage_for(
 
 
 def _stage_for_object(
-    iterable: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+    iterable: Any,
+    body: Any,
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+    start: int = 0,
 ) -> tuple[Any, ...]:
     """A loop over what only the running graph knows: it asks for the next item before each iteration."""
-    cursor = record_object("object_iterate", [iterable])
+    cursor = record_object("object_iterate", [iterable], start=start)
 
     def stays(*values: Any) -> Any:
         if code < 0:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -39,6 +40,7 @@ from autoconv.operators.layout import (
     rebuild,
     state_layout,
 )
+from autoconv.operators.names import Undefined
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Journal, Spot
 from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
@@ -120,8 +122,19 @@ _RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, Ass
 
 def cannot_be_caught(error: BaseException) -> bool:
     """Whether no except clause of the program's is meant to take the error: what tracing says of the program."""
-    about = isinstance(error, _ABOUT_THE_PROGRAM) or not isinstance(error, Exception)
-    return about or getattr(error, "_autoconv_about_program", False)
+    if isinstance(error, _ABOUT_THE_PROGRAM) or not isinstance(error, Exception):
+        return True
+    return getattr(error, "_autoconv_about_program", False) or _names_a_stand_in(error)
+
+
+_STAND_INS = re.compile(r"\b(SymbolicTensor|SymbolicObject|Variant|ObjectMethod|NotAssigned|Traced(List|Dict|Set))\b")
+
+
+def _names_a_stand_in(error: BaseException) -> bool:
+    """Whether Python found one of our classes where the program has a value of its own."""
+    if type(error) not in (TypeError, AttributeError, ValueError):
+        return False
+    return any(isinstance(part, str) and _STAND_INS.search(part) for part in error.args)
 
 
 def is_about_program(error: Exception) -> bool:
@@ -154,7 +167,7 @@ def record_raise(region: Region, error: BaseException) -> None:
     error.__traceback__ = None
     for how, link in (("cause", error.__cause__), ("context", error.__context__)):
         if type(link) is StagedException and region.contract != COMPILE and not all(t.weak for t in data):
-            error.__cause__ = error.__context__ = None  # a text made of typed tensors counts for more than what led to it
+            error.__cause__ = error.__context__ = None  # its text counts for more than what led to it
         elif type(link) is StagedException:
             _record_linked(region, error, how, link, span)
             return
@@ -205,6 +218,7 @@ def stage_arms(
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
         columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
         layouts = [_joined(column, recorded, title) for column, title in zip(columns, titles, strict=True)]
+        refuse_changed_copies(parent, spots.values())
         if not move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
             break
     if parent.trace.outside_effect is not None:
@@ -275,6 +289,13 @@ def _move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot
         columns.append([before, after])
         layouts.append(join_layouts(state_layout(before, parent), later, spot.name, parent.contract))
     return move_into_graph(parent, columns, layouts, spots, 0)
+
+
+def refuse_changed_copies(region: Region, spots: Iterable[Spot]) -> None:
+    """Refuses an object that one path changes and another replaces: its copies would not know of each other."""
+    for spot in spots:
+        if id(spot.owner) in region.trace.frozen:
+            raise StagingError(f"a tensor decides which object this is, and {spot.name} is changed", current_place())
 
 
 def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
@@ -360,7 +381,11 @@ def _joined(column: list[Any], recorded: list[Recorded], title: str) -> Layout:
 def _is_another_name(column: list[Any], parent: Region | None) -> bool:
     """Whether a tensor decides that a name is another name of a list, dict or set that is there already."""
     there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
-    return bool(there) and any(v is not there[0] for v in column if v is not NEVER)
+    return bool(there) and any(v is not there[0] for v in column if not _is_nothing(v))
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is NEVER or value is None or isinstance(value, Undefined)
 
 
 def stage_loop(
@@ -406,6 +431,7 @@ def stage_loop(
             spots = {key: spot for key, spot in spots.items() if heap_of(spot.owner) is None}
             new = {key: spot for key, spot in new.items() if heap_of(spot.owner) is None}
             widened = widened[:count]
+        refuse_changed_copies(parent, [*spots.values(), *new.values()])
         if not new and not moved and widened == layouts:
             for show in shown:
                 emit_output(parent, show)

@@ -11,7 +11,7 @@ from autoconv.runtime.objects import apply_object, holds_symbols
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.tensor import SymbolicTensor
 
-_CONVERSIONS = {"r": repr, "s": str, "a": ascii}
+_CONVERSIONS: dict[str, Any] = {"r": repr, "s": str, "a": ascii}
 
 
 def text(*parts: Any) -> Any:
@@ -50,6 +50,8 @@ def _is_late(*values: Any) -> bool:
     if region is None or region.contract != COMPILE:
         return False
     return any(
-        isinstance(v, (SymbolicTensor, Variant)) or is_in_graph(v) or (isinstance(v, (tuple, list, dict)) and holds_symbols(v))
+        isinstance(v, (SymbolicTensor, Variant))
+        or is_in_graph(v)
+        or (isinstance(v, (tuple, list, dict)) and holds_symbols(v))
         for v in values
-    )  # fmt: skip
+    )

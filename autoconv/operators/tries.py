@@ -35,17 +35,26 @@ from autoconv.operators.names import Undefined
 from autoconv.operators.staging import (
     Recorded,
     cannot_be_caught,
+    is_about_program,
     move_into_graph,
     record_raise,
+    refuse_changed_copies,
     stage_arms,
     unify_captures,
     write_spot,
 )
-from autoconv.ops.objects import NOT_ASSIGNED
+from autoconv.ops.objects import NotAssigned
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
-from autoconv.runtime.objects import StagedException, SymbolicObject, apply_object, constant_object, record_object, truth_of, unboxed
-from autoconv.runtime.recording import Region, current_region, enter, recording, subregion
+from autoconv.runtime.objects import (
+    StagedException,
+    SymbolicObject,
+    apply_object,
+    constant_object,
+    record_object,
+    unboxed,
+)
+from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
 from autoconv.runtime.spans import current_place, place_of
 from autoconv.runtime.stores import Stores, is_catchable
 
@@ -147,6 +156,7 @@ class Trial:
         self.others = cells_spots(read, read, tuple(others)) if others else []
         self.clauses: dict[int, Any] = {}
         self.entered: Any = None
+        self.around = sys.exc_info()[1]  # what is being handled where the statement stands
         self._reset()
 
     def _reset(self) -> None:
@@ -164,6 +174,7 @@ class Trial:
         """The body, then the handlers; again from the start when a list has to move into the graph first."""
         for _ in range(_ROUNDS):
             length = len(self.parent.graph.nodes)
+            outer, self.parent.journal = self.parent.journal, Journal()
             self._reset()
             self.entry = [(spot, spot.read()) for spot in (*self.cells, *self.others)]
             try:
@@ -175,7 +186,10 @@ class Trial:
             finally:
                 enter(self.parent)
                 self._stop_storing()
-            if self._join(length):
+                written, self.parent.journal = self.parent.journal, outer
+                if self.settled or self.passing:
+                    written.hand_on(outer)
+            if self._join(length, written):
                 return
         raise StagingError("the lists that this try statement changes do not settle", current_place())
 
@@ -192,7 +206,10 @@ class Trial:
 
     def done(self) -> None:
         """The body has come to its end."""
-        if self.state == "body":
+        error = sys.exc_info()[1]
+        if error is not None and error is not self.around and _passes(error):
+            self.passing = True
+        elif self.state == "body":
             self._finish_body(None)
 
     def caught(self, number: int, kinds: Any) -> Any:
@@ -205,7 +222,7 @@ class Trial:
 
     def unwound(self) -> Any:
         error = sys.exc_info()[1]
-        if self.settled or self.passing or error is None or cannot_be_caught(error):
+        if self.settled or self.passing or _passes(error):
             return ()
         if self.state == "body":
             self._failed()
@@ -219,7 +236,7 @@ class Trial:
     def _failed(self) -> None:
         """The body raised while it was traced."""
         error = sys.exc_info()[1]
-        if error is None or cannot_be_caught(error):
+        if _passes(error):
             self.passing = True
             return
         assert isinstance(error, Exception)
@@ -264,7 +281,7 @@ class Trial:
             body.region.graph.outputs = [
                 leaf for value, layout in zip(values, layouts, strict=True) for leaf in emit(value, layout, body.region)
             ]
-        parameters = [self.region.graph.add_parameter(leaf, "try") for l in layouts for leaf in leaf_types(l)]
+        parameters = [self.region.graph.add_parameter(leaf, "try") for layout in layouts for leaf in leaf_types(layout)]
         leaves = iter(parameters)
         for position, (spot, layout) in enumerate(zip(spots, layouts, strict=True)):
             value = rebuild(layout, leaves)
@@ -350,7 +367,7 @@ class Trial:
         self.seen.setdefault(spot.key, []).append(_kept_layout(value, region))
         self.spots.setdefault(spot.key, spot)
         kept = list(self.seen).index(spot.key)
-        apply_object("setitem", self.frame, kept, _boxable(value))
+        apply_object("setitem", self.frame, kept, _boxable(value, spot.name))
 
     def _stop_storing(self) -> None:
         if self.stores is not None and self.stores.before_node in self.parent.trace.before_node:
@@ -376,33 +393,36 @@ class Trial:
             joined = join_layouts(joined, layout, name, self.parent.contract)
         if isinstance(joined, Static):
             return joined.value
-        found = record_object("object_method", [self.frame, position, _boxable(before)], name="get")
+        found = record_object("object_method", [self.frame, position, _boxable(before, name)], name="get")
         number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
         if number:
             return unboxed(found, joined.type)  # type: ignore[union-attr,arg-type]
-        missing = any(isinstance(l, Static) and isinstance(l.value, Undefined) for l in layouts)
+        missing = any(isinstance(kept, Static) and isinstance(kept.value, Undefined) for kept in layouts)
         if not missing:
             return found
-        absent = truth_of(apply_object("is", found, NOT_ASSIGNED))
+        absent = record_object("object_isinstance", [found], kinds=NotAssigned)
         tag = record_object("object_index", [absent])
         return Variant(tag, [Leaf(ObjectType(), layout_of(found, self.parent).wrap), Static(Undefined(name))],  # type: ignore[union-attr]
                        [found, Undefined(name)])  # fmt: skip
 
     # The ends joined
 
-    def _join(self, length: int) -> bool:
+    def _join(self, length: int, written: Journal) -> bool:
         """Records the try node; False when the rounds have to be made again."""
         assert self.normal is not None
         parent = self.parent
+        before = parent.journal
         arms = [self.normal, *self.ends]
         spots = [s for s in self.spots.values() if not any(s.key == cell.key for cell in self.cells)]
         columns = [[arm.results[i] for arm in arms] for i in range(len(self.cells))]
         columns += [[arm.value_of(spot) for arm in arms] for spot in spots]
         titles = [spot.name for spot in (*self.cells, *spots)]
         layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+        refuse_changed_copies(parent, spots)
         with recording(parent):
-            if self._moves(length, columns, layouts, spots):
+            if self._moves(length, columns, layouts, spots, written):
                 return False
+            written.hand_on(before)
             for position, arm in enumerate(arms):
                 with recording(arm.region):
                     arm.region.graph.outputs = [
@@ -430,13 +450,14 @@ class Trial:
                     spot.write(value)
         return True
 
-    def _moves(self, length: int, columns: Any, layouts: Any, spots: Any) -> bool:
+    def _moves(self, length: int, columns: Any, layouts: Any, spots: Any, written: Journal) -> bool:
         """Moves lists that a tensor decides over into the graph, in front of the statement."""
         nodes = self.parent.graph.nodes
         mark = len(nodes)
         if not move_into_graph(self.parent, columns, layouts, spots, len(self.cells)):
             return False
         nodes[length:mark] = []
+        written.roll_back()
         return True
 
     def _join_handlers(self, types: Sequence[Any]) -> None:
@@ -479,7 +500,7 @@ class _Managed:
             return False
         if trial.state == "body":
             trial._failed()
-        if trial.passing or cannot_be_caught(error):
+        if trial.passing or _passes(error):
             return False
         if trial.state == "failed":
             return True
@@ -496,6 +517,15 @@ class _Managed:
 
         stage_arms(truth(answer), [lambda: (), again], [], ())
         return True
+
+
+def _passes(error: BaseException | None) -> bool:
+    """Whether an exception is nothing that the program's clauses are to see."""
+    region = current_region()
+    if error is None or cannot_be_caught(error):
+        return True
+    assert isinstance(error, Exception)
+    return region is not None and region.contract == COMPILE and is_about_program(error)
 
 
 _FUNCTION = type(lambda: None)
@@ -524,5 +554,5 @@ def _kept_layout(value: Any, region: Region) -> Layout:
     return Static(Undefined("")) if value is MISSING else layout_of(value, region)
 
 
-def _boxable(value: Any) -> Any:
-    return constant_object(NOT_ASSIGNED) if value is MISSING else value
+def _boxable(value: Any, name: str) -> Any:
+    return constant_object(NotAssigned(name)) if value is MISSING else value

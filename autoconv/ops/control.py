@@ -2,8 +2,8 @@
 
 Their bodies are graphs; backends interpret or compile them. Captures follow the operands: `cond(index, *captures)` with
 one region an arm, each taking the captures; `while(*state, *captures)` with the regions test and body, both taking
-state and captures; `call(*arguments)` with one region; `try(*captures)` with three: the body takes the captures; the normal end takes what
-the body gives, and the captures; the handler takes the exception, and the captures.
+state and captures; `call(*arguments)` with one region; `try(*captures)` with three: the body takes the captures; the
+normal end takes what the body gives, and the captures; the handler takes the exception, and the captures.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ define(
 )  # fmt: skip
 
 
-def _try_types(*captures: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type, ...]:
+def _try_types(*captures: Type, regions: Sequence[Graph], **rest: Any) -> tuple[Type, ...]:
     """The outputs of the regions for the normal and for the exceptional end, joined one by one."""
-    _, normal, handler = regions
+    normal, handler = regions[1:]
     if len(normal.outputs) != len(handler.outputs):
         raise TypeError("both ends of a try need the same number of outputs")
     return tuple(join(a.type, b.type) for a, b in zip(normal.outputs, handler.outputs, strict=True))

@@ -32,11 +32,13 @@ _CHANGES = Effects.READ | Effects.WRITE | Effects.RAISE
 class NotAssigned:
     """Stands for a name that is not assigned, in what a graph keeps of names."""
 
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
     def __repr__(self) -> str:
-        return "<not assigned>"
-
-
-NOT_ASSIGNED = NotAssigned()
+        return f"<{self.name} is not assigned>"
 
 # Results of these may be new objects that somebody changes later, or they change their first operand.
 _MAKING: dict[str, Callable[..., Any]] = {
@@ -61,7 +63,7 @@ _READING: dict[str, Callable[..., Any]] = {
     "float": builtins.float, "complex": builtins.complex, "bool": builtins.bool, "round": builtins.round,
     "any": builtins.any, "all": builtins.all, "ord": builtins.ord, "chr": builtins.chr, "hex": builtins.hex,
     "bin": builtins.bin, "oct": builtins.oct, "len": builtins.len, "hash": builtins.hash,
-    "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass, "type_name": lambda x: type(x).__name__,
+    "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass,
 }  # fmt: skip
 FUNCTIONS = {**_MAKING, **_CHANGING, **_READING}
 FUNCTIONS.update({f"math.{name}": value for name, value in vars(math).items() if callable(value)})
@@ -160,6 +162,20 @@ define(
     name="object_apply", graphdef="ObjectApply", result=_any, kernel=_apply, gradient=_NO_GRADIENT,
     effects=_apply_effects,
 )  # fmt: skip
+
+
+def _defined(x: Any) -> tuple[Any]:
+    if type(x) is NotAssigned:
+        raise UnboundLocalError(
+            f"cannot access local variable '{x.name}' where it is not associated with a value"
+        )
+    return (x,)
+
+
+define(
+    name="object_defined", graphdef="ObjectDefined", result=_any, kernel=_defined, gradient=_NO_GRADIENT,
+    effects=_READS,
+)  # fmt: skip
 define(
     name="object_truth", graphdef="ObjectTruth", result=_truth_type, kernel=lambda x: np.array(bool(x)),
     gradient=_NO_GRADIENT, effects=_READS,
@@ -240,14 +256,23 @@ class Cursor:
 
     def advance(self) -> bool:
         """Goes to the next item; False when there is none."""
-        for self.current in self.items:
+        for item in self.items:
+            self.current = item
             return True
         return False
 
 
+def _from(items: Any, start: int) -> Iterator[Any]:
+    """What is left of a list behind the first `start` items, those included that it is still to get."""
+    found = iter(items)
+    if start:
+        found.__setstate__(start)  # type: ignore[attr-defined]
+    return found
+
+
 define(
-    name="object_iterate", graphdef="ObjectIterate", result=lambda *_: ObjectType("iterator"),
-    kernel=lambda x: (Cursor(iter(x)),), gradient=_NO_GRADIENT, effects=_CHANGES,
+    name="object_iterate", graphdef="ObjectIterate", result=lambda *_, start=0: ObjectType("iterator"),
+    kernel=lambda x, *, start=0: (Cursor(_from(x, start)),), gradient=_NO_GRADIENT, effects=_CHANGES,
 )  # fmt: skip
 define(
     name="object_advance", graphdef="ObjectAdvance", result=_truth_type, kernel=lambda it: np.array(it.advance()),
@@ -329,4 +354,4 @@ define(
     effects=Effects.OUTPUT | _READS,
 )  # fmt: skip
 
-__all__ = ["FUNCTIONS", "NOT_ASSIGNED", "Cursor"]
+__all__ = ["FUNCTIONS", "NotAssigned", "Cursor"]

@@ -18,7 +18,7 @@ import gast
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 
-_MADE = (gast.List, gast.Set, gast.Dict, gast.ListComp, gast.SetComp, gast.DictComp)
+_MADE = (gast.List, gast.ListComp)
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -78,7 +78,10 @@ class Displays(FunctionPass):
         return node
 
     def visit_Call(self, node: Any) -> Any:
-        if build.is_operation(node, "new", "iterate"):
+        if build.is_operation(node, "new"):
+            node.args = [self.generic(node.args[0])]
+            return node
+        if build.is_operation(node, "iterate"):
             node.args = [self._inside(node.args[0])]
             return node
         if build.is_operation(node, "in_", "not_in"):

@@ -142,12 +142,13 @@ class _Pattern:
             self.read(item, gast.Subscript(subject, _index(index), gast.Load()))
 
     def _mapping(self, pattern: Any, subject: Any) -> None:
-        self.tests.append(build.operate("is_mapping", subject, gast.Tuple(copy.deepcopy(list(pattern.keys)), gast.Load())))
+        keys = gast.Tuple(list(pattern.keys), gast.Load())
+        self.tests.append(build.operate("is_mapping", subject, copy.deepcopy(keys)))
         for key, value in zip(pattern.keys, pattern.patterns, strict=True):
             self.read(value, gast.Subscript(subject, key, gast.Load()))
         if pattern.rest is not None:
-            keys = gast.Tuple(list(pattern.keys), gast.Load())
-            self.captures.append((_text(pattern.rest), build.operate("rest_of", copy.deepcopy(subject), copy.deepcopy(keys))))
+            rest = build.operate("rest_of", copy.deepcopy(subject), copy.deepcopy(keys))
+            self.captures.append((_text(pattern.rest), rest))
 
     def _class(self, pattern: Any, subject: Any) -> None:
         extra: list[Any] = []

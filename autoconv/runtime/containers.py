@@ -13,6 +13,7 @@ from autoconv.errors import StagingError
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
 
 
 class Traced:
@@ -73,7 +74,7 @@ def traced(container: Any) -> Any:
 
 def untraced_copy(value: Any) -> Any:
     """New containers of Python's own for those in a result, which belong to the trace; everything else as it is."""
-    kind = PLAIN.get(type(value), type(value))
+    kind: Any = PLAIN.get(type(value), type(value))
     if kind not in KINDS:
         return tuple(map(untraced_copy, value)) if kind is tuple else value
     if kind is dict:
@@ -91,7 +92,7 @@ def materialise(container: Any) -> SymbolicObject:
     if container._heap is not None:
         return container._heap
     note_container(container)
-    kind = PLAIN[type(container)]
+    kind: Any = PLAIN[type(container)]
     items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
     heap = build_object(kind.__name__, items)
     _put(container, heap)
@@ -162,7 +163,9 @@ _REFUSED = {"__len__": "asked for its length", "__contains__": "searched", "__st
             "__repr__": "turned into text", "__format__": "turned into text"}  # fmt: skip
 # These compare items, or take a position: with symbols among them the graph has to do it.
 _COMPARING = frozenset({"sort", "index", "count", "remove", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
-_BY_VALUE = frozenset({"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"})
+_BY_VALUE = frozenset(
+    {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
+)
 _IN_PLACE = frozenset({"__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__"})
 
 
@@ -173,6 +176,8 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
+            if name == "__iter__":
+                return _known_items(self, own(self))
             if name in _CHANGING:
                 note_container(self)
             return traced(own(self, *args, **kwargs))
@@ -189,6 +194,15 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
 
     method.__name__ = name
     return method
+
+
+def _known_items(container: Any, items: Any) -> Any:
+    """The items, as long as they stay known."""
+    for item in items:
+        yield item
+        if container._heap is not None:
+            kind = PLAIN[type(container)].__name__
+            raise StagingError(f"a {kind} that is gone over moves into the graph", current_place())
 
 
 def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:

@@ -78,7 +78,8 @@ def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
 
     def write(value: Any) -> None:
         if value is MISSING:
-            delattr(owner, name)
+            if hasattr(owner, name):
+                delattr(owner, name)
         else:
             setattr(owner, name, value)
 

@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.ops.objects import NOT_ASSIGNED
+from autoconv.ops.objects import NotAssigned
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.recording import COMPILE, Region, current_region
@@ -47,6 +47,10 @@ class SymbolicObject:
 
     def __autoconv_wrap__(self) -> Callable[[Any], Any]:
         return as_object
+
+    def __autoconv_defined__(self) -> Any:
+        """The value, for a name that may not be assigned."""
+        return record_object("object_defined", [self])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__") and name not in _PLAIN_DUNDERS:
@@ -175,7 +179,7 @@ def box(value: Any) -> SymbolicObject:
     if hasattr(type(value), "__autoconv_graph_value__"):
         raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
     if type(value).__name__ == "Undefined":
-        value = NOT_ASSIGNED
+        value = NotAssigned(value.name)
     return constant_object(value)
 
 
@@ -281,7 +285,7 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(SymbolicObject, f"__{_name}__", _binary(_name))
 for _name in ("neg", "pos", "invert", "abs"):
     setattr(SymbolicObject, f"__{_name}__", lambda self, _function=_name: apply_object(_function, self))
-SymbolicObject.__getitem__ = _binary("getitem")  # type: ignore[attr-defined]
+SymbolicObject.__getitem__ = _binary("getitem")  # type: ignore[attr-defined,misc]
 SymbolicObject.__round__ = lambda self, *digits: apply_object("round", self, *digits)  # type: ignore[attr-defined]
 SymbolicObject.__array_ufunc__ = None  # type: ignore[attr-defined]
 

@@ -14,9 +14,8 @@ from autoconv.runtime.recording import Region, recording
 _UNKNOWN = object()
 
 # These raise for integers beyond 64 bits alone, which Python does not know and no program expects.
-_ONLY_LIMITS = frozenset(
-    f"python_{name}" for name in ("add", "subtract", "multiply", "negative", "abs", "invert", "cast", "and", "or", "xor")
-)
+_INTEGER_OPS = ("add", "subtract", "multiply", "negative", "abs", "invert", "cast", "and", "or", "xor")
+_ONLY_LIMITS = frozenset(f"python_{name}" for name in _INTEGER_OPS)
 _COMES_BACK = ("while", "try_handler")  # regions at whose start it is not known what was stored last
 
 

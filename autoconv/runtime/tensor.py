@@ -212,6 +212,11 @@ class SymbolicTensor(Tensor):
         if region is not None and region.trace.outside_effect is not None:
             region.trace.outside_effect(self, "text is made of a value")
 
+    def __hash__(self) -> int:  # type: ignore[override]
+        error = TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+        error._autoconv_about_program = True  # type: ignore[attr-defined]
+        raise error
+
     def _refuse(self, what: str) -> NoReturn:
         raise OperatorNotAllowedInGraphError(
             f"{what} is not allowed. You can attempt the following resolutions to the problem: run eagerly, decorate "

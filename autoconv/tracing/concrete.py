@@ -182,8 +182,8 @@ def _layout_text(layout: Layout) -> str:
             inner = [f"{key!r}: {text}" for key, text in zip(layout.keys, inner, strict=True)]
         return f"{layout.kind.__name__.capitalize()}[{', '.join(inner)}]"
     if isinstance(layout, Instance):
-        inner = ", ".join(f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True))
-        return f"{layout.kind.__name__}[{inner}]"
+        held = [f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True)]
+        return f"{layout.kind.__name__}[{', '.join(held)}]"
     if isinstance(layout, Arms):
         return " | ".join(map(_layout_text, layout.arms))
     return repr(layout.value) if isinstance(layout, Static) else "never"

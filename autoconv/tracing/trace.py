@@ -13,8 +13,9 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.calls import converted
+from autoconv.operators.calls import converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
+from autoconv.operators.special_methods import restore_special_methods
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.containers import TracedSet, heap_of
@@ -64,6 +65,7 @@ def trace_function(
             return _trace(function, call, signature, owner, convert, trace, guards, created, outside)
         finally:
             trace.root.journal.roll_back()
+            restore_special_methods(trace)
     return _trace(function, call, signature, owner, convert, trace, guards, created, None)
 
 
@@ -89,6 +91,10 @@ def _trace(
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
         if outside is not None:
+            for leaf in call.leaves:
+                meet_class(trace.root, type(leaf))
+            for spot in guards.holders():
+                meet_class(trace.root, type(spot.read()))
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
         result = _invoke(target, signature, arguments)
@@ -102,6 +108,7 @@ def _trace(
             outside.stores.store(trace.root)
             assert trace.root.journal is not None
             trace.root.journal.roll_back()
+            restore_special_methods(trace)
     graph = trace.root.graph
     graph.outputs = outputs
     guards.settle()

@@ -39,7 +39,7 @@ def test_lists_that_grow():
         for i in range(n):
             if i % 2 == 0:
                 xs.append(i)
-            ys = ys + [i, "odd" if i % 2 else None]
+            ys = ys + [i, "odd" if i % 2 else None]  # noqa: RUF005
         return xs, ys, len(xs), sum(xs), 4 in xs, xs[-1] if xs else "none"
 
     agrees(f, (0,), (1,), (7,), (40,))
@@ -96,7 +96,7 @@ def test_values_of_several_kinds():
 
 def test_text():
     def f(c, x):
-        t = f"{c:>5}|{x!r}" + "%d-%s" % (c, x) + str(c)
+        t = f"{c:>5}|{x!r}" + "%d-%s" % (c, x) + str(c)  # noqa: UP031
         if c > 2:
             t += "big"
         print(t, c, [x])

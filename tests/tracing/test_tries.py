@@ -1,8 +1,7 @@
 """try and with whose bodies raise when the graph runs: one graph, each path as in Python."""
 
-from tests.tracing.test_objects import agrees
-
 import autoconv as ac
+from tests.tracing.test_objects import agrees
 
 
 def test_handlers_in_order_with_else_and_finally():
@@ -73,7 +72,7 @@ def test_with_sees_and_swallows_exceptions():
             y += 1
         with Manager(log, True):
             y = 7 // n
-        return y
+        return y + 1
 
     agrees(f, (1, []), (0, []), (4, []), (8, []))
 

@@ -1,0 +1,53 @@
+"""Operators, properties and the like of the user's classes: while a trace runs, they are the converted ones."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.runtime.recording import Trace
+
+# Called by Python itself for an expression or a statement. Those that make, copy or describe objects stay.
+_CALLED = frozenset(
+    f"__{name}__"
+    for name in (
+        "add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod "
+        "pow rpow ipow matmul rmatmul imatmul lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior "
+        "xor rxor ixor neg pos abs invert divmod rdivmod eq ne lt le gt ge getitem setitem delitem contains len bool "
+        "round call"
+    ).split()
+)
+
+
+def convert_special_methods(
+    trace: Trace, cls: type, is_users: Callable[[Any], bool], convert: Callable[[Any], Any]
+) -> None:
+    """Puts the converted special methods of a class, and of those it inherits from, in their place for this trace."""
+    for base in cls.__mro__:
+        if base in trace.patched or type(base) is not type or not is_users(base):
+            continue
+        before: dict[str, Any] = {}
+        for name, value in list(vars(base).items()):
+            new = _converted(name, value, convert)
+            if new is not value:
+                before[name] = value
+                setattr(base, name, new)
+        trace.patched[base] = before
+
+
+def restore_special_methods(trace: Trace) -> None:
+    """Puts back what `convert_special_methods` took away."""
+    for base, before in trace.patched.items():
+        for name, value in before.items():
+            setattr(base, name, value)
+    trace.patched.clear()
+
+
+def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
+    if isinstance(value, types.FunctionType) and name in _CALLED:
+        return convert(value)
+    if isinstance(value, property):
+        parts = [convert(f) if isinstance(f, types.FunctionType) else f for f in (value.fget, value.fset, value.fdel)]
+        return property(*parts, value.__doc__)
+    return value

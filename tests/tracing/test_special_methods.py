@@ -1,0 +1,83 @@
+"""Operators and properties of the user's own classes under the second contract: part of the graph, on every call."""
+
+from tests.tracing.test_objects import agrees
+
+import autoconv as ac
+
+
+def test_operators_that_decide_and_write():
+    log = []
+
+    class Money:
+        def __init__(self, cents):
+            self.cents = cents
+
+        def __add__(self, other):
+            log.append(("add", other.cents))
+            if other.cents > 100:
+                return Money(self.cents)
+            return Money(self.cents + other.cents)
+
+        def __lt__(self, other):
+            return self.cents < other.cents
+
+        @property
+        def whole(self):
+            log.append("whole")
+            return self.cents // 100 if self.cents > 0 else -1
+
+    def f(n):
+        total = Money(0)
+        for i in range(n):
+            total = total + Money(i * 60)
+        return total.cents, total.whole, total < Money(61), len(log)
+
+    compiled = ac.compile(f)
+    found = [compiled(n) for n in (0, 2, 4)]
+    assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
+    seen = list(log)
+    log.clear()
+    assert [f(n) for n in (0, 2, 4)] == found
+    assert log == seen
+
+
+def test_classes_are_what_they_were_afterwards():
+    class Box:
+        def __init__(self, n):
+            self.n = n
+
+        def __add__(self, other):
+            return Box(self.n + other)
+
+        @property
+        def double(self):
+            return self.n * 2
+
+    before = dict(vars(Box))
+    compiled = ac.compile(lambda n: (Box(n) + n).double)
+    assert compiled(3) == 12
+    assert dict(vars(Box)) == before
+
+
+def test_items_and_calls():
+    class Table:
+        def __init__(self):
+            self.rows = {}
+
+        def __getitem__(self, key):
+            return self.rows.get(key, 0)
+
+        def __setitem__(self, key, value):
+            if value > 3:
+                self.rows[key] = value
+
+        def __call__(self, key):
+            return -self[key] if key > 1 else key
+
+    def f(n):
+        table = Table()
+        for i in range(n):
+            table[i] = i * 2
+        return table[2], table(2), table(1), table.rows
+
+    agrees(f, (0,), (3,), (5,))
