@@ -354,3 +354,13 @@ def test_arguments_that_are_views(view):
     base = np.random.default_rng(1).normal(size=(300, 70))
     agrees(lambda x: (x.sum(), x.mean(), x.std(), x.T.sum(), x.T.copy()), (base[view],))
     agrees(lambda x: x.sum(), (np.broadcast_to(base[0], (5, 70)),))
+
+
+def test_what_an_array_picks_is_a_copy():
+    def f(x):
+        return x[x > 0], x[[0, 1]], x[x.argmax(axis=0), [0, 1, 0]]
+
+    agrees(f, (ARRAYS[0],), (ARRAYS[1],))
+    compiled = ac.compile(f)
+    assert not any(np.shares_memory(ARRAYS[0], found) for found in compiled(ARRAYS[0]))
+    goes_plain(lambda x: x[:, 1:], ARRAYS[0], because="a view of one, is returned")
