@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
 from autoconv.operators.attempts import emit_output
-from autoconv.operators.conditionals import and_, if_exp, is_staged, or_, truth
+from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, or_, truth, users_method
 from autoconv.operators.iterables import (
     Staged,
     StagedEnumerate,
@@ -79,7 +79,8 @@ def _range(*bounds: Any) -> Any:
 def _len(x: Any) -> Any:
     tensor = _tensor(x)
     if tensor is None:
-        return x.length() if isinstance(x, Staged) else len(_value(x))
+        own = users_method(x, "__len__")
+        return own(x) if own is not None else x.length() if isinstance(x, Staged) else len(_value(x))
     if tensor.type.shape == ():
         raise TypeError("len() of unsized object: the tensor has no dimensions")
     return leading_dimension(tensor)
@@ -111,6 +112,7 @@ def _float(x: Any = 0.0) -> Any:
 
 @_overrides(builtins.bool)
 def _bool(x: Any = False) -> Any:
+    x = asked(x)
     if not is_staged(x):
         return builtins.bool(x)
     found = truth(x)

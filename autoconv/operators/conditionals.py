@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from autoconv.errors import AssertionFailedError, StagingError
@@ -34,6 +35,7 @@ def if_stmt(
 
     Without `orelse` the inputs come back as they are. `cells` are names that the arms write in place.
     """
+    test = asked(test)
     if not is_staged(test):
         if test:
             return body(*inputs)
@@ -52,7 +54,7 @@ def switch_stmt(
 ) -> Any:
     """if, elif …, else as one region: the first body whose test holds, else `orelse`."""
     for number, test in enumerate(tests):
-        value = test()
+        value = asked(test())
         if is_staged(value):
             return _stage_switch(value, tests[number:], bodies[number:], orelse, inputs, names, cells)
         if value:
@@ -102,6 +104,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
 
 def if_exp(test: Any, body: Thunk, orelse: Thunk) -> Any:
     """`body() if test else orelse()`."""
+    test = asked(test)
     if not is_staged(test):
         return body() if test else orelse()
     (result,) = stage_arms(truth(test), [lambda: (body(),), lambda: (orelse(),)], [], ("conditional expression",))
@@ -112,9 +115,10 @@ def and_(first: Any, *rest: Thunk) -> Any:
     """`first and rest[0]() and …`: each evaluated only when those before it hold."""
     value = first
     for position, thunk in enumerate(rest):
-        if is_staged(value):
-            return _either(value, _continued(and_, rest[position:]), _kept(value), "and")
-        if not value:
+        decides = asked(value)
+        if is_staged(decides):
+            return _either(decides, _continued(and_, rest[position:]), _kept(value), "and")
+        if not decides:
             return value
         value = thunk()
     return value
@@ -124,9 +128,10 @@ def or_(first: Any, *rest: Thunk) -> Any:
     """`first or rest[0]() or …`: each evaluated only when none before it holds."""
     value = first
     for position, thunk in enumerate(rest):
-        if is_staged(value):
-            return _either(value, _kept(value), _continued(or_, rest[position:]), "or")
-        if value:
+        decides = asked(value)
+        if is_staged(decides):
+            return _either(decides, _kept(value), _continued(or_, rest[position:]), "or")
+        if decides:
             return value
         value = thunk()
     return value
@@ -146,6 +151,7 @@ def _kept(value: Any) -> Thunk:
 
 
 def not_(value: Any) -> Any:
+    value = asked(value)
     if not is_staged(value):
         return not value
     return dispatch.apply("logical_not", truth(value))
@@ -184,6 +190,26 @@ def holds(condition: Any, message: Thunk | None = None) -> Any:
 
     stage_arms(truth(condition), [lambda: (), fails], [], ())
     return True
+
+
+def asked(value: Any) -> Any:
+    """A value that decides: for an object of the user's, what its own `__bool__` or `__len__` says under trace."""
+    if current_region() is None:
+        return value
+    own = users_method(value, "__bool__" if hasattr(type(value), "__bool__") else "__len__")
+    if own is None:
+        return value
+    answer = own(value)
+    return answer if is_staged(answer) else bool(answer)
+
+
+def users_method(value: Any, name: str) -> Any:
+    """A special method that is written in Python, and not by this package; None where there is none."""
+    kind = type(value)
+    found = getattr(kind, name, None)
+    if not isinstance(found, FunctionType) or kind.__module__.startswith("autoconv."):
+        return None
+    return found
 
 
 def is_staged(value: Any) -> bool:

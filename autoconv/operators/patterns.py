@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.operators.calls import call
 from autoconv.operators.conditionals import and_, not_
-from autoconv.operators.items import in_, new
+from autoconv.operators.items import in_
 from autoconv.runtime.tensor import Tensor
 
 # Classes whose one positional pattern stands for the whole subject.
@@ -45,7 +45,7 @@ def match_argument(subject: Any, cls: Any, position: int) -> Any:
 
 def rest_of(subject: Any, keys: tuple[Any, ...]) -> Any:
     """A dict of what a mapping holds besides the keys."""
-    rest = new(dict(subject)) if isinstance(subject, dict) else call(dict)(subject)
+    rest = call(dict)(subject)
     for key in keys:
         del rest[key]
     return rest

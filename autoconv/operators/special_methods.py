@@ -9,15 +9,13 @@ from typing import Any
 from autoconv.runtime.recording import Trace
 
 # Called by Python itself for an expression or a statement. Those that make, copy or describe objects stay.
-_CALLED = frozenset(
-    f"__{name}__"
-    for name in (
-        "add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod "
-        "pow rpow ipow matmul rmatmul imatmul lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior "
-        "xor rxor ixor neg pos abs invert divmod rdivmod eq ne lt le gt ge getitem setitem delitem contains len bool "
-        "round call"
-    ).split()
-)
+_NAMES = """
+    add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod
+    pow rpow ipow matmul rmatmul imatmul lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior
+    xor rxor ixor neg pos abs invert divmod rdivmod eq ne lt le gt ge getitem setitem delitem contains len bool
+    round call
+"""
+_CALLED = frozenset(f"__{name}__" for name in _NAMES.split())
 
 
 def convert_special_methods(
@@ -48,6 +46,7 @@ def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
     if isinstance(value, types.FunctionType) and name in _CALLED:
         return convert(value)
     if isinstance(value, property):
-        parts = [convert(f) if isinstance(f, types.FunctionType) else f for f in (value.fget, value.fset, value.fdel)]
-        return property(*parts, value.__doc__)
+        own: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
+        get, put, delete = (convert(f) if isinstance(f, types.FunctionType) else f for f in own)
+        return property(get, put, delete, value.__doc__)
     return value

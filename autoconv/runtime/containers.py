@@ -17,11 +17,16 @@ from autoconv.runtime.spans import current_place
 
 
 class Traced:
-    """What the three have in common. `_heap` is the object of the graph, `_home` the region that made it."""
+    """What the three have in common.
+
+    `_heap` is the object of the graph, `_home` the region that made it; `_outside` stands for an argument of the
+    traced function, which is somebody else's.
+    """
 
     __slots__ = ()
     _heap: SymbolicObject | None
     _home: Any
+    _outside: bool
 
     def __autoconv_box__(self) -> SymbolicObject:
         return materialise(self)
@@ -34,30 +39,33 @@ class Traced:
 
 
 class TracedList(list, Traced):  # type: ignore[type-arg]
-    __slots__ = ("_heap", "_home")
+    __slots__ = ("_heap", "_home", "_outside")
 
     def __init__(self, items: Any = ()) -> None:
         list.__init__(self, items)
         self._heap = None
         self._home = current_region()
+        self._outside = False
 
 
 class TracedDict(dict, Traced):  # type: ignore[type-arg]
-    __slots__ = ("_heap", "_home")
+    __slots__ = ("_heap", "_home", "_outside")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         dict.__init__(self, *args, **kwargs)
         self._heap = None
         self._home = current_region()
+        self._outside = False
 
 
 class TracedSet(set, Traced):  # type: ignore[type-arg]
-    __slots__ = ("_heap", "_home")
+    __slots__ = ("_heap", "_home", "_outside")
 
     def __init__(self, items: Any = ()) -> None:
         set.__init__(self, items)
         self._heap = None
         self._home = current_region()
+        self._outside = False
 
 
 KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
@@ -70,6 +78,19 @@ def traced(container: Any) -> Any:
     """A list, dict or set that was just made, as one that a trace can follow."""
     kind = KINDS.get(type(container))
     return container if kind is None else kind(container)
+
+
+def traced_argument(value: Any) -> Any:
+    """An argument that was taken apart and put together again, as what a trace follows."""
+    kind = type(value)
+    if kind is dict:
+        made: Any = TracedDict({key: traced_argument(item) for key, item in value.items()})
+    elif kind is list:
+        made = TracedList(map(traced_argument, value))
+    else:
+        return tuple(map(traced_argument, value)) if kind is tuple else value
+    made._outside = True
+    return made
 
 
 def untraced_copy(value: Any) -> Any:
@@ -140,6 +161,8 @@ def note_container(container: Any) -> None:
     """Notes in the journal of the region that a container is about to change, unless the region made it."""
     region = current_region()
     journal = region.journal if region is not None else None
+    if region is not None and getattr(container, "_outside", False) and region.trace.outside_effect is not None:
+        region.trace.outside_effect(container, "an argument is changed")
     if journal is None or heap_of(container) is not None:
         return
     journal.note(container_spot(container))

@@ -18,7 +18,7 @@ from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layo
 from autoconv.operators.special_methods import restore_special_methods
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
-from autoconv.runtime.containers import TracedSet, heap_of
+from autoconv.runtime.containers import TracedSet, heap_of, traced_argument
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.journal import Journal
 from autoconv.runtime.objects import SymbolicObject
@@ -82,7 +82,8 @@ def _trace(
 ) -> Traced:
     contract = trace.contract
     leaves = _placeholders(trace, call)
-    arguments, copies = _arguments(call, leaves)
+    with recording(trace.root):
+        arguments, copies = _arguments(trace, call, leaves)
     before = [flatten(copy) for copy in copies]
     if call.key.shared:
         raise python_contract.RunPlain("one list or dict is given twice, and a graph would take it for two")
@@ -183,14 +184,15 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
     return stand_in
 
 
-def _arguments(call: Call, leaves: list[Any]) -> tuple[dict[str, Any], list[Any]]:
+def _arguments(trace: Trace, call: Call, leaves: list[Any]) -> tuple[dict[str, Any], list[Any]]:
     """The arguments by name, structures rebuilt around the placeholders."""
     arguments: dict[str, Any] = {}
     copies = []
     position = 0
     for name, template in call.key.templates:
         count = 1 if template is None else template.leaf_count
-        arguments[name] = pack(template, leaves[position : position + count])
+        given = pack(template, leaves[position : position + count])
+        arguments[name] = given if trace.contract != COMPILE else traced_argument(given)
         copies.append(arguments[name])
         position += count
     return arguments, copies

@@ -1,8 +1,7 @@
 """Operators and properties of the user's own classes under the second contract: part of the graph, on every call."""
 
-from tests.tracing.test_objects import agrees
-
 import autoconv as ac
+from tests.tracing.test_objects import agrees
 
 
 def test_operators_that_decide_and_write():
