@@ -27,6 +27,7 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.loops import iterate
 from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
+from autoconv.runtime.array_methods import is_scalar
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
@@ -119,7 +120,18 @@ def _float(x: Any = 0.0) -> Any:
 @_overrides(builtins.bool)
 def _bool(x: Any = False) -> Any:
     x = asked(x)
-    return truth(x) if is_staged(x) else builtins.bool(x)
+    if not is_staged(x):
+        return builtins.bool(x)
+    found = truth(x)
+    if isinstance(found, SymbolicTensor) and not found.weak and _is_array(found):
+        return dispatch.apply("python_cast", found, dtype=bool_, weak=True)
+    return found
+
+
+def _is_array(x: Any) -> bool:
+    """Whether this is one of NumPy's arrays or scalars, in a trace."""
+    region = current_region()
+    return isinstance(x, SymbolicTensor) and not x.weak and region is not None and region.trace.arrays
 
 
 @_overrides(builtins.abs)
@@ -129,7 +141,19 @@ def _abs(x: Any) -> Any:
 
 @_overrides(builtins.round)
 def _round(x: Any, digits: Any = None) -> Any:
-    return builtins.round(_value(x)) if digits is None else builtins.round(_value(x), digits)
+    x = _value(x)
+    if _is_array(x):
+        return _round_scalar(x, digits)
+    return builtins.round(x) if digits is None else builtins.round(x, digits)
+
+
+def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
+    """Of NumPy's values only scalars can be rounded: to an int without digits, else to another scalar."""
+    if not is_scalar(x, "round") or not (x.dtype.is_floating or x.dtype.is_integer):
+        raise TypeError("type numpy.ndarray doesn't define __round__ method")
+    if digits is not None:
+        return x.round(digits)
+    return dispatch.apply("python_round", _as_python_number(x), digits=None)
 
 
 @_overrides(builtins.pow)
@@ -300,7 +324,20 @@ def _isinstance(x: Any, kinds: Any) -> Any:
 def _hasattr(x: Any, name: str) -> bool:
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.hasattr(np.zeros((), x.type.dtype.numpy).item(), name)
+    if isinstance(x, SymbolicTensor) and stands_for_array(x):
+        return builtins.hasattr(np.ndarray, name)
     return builtins.hasattr(x, name)
+
+
+@_overrides(builtins.getattr)
+def _getattr(x: Any, name: str, *default: Any) -> Any:
+    """Of a number or array of the graph only what plain Python's has: tensors have names of their own."""
+    region = current_region()
+    if isinstance(x, SymbolicTensor) and region is not None and region.contract == COMPILE and not _hasattr(x, name):
+        if default:
+            return default[0]
+        raise AttributeError(f"{_type(x).__name__!r} object has no attribute {name!r}")
+    return builtins.getattr(x, name, *default)
 
 
 @_overrides(builtins.type)

@@ -14,6 +14,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.builtins import OVERRIDES, called
 from autoconv.operators.comprehensions import collected, collected_set, generator
 from autoconv.operators.conditionals import if_stmt
+from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.iterables import Staged, StagedRange, as_staged
 from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source, is_symbolic_iterable
@@ -124,12 +125,8 @@ _consumer(builtins.set)(lambda iterable: collected_set(iterable))
 
 def _next(iterator: Any, *default: Any) -> Any:
     """next(): the first value of a loop that ends there."""
-    region = current_region()
     if type(iterator) is not Lazy:
-        guard = region.trace.allows_call if region is not None else None
-        if guard is not None:
-            guard(builtins.next)
-        return builtins.next(iterator, *default)
+        return AS_STATEMENTS[builtins.next](iterator, *default)
     nothing = default[0] if default else Undefined("next")
     names = ("next", "its end")
     found, code = for_source(iterator, lambda item, *_: (item, BREAK), (nothing, NORMAL), names, exit="its end")

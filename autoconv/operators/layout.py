@@ -216,7 +216,7 @@ def _opened_instance(layout: Layout, other: Layout) -> Layout:
         return layout
     if region is None or home_of(layout.value, region) is None:
         return layout
-    region.trace.frozen.add(id(layout.value))
+    region.trace.frozen[id(layout.value)] = layout.value
     return _instance(layout.value, region, True)
 
 
@@ -388,7 +388,7 @@ def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
     if region is not None and region.trace.owned is not None:
         region.trace.owned[id(made)] = made, region
         if layout.shared:
-            region.trace.frozen.add(id(made))
+            region.trace.frozen[id(made)] = made
     return made
 
 

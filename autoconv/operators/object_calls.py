@@ -12,6 +12,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.builtins import OVERRIDES
 from autoconv.operators.comprehensions import collected
 from autoconv.operators.consumers import LATE, extend, is_deferred
+from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import distribute
 from autoconv.ops.objects import FUNCTIONS
@@ -30,7 +31,7 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
     On other values it is `otherwise`, or what it was.
     """
     otherwise = otherwise or function
-    if function is builtins.print:
+    if function in AS_STATEMENTS or function is builtins.print:
         return otherwise
 
     def apply(*args: Any, **kwargs: Any) -> Any:

@@ -312,6 +312,11 @@ def _check_alias(region: Region, body: Any, value: Any, name: str) -> None:
     """Under `compile`, a list that an arm gives a second name stays one list: plain Python."""
     if type(value) in PLAIN:
         return
+    if name.startswith("retval_"):  # what a function returns has no other name any more, unless something changes it
+        for part in mutable_parts(value):
+            if type(part) in PLAIN:
+                region.trace.frozen[id(part)] = part
+        return
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):
         region.trace.outside_effect(region, f"a tensor decides whether {name!r} is another name of a list or dict")

@@ -45,11 +45,13 @@ from autoconv.operators.staging import (
 )
 from autoconv.ops.objects import NotAssigned
 from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
 from autoconv.runtime.objects import (
     StagedException,
     SymbolicObject,
     apply_object,
+    box_array,
     constant_object,
     record_object,
     unboxed,
@@ -555,4 +557,7 @@ def _kept_layout(value: Any, region: Region) -> Layout:
 
 
 def _boxable(value: Any, name: str) -> Any:
-    return constant_object(NotAssigned(name)) if value is MISSING else value
+    if value is MISSING:
+        return constant_object(NotAssigned(name))
+    tensor = as_tensor(value)
+    return box_array(tensor) if tensor is not None and not tensor.weak else value

@@ -14,6 +14,7 @@ from autoconv.runtime.journal import Spot
 from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import plain_kind
 
 
 class Traced:
@@ -163,6 +164,9 @@ def note_container(container: Any) -> None:
     journal = region.journal if region is not None else None
     if region is not None and getattr(container, "_outside", False) and region.trace.outside_effect is not None:
         region.trace.outside_effect(container, "an argument is changed")
+    if region is not None and id(container) in region.trace.frozen:
+        kind = plain_kind(container).__name__
+        raise StagingError(f"a {kind} is changed that a tensor decides to return", current_place())
     if journal is None or heap_of(container) is not None:
         return
     journal.note(container_spot(container))

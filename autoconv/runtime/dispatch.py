@@ -75,9 +75,28 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
         return NotImplemented
     if op_name == "divide":
         x, y = _true_division_operands(x, y)
+    elif op_name == "matmul" and _are_arrays():
+        return _numpy_matmul(x, y)
     elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
         op_name = op_name.replace("bitwise", "logical")
     return apply(op_name, x, y)
+
+
+def _are_arrays() -> bool:
+    """Whether what is computed with are NumPy's arrays."""
+    region = current_region()
+    return region is not None and region.trace.arrays
+
+
+def _numpy_matmul(x: Any, y: Any) -> Any:
+    """x @ y as NumPy means it: a vector is a row on the left, a column on the right, and leaves no dimension behind."""
+    ranks = [np.ndim(v) if as_tensor(v) is None else as_tensor(v).type.rank for v in (x, y)]  # type: ignore[union-attr]
+    if 1 not in ranks or None in ranks or 0 in ranks:
+        return apply("matmul", x, y)
+    rows = apply("expand_dims", x, axis=0) if ranks[0] == 1 else x
+    columns = apply("expand_dims", y, axis=1) if ranks[1] == 1 else y
+    added = tuple(axis for axis, rank in zip((-2, -1), ranks, strict=True) if rank == 1)
+    return apply("squeeze", apply("matmul", rows, columns), axis=added)
 
 
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:

@@ -183,6 +183,14 @@ def box(value: Any) -> SymbolicObject:
     return constant_object(value)
 
 
+def box_array(value: Any) -> SymbolicObject:
+    """A tensor of any shape as an object that no program gets to see: it is unboxed as what it was."""
+    region = current_region()
+    assert region is not None
+    lifted = region.lift(dispatch.graph_value(region, as_tensor(value)))
+    return SymbolicObject(region.record("object_box", [lifted], {"how": "array"}).results[0])
+
+
 def constant_object(value: Any) -> SymbolicObject:
     """The Python object itself, in the graph."""
     region = current_region()

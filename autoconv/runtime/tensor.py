@@ -285,6 +285,11 @@ class SymbolicTensor(Tensor):
         )
 
     def __getattr__(self, name: str) -> Any:
+        region = current_region()
+        if region is not None and region.trace.attribute is not None and not name.startswith("__"):
+            found = region.trace.attribute(self, name)
+            if found is not NotImplemented:
+                return found
         unknown = ": its value is known only when the graph runs; compute with the tensor itself"
         remedy = unknown if name == "numpy" else ""
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'{remedy}", name=name, obj=self)

@@ -21,6 +21,8 @@ from autoconv.runtime.variable import Variable
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, TensorKey, VariableKey
 
+_LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
+
 
 class ConcreteFunction:
     """A function of one signature. Call it with tensors (or what converts to them), by position or name.
@@ -193,8 +195,21 @@ def _run_value(leaf: Any) -> Any:
     if isinstance(leaf, Variable):
         return leaf.storage
     if isinstance(leaf, (np.ndarray, np.generic)):
-        return np.array(leaf)
+        return _copied(np.asarray(leaf))
     return np.asarray(leaf)
+
+
+def _copied(array: np.ndarray) -> np.ndarray:
+    """A copy that lies in memory as the array does: NumPy adds up in the order of memory, which rounding shows."""
+    if array.flags.forc or array.dtype.hasobject:
+        return np.array(array)
+    low, high = np.lib.array_utils.byte_bounds(array)
+    if high - low > _LARGEST_GAPS * array.nbytes:
+        return np.array(array)
+    start = array.__array_interface__["data"][0] - low
+    copy: np.ndarray = np.ndarray(array.shape, array.dtype, np.empty(high - low, np.uint8), start, array.strides)
+    copy[...] = array
+    return copy
 
 
 __all__ = ["ConcreteFunction", "Literal"]

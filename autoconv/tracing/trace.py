@@ -17,6 +17,7 @@ from autoconv.operators.calls import converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
 from autoconv.operators.special_methods import restore_special_methods
 from autoconv.optimise import optimise
+from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.containers import TracedSet, heap_of, traced_argument
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.journal import Journal
@@ -131,6 +132,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.outside_effect = outside.about_to_write
     trace.before_node.append(outside.stores.before_node)
     trace.python_print = python_contract.python_print
+    trace.attribute = attribute_of
     values: dict[Any, int] = {}
     trace.leaf_positions = values
 

@@ -25,6 +25,7 @@ WITHOUT_SAMPLES = {
     "try": "has regions; tests of tracing and backends",
     "raise": "its attributes are exceptions; tests of tracing",
     "python_print": "writes to standard output; tests of compiled functions",
+    "numpy_tolist": "gives a list; tests of compiled functions",
     "absent": "its attribute is a type; tests of tracing",
     **{name: "on values of Python's own; tests/ops/test_objects.py" for name in OPS if name.startswith("object_")},
 }

@@ -1,0 +1,69 @@
+"""Functions that mean what a statement or an operator means: they change what they are given, or go on in it."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators import items
+from autoconv.operators.builtins import OVERRIDES
+from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.objects import apply_object, is_object
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
+
+_IN_PLACE = ("iadd", "isub", "imul", "imatmul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "iand",
+             "ior", "ixor")  # fmt: skip
+_ITERATED = frozenset({list, tuple, dict, str, bytes, range, *PLAIN})
+
+
+def _set_item(x: Any, index: Any, value: Any) -> None:
+    items.set_item_in(x, (index,), value)
+
+
+def _set_attribute(owner: Any, name: str, value: Any) -> None:
+    items.set_attr(owner, _known(name, "setattr"), value)
+
+
+def _delete_attribute(owner: Any, name: str) -> None:
+    items.del_attr(owner, _known(name, "delattr"))
+
+
+def _known(name: Any, function: str) -> Any:
+    if is_object(name):
+        raise StagingError(f"{function} is given a name that only the running graph knows", current_place())
+    return name
+
+
+def _iter(x: Any, *sentinel: Any) -> Any:
+    """iter(x): an iterator over Python's values is the graph's, which alone knows how far it has come."""
+    region = current_region()
+    if region is not None and region.contract == COMPILE and not sentinel and (is_object(x) or type(x) in _ITERATED):
+        return apply_object("iter", x)
+    return builtins.iter(x, *sentinel)
+
+
+def _next(iterator: Any, *default: Any) -> Any:
+    """next(iterator); of an iterator of Python's own it would be the same item on every call."""
+    if is_object(iterator):
+        return apply_object("next", iterator, *default)
+    region = current_region()
+    if region is not None and region.trace.allows_call is not None:
+        region.trace.allows_call(builtins.next)
+    return builtins.next(iterator, *default)
+
+
+# What means the same for values of the graph and for others, the way it does in a statement.
+AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
+    builtins.setattr: _set_attribute, builtins.delattr: _delete_attribute,
+    builtins.iter: _iter, builtins.next: _next,
+    operator.setitem: _set_item, operator.delitem: items.del_item,
+    **{getattr(operator, name): getattr(items, name) for name in _IN_PLACE},
+    operator.iconcat: items.iadd,
+}  # fmt: skip
+OVERRIDES.update(AS_STATEMENTS)
+
+__all__ = ["AS_STATEMENTS"]

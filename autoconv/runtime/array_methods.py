@@ -1,0 +1,351 @@
+"""Attributes and methods of NumPy's arrays and scalars, on arrays that only the running graph knows.
+
+What a method means is what NumPy means, its dtypes included. What is not here raises StagingError, so that the call
+runs as plain Python: AttributeError is for names that NumPy's arrays do not have either.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
+from autoconv.ops.rules import element_count
+from autoconv.runtime import dispatch
+from autoconv.runtime.containers import traced
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.number_methods import number_attribute
+from autoconv.runtime.objects import as_object
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import SymbolicTensor
+
+_MOST_ITEMS = 64  # of a list that is known while tracing; longer ones are the graph's
+
+
+def attribute_of(x: SymbolicTensor, name: str) -> Any:
+    """`x.name` under the second contract, of a Python number or an array; NotImplemented for what has no such name."""
+    if x.weak:
+        return number_attribute(x, name)
+    region = current_region()
+    if region is None or not region.trace.arrays or not (hasattr(np.ndarray, name) or hasattr(np.generic, name)):
+        return NotImplemented
+    if name not in _ATTRIBUTES and name not in _METHODS:
+        _refuse(name, "has no form in a graph")
+    return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
+
+
+class ArrayMethod:
+    """`x.name` of an array, to be called."""
+
+    __slots__ = ("name", "owner")
+    __autoconv_function__ = True
+
+    def __init__(self, owner: SymbolicTensor, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _METHODS[self.name](self.owner, *args, **kwargs)
+
+
+def _refuse(name: str, what: str) -> NoReturn:
+    raise StagingError(f"the method {name!r} of an array {what}", current_place())
+
+
+def _without(name: str, **options: Any) -> None:
+    for option, value in options.items():
+        if value is not None:
+            _refuse(name, f"is given {option}")
+
+
+def _shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
+    """The shape, where it is known while tracing."""
+    shape = x.type.shape
+    if shape is None or not all(isinstance(d, int) for d in shape):
+        _refuse(name, "depends on a shape that only the running graph knows")
+    return shape  # type: ignore[return-value]
+
+
+def is_scalar(x: SymbolicTensor, name: str) -> bool:
+    """Whether this is one of NumPy's scalars; refuses what may be one, or an array without dimensions."""
+    if x.type.shape is None:
+        _refuse(name, "depends on a shape that only the running graph knows")
+    if x.type.shape != ():
+        return False
+    if not _gives_scalar(x.value_in_graph.node):
+        _refuse(name, "gives a NumPy scalar for a scalar, and an array for an array without dimensions")
+    return True
+
+
+def _gives_scalar(node: Any) -> bool:
+    """Whether what a node gives without dimensions is a scalar in NumPy; None is a parameter, which may be either."""
+    if node is None:
+        return False
+    name = node.op.name
+    if name == "get_item":
+        return bool(node.inputs[0].type.shape) and all(entry[0] == "int" for entry in node.attributes["spec"])
+    if name == "squeeze":  # a product of two vectors
+        return node.inputs[0].node is not None and node.inputs[0].node.op.name == "matmul"
+    return name in _GIVE_SCALARS or (node.op.elementwise and name != "identity")
+
+
+def _axis(name: str, axis: Any) -> Any:
+    if axis is None:
+        return None
+    if isinstance(axis, bool):
+        _refuse(name, "is given a bool for an axis")
+    return tuple(map(operator.index, axis)) if isinstance(axis, tuple) else operator.index(axis)
+
+
+def _dtype(name: str, dtype: Any) -> DType | None:
+    if dtype is None or isinstance(dtype, DType):
+        return dtype
+    found = np.dtype(dtype)
+    if found.kind not in "biufc" or not found.isnative:
+        _refuse(name, f"is given the dtype {found}")
+    return as_dtype(found)
+
+
+def _flag(name: str, value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_, int)):
+        return bool(value)
+    _refuse(name, "is given keepdims that only the running graph knows")
+
+
+# ---- reductions
+
+
+def _reduced(name: str, x: SymbolicTensor, axis: Any, keepdims: Any, **options: Any) -> Any:
+    kept = _flag(name, keepdims)
+    if kept and not is_scalar(x, name):
+        options["keepdims"] = True
+    return dispatch.apply(f"numpy_{name}", x, axis=_axis(name, axis), **options)
+
+
+def _total(name: str) -> Callable[..., Any]:
+    def run(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
+        _without(name, out=out, **other)
+        wanted = _dtype(name, dtype)
+        return _reduced(name, x, axis, keepdims, **({} if wanted is None else {"dtype": wanted}))
+
+    return run
+
+
+def _choice(name: str) -> Callable[..., Any]:
+    def run(x: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
+        _without(name, out=out, **other)
+        return _reduced(name, x, axis, keepdims)
+
+    return run
+
+
+def _spread(name: str) -> Callable[..., Any]:
+    def run(
+        x: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, **other: Any
+    ) -> Any:
+        _without(name, out=out, dtype=dtype, **other)
+        if type(ddof) not in (int, float):
+            _refuse(name, "is given ddof that only the running graph knows")
+        return _reduced(name, x, axis, keepdims, **({"ddof": ddof} if ddof else {}))
+
+    return run
+
+
+def _scan(name: str) -> Callable[..., Any]:
+    def run(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        _without(name, out=out)
+        return dispatch.apply(f"numpy_{name}", x, axis=_axis(name, axis), dtype=_dtype(name, dtype))
+
+    return run
+
+
+# ---- elements
+
+
+def _round(x: SymbolicTensor, decimals: Any = 0, out: Any = None) -> Any:
+    _without("round", out=out)
+    is_scalar(x, "round")
+    return dispatch.apply("numpy_round", x, decimals=operator.index(decimals))
+
+
+def _clip(x: SymbolicTensor, min: Any = None, max: Any = None, out: Any = None, **other: Any) -> Any:
+    _without("clip", out=out, **other)
+    is_scalar(x, "clip")
+    if x.dtype.is_bool or x.dtype.is_complex:
+        _refuse("clip", f"is called on {x.dtype.name} elements")
+    low, high = (None if _is_no_bound(x, bound, side) else bound for bound, side in ((min, -1), (max, 1)))
+    if min is None and max is None:
+        _refuse("clip", "is given no bounds")
+    if low is None and high is None:
+        return _copy(x)
+    if low is None or high is None:
+        return dispatch.apply("maximum" if high is None else "minimum", x, low if high is None else high)
+    return dispatch.apply("numpy_clip", x, low, high)
+
+
+def _is_no_bound(x: SymbolicTensor, bound: Any, side: int) -> bool:
+    """Whether no element can be beyond it: NumPy lets Python ints bound integers that cannot hold them."""
+    if bound is None:
+        return True
+    if type(bound) is int and x.dtype.is_integer:
+        return bound <= x.dtype.min if side < 0 else bound >= x.dtype.max
+    tensor = as_tensor(bound)
+    if tensor is None and type(bound) not in (int, float) and not isinstance(bound, (np.ndarray, np.generic)):
+        _refuse("clip", f"is given a {type(bound).__name__}")
+    if tensor is not None and tensor.weak and x.dtype.is_integer and x.dtype is not int64:
+        _refuse("clip", "bounds narrow integers by a Python number that only the running graph knows")
+    return False
+
+
+# ---- shapes
+
+
+def _reshape(x: SymbolicTensor, *shape: Any, order: Any = "C", copy: Any = None, **other: Any) -> Any:
+    _without("reshape", copy=copy, **other)
+    if order != "C":
+        _refuse("reshape", f"is given order {order!r}")
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        shape = tuple(shape[0])
+    sizes = tuple(map(operator.index, shape))
+    if not sizes:
+        _refuse("reshape", "gives an array without dimensions")
+    if sizes != (-1,):
+        _shape(x, "reshape")
+    return dispatch.apply("reshape", x, shape=sizes)
+
+
+def _ravel(x: SymbolicTensor, order: Any = "C") -> Any:
+    if order != "C":
+        _refuse("ravel", f"is given order {order!r}")
+    return dispatch.apply("reshape", x, shape=(-1,))
+
+
+def _transpose(x: SymbolicTensor, *axes: Any) -> Any:
+    if is_scalar(x, "transpose"):
+        return x if not axes else _refuse("transpose", "is given axes of a scalar")
+    if axes in ((), (None,)):
+        return dispatch.apply("transpose", x)
+    if len(axes) == 1 and isinstance(axes[0], (tuple, list)):
+        axes = tuple(axes[0])
+    return dispatch.apply("transpose", x, perm=tuple(map(operator.index, axes)))
+
+
+def _squeeze(x: SymbolicTensor, axis: Any = None) -> Any:
+    if is_scalar(x, "squeeze"):
+        return x
+    _shape(x, "squeeze")
+    chosen = _axis("squeeze", axis)
+    found = dispatch.apply("squeeze", x, axis=(chosen,) if isinstance(chosen, int) else chosen)
+    return found if found.type.shape != () else _refuse("squeeze", "gives an array without dimensions")
+
+
+# ---- values of their own
+
+
+def _copied(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
+    """Numbered, so that two copies stay two."""
+    region, number = current_region(), 0
+    while region is not None:
+        number += len(region.graph.nodes)
+        region = region.parent
+    return dispatch.apply("numpy_copy", x, how=how, dtype=dtype, number=number)
+
+
+def _copy(x: SymbolicTensor, order: Any = "C") -> Any:
+    if order != "C":
+        _refuse("copy", f"is given order {order!r}")
+    return x if is_scalar(x, "copy") else _copied(x, "copy")
+
+
+def _flatten(x: SymbolicTensor, order: Any = "C") -> Any:
+    return _copied(x, "flatten") if order == "C" else _refuse("flatten", f"is given order {order!r}")
+
+
+def _astype(x: SymbolicTensor, dtype: Any, **other: Any) -> Any:
+    _without("astype", **other)
+    wanted = _dtype("astype", dtype)
+    if wanted is None or (x.dtype.is_complex and not wanted.is_complex):
+        _refuse("astype", f"makes {dtype} of {x.dtype.name}")
+    is_scalar(x, "astype")
+    return _copied(x, "astype", wanted)
+
+
+# ---- Python's values
+
+
+def _kind(name: str, x: SymbolicTensor) -> DType:
+    """The dtype that carries the Python number which an element becomes."""
+    if x.dtype.is_bool:
+        return bool_
+    if x.dtype.is_integer and not (x.dtype.size == 8 and x.dtype is not int64):
+        return int64
+    return float64 if x.dtype.is_floating else _refuse(name, f"is called on {x.dtype.name} elements")
+
+
+def _number(name: str, element: Any) -> Any:
+    return dispatch.apply("python_cast", element, dtype=_kind(name, element), weak=True)
+
+
+def _item(x: SymbolicTensor, *index: Any) -> Any:
+    if len(index) == 1 and isinstance(index[0], tuple):
+        index = index[0]
+    positions = tuple(map(operator.index, index))
+    shape = _shape(x, "item")
+    if not positions and element_count(shape) != 1:
+        _refuse("item", f"is called on {element_count(shape)} elements")
+    if len(positions) != len(shape):
+        x, positions = dispatch.apply("reshape", x, shape=(-1,)), positions or (0,)
+    return _number("item", dispatch.get_item(x, positions) if positions else x)
+
+
+def _tolist(x: SymbolicTensor) -> Any:
+    shape = x.type.shape
+    count = element_count(shape)
+    if count is None or count > _MOST_ITEMS:
+        return as_object(dispatch.apply("numpy_tolist", x))
+    _kind("tolist", x)
+    return _nested(x, shape or ())
+
+
+def _nested(x: Any, shape: tuple[Any, ...]) -> Any:
+    if not shape:
+        return _number("tolist", x)
+    return traced([_nested(dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])
+
+
+# ---- products
+
+
+def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
+    _without("dot", out=out)
+    other = as_tensor(b)
+    if not isinstance(b, (np.ndarray, np.generic)) if other is None else other.weak:
+        _refuse("dot", "is given a Python number or a list, which NumPy makes an array of first")
+    ranks = [np.ndim(b) if other is None else other.type.rank, x.type.rank]
+    if any(rank is None or rank > 2 for rank in ranks):
+        _refuse("dot", "has more than two dimensions")
+    return dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
+
+
+_ATTRIBUTES: dict[str, Callable[[SymbolicTensor], Any]] = {
+    "T": _transpose,
+    "real": lambda x: _refuse("real", "is called on complex elements") if x.dtype.is_complex else x,
+    "size": lambda x: element_count(_shape(x, "size")),
+}
+_METHODS: dict[str, Callable[..., Any]] = {
+    **{name: _total(name) for name in ("sum", "prod", "mean")},
+    **{name: _choice(name) for name in ("min", "max", "any", "all", "argmin", "argmax")},
+    **{name: _spread(name) for name in ("std", "var")},
+    **{name: _scan(name) for name in ("cumsum", "cumprod")},
+    "round": _round, "clip": _clip, "reshape": _reshape, "ravel": _ravel, "transpose": _transpose, "squeeze": _squeeze,
+    "copy": _copy, "flatten": _flatten, "astype": _astype, "item": _item, "tolist": _tolist, "dot": _dot,
+}  # fmt: skip
+# Ops whose results without dimensions are NumPy scalars; elementwise ones are so for scalars and arrays alike.
+_GIVE_SCALARS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}
+
+__all__ = ["ArrayMethod", "attribute_of", "is_scalar"]

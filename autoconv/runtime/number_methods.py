@@ -1,0 +1,57 @@
+"""Attributes and methods of Python's numbers, on numbers that only the running graph knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.types import TensorType
+from autoconv.runtime import dispatch
+from autoconv.runtime.objects import record_object, unboxed
+from autoconv.runtime.tensor import SymbolicTensor
+
+_RESULTS = {
+    "bit_length": TensorType(int64, (), True),
+    "bit_count": TensorType(int64, (), True),
+    "is_integer": TensorType(bool_, (), True),
+}
+
+
+def number_attribute(x: SymbolicTensor, name: str) -> Any:
+    """`x.name` of a Python number; raises AttributeError, with Python's words, where it has none of that name."""
+    sample = np.zeros((), x.type.dtype.numpy).item()
+    found = getattr(sample, name)
+    if callable(found):
+        return NumberMethod(x, name)
+    if name in ("real", "numerator"):
+        return _itself(x)
+    return found  # of a real number the same for all: its imaginary part, the denominator of an int
+
+
+class NumberMethod:
+    """`x.name` of a Python number, to be called."""
+
+    __slots__ = ("name", "owner")
+    __autoconv_function__ = True
+
+    def __init__(self, owner: SymbolicTensor, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.name == "conjugate" and not args and not kwargs:
+            return _itself(self.owner)
+        operands = [self.owner, *args, *kwargs.values()]
+        found = record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
+        type_ = _RESULTS.get(self.name)
+        return found if type_ is None else unboxed(found, type_)
+
+
+def _itself(x: SymbolicTensor) -> Any:
+    """The number, a bool as the int that it is."""
+    return dispatch.apply("python_int", x) if x.type.dtype.is_bool else x
+
+
+__all__ = ["NumberMethod", "number_attribute"]

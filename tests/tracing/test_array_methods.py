@@ -1,0 +1,366 @@
+"""Under the second contract: methods of arrays and of Python's numbers, and functions that stand for statements."""
+
+import operator
+import warnings
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+ARRAYS = [
+    np.array([[0.5, -1.25, 2.5], [3.5, -0.75, 1.5]]),
+    np.array([[7, -7, 5], [1, 2, -4]], np.int32),
+    np.array([[True, False, True], [False, False, True]]),
+    np.array([[200, 100, 255], [1, 2, 3]], np.uint8),
+    np.array([[0.1, -1.7, 2.5], [np.nan, 1.5, -0.0]], np.float32),
+    np.array([[1, 2, 3]], np.int64),
+    np.array([[60000, 1.5, 7]], np.float16),
+    np.arange(6000, dtype=np.float64).reshape(3, 2000) / 7,
+]
+
+
+def described(value):
+    """The value with all that tells it from others: types, dtypes, shapes and bits."""
+    if isinstance(value, (tuple, list)):
+        return type(value), [described(item) for item in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return type(value), value.dtype, value.shape, np.asarray(value).tobytes()
+    return type(value), repr(value)
+
+
+def outcome(function, arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return described(function(*arguments))
+        except Exception as error:
+            return type(error), error.args
+
+
+def agrees(function, *calls, traces=None):
+    """The same as plain Python, one trace a signature and none of the calls plain."""
+    compiled = ac.compile(function)
+    for arguments in calls:
+        assert outcome(compiled, arguments) == outcome(function, arguments), arguments
+    assert "plain Python" not in compiled.explain(), compiled.explain()
+    if traces is not None:
+        assert compiled.experimental_get_tracing_count() == traces, compiled.explain()
+
+
+def goes_plain(function, *arguments, because):
+    compiled = ac.compile(function)
+    assert outcome(compiled, arguments) == outcome(function, arguments)
+    assert because in compiled.explain(), compiled.explain()
+
+
+REDUCTIONS = ("sum", "prod", "mean", "min", "max", "any", "all", "std", "var", "argmin", "argmax")
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(name):
+    def f(x):
+        whole = getattr(x, name)()
+        kept = getattr(x, name)(axis=1, keepdims=True)
+        return whole, getattr(x, name)(0), getattr(x, name)(axis=-1), kept, getattr(x.T, name)()
+
+    agrees(f, *((x,) for x in ARRAYS))
+
+
+def test_reductions_over_two_axes_and_with_a_dtype():
+    def f(x):
+        cube = x.reshape(1, x.shape[0], x.shape[1])
+        return cube.sum(axis=(0, 2)), cube.max((0, -1)), x.sum(dtype=np.float64), x.mean(dtype="float32"), x.std(ddof=1)
+
+    agrees(f, *((x,) for x in ARRAYS))
+
+
+def test_scans():
+    def f(x):
+        return x.cumsum(), x.cumsum(1), x.cumprod(axis=0), x.cumprod(), x.cumsum(axis=0, dtype=np.float64)
+
+    agrees(f, *((x,) for x in ARRAYS))
+
+
+def test_round_and_clip():
+    def f(x, low):
+        return x.round(), x.round(1), x.clip(0, 2), x.clip(min=1), x.clip(max=1.5), x.clip(-300, 300), x.clip(x, 2)
+
+    agrees(f, *((x, 1) for x in ARRAYS if x.dtype != bool))
+
+
+def test_clip_by_numbers_that_are_inputs():
+    def f(x, low, high):
+        return x.clip(low, high), x.clip(low, None)
+
+    agrees(f, (ARRAYS[0], -1, 1), (ARRAYS[0], 0, 3), traces=1)
+    agrees(f, (ARRAYS[5], 2, 2), (ARRAYS[5], 0, 1), traces=1)
+    goes_plain(f, ARRAYS[3], -5, 1000, because="'clip' of an array bounds narrow integers")
+
+
+def test_axes_as_numpy_takes_them():
+    goes_plain(lambda x: x.transpose(()), ARRAYS[0], because="perm []")
+    goes_plain(lambda x: x.sum(axis=[0, 1]), ARRAYS[0], because="List' object cannot be interpreted as an integer")
+    goes_plain(lambda x: x.sum(axis=(0, -2)), ARRAYS[0], because="name a dimension twice")
+    agrees(lambda x: x.transpose(None) + x.transpose([1, 0]) + x.transpose((-1, 0)), (ARRAYS[0],))
+
+
+def test_shapes():
+    def f(x):
+        y = x + 1
+        lines = y.ravel().copy(), y.reshape(-1) * 1, y.reshape((1, -1)) + 0, y.T + 0, y.flatten()
+        return *lines, y.transpose() * 2, y.transpose(1, 0).copy(), y.reshape(1, -1, 1).squeeze() + y.size, y.size
+
+    agrees(f, *((x,) for x in ARRAYS if x.dtype not in (np.uint8, bool)))
+
+
+def test_copies_are_values_of_their_own():
+    def f(x):
+        return x.copy(), x.copy(), x.flatten(), x.flatten(), x.astype(x.dtype), x.astype(np.float32), x.astype("f4")
+
+    compiled = ac.compile(f)
+    for x in ARRAYS:
+        found = compiled(x)
+        assert described(found) == described(f(x))
+        for i, value in enumerate(found):
+            assert not any(np.shares_memory(value, other) for other in (x, *found[:i]))
+    assert "plain Python" not in compiled.explain()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, "int8", float, int, bool, np.dtype("uint16"), np.complex128])
+def test_astype(dtype):
+    agrees(lambda x: x.astype(dtype), *((x,) for x in ARRAYS if not np.isnan(x).any() and x.size < 10))
+
+
+def test_python_values():
+    def f(x, i):
+        most = x.max()
+        parts = x.tolist()
+        return most.item(), parts, len(parts), parts[0][1] + 1, x.item(0), x.item((0, 1)), x[0].max().item() * 2
+
+    agrees(f, *((x, 1) for x in ARRAYS if x.size < 10))
+    goes_plain(lambda x: x.sum().item(), ARRAYS[3], because="'item' of an array is called on uint64 elements")
+
+
+def test_long_lists():
+    def f(x):
+        items = x.tolist()
+        return sum(items), items[3], len(items)
+
+    agrees(f, (np.arange(200),), (np.arange(200) * 2,), traces=1)
+
+
+def test_scalars():
+    def f(x):
+        a, b = x.mean(), x[0, 1]
+        return a.round(2), b.astype(np.float32), a.clip(0, 1), a.copy(), b.sum(), a.T, b.real, a.item(), b.tolist()
+
+    agrees(f, (ARRAYS[0],), (ARRAYS[1],), (ARRAYS[4],), traces=3)
+
+
+def test_arrays_of_unknown_length():
+    def f(x):
+        chosen = x[x > 0]
+        return chosen.sum(), chosen.mean(), chosen.flatten(), chosen.cumsum(), chosen.max()
+
+    agrees(f, (np.array([1.5, -2.0, 3.0]),), (np.array([-1.5, 2.0, -3.0]),), (np.zeros(3) - 1,), traces=1)
+
+
+def test_in_loops():
+    def f(x, n):
+        total = 0.0
+        for i in range(n):
+            if x.sum() > i:
+                total += x.mean()
+            x = x.clip(-1, 1).round(1) + i
+        return total, x + 0
+
+    agrees(f, (ARRAYS[0], 0), (ARRAYS[0], 3), (ARRAYS[0], 9), traces=1)
+
+
+def test_extremes_of_nothing():
+    agrees(lambda x: x.max(), (np.zeros(0),), (np.zeros((2, 0), np.int32),))
+    agrees(lambda x: x.argmin(axis=1), (np.zeros((2, 0)),), (np.zeros((0, 2)),))
+
+
+@pytest.mark.parametrize("size", [1, 3, 17, 300])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
+def test_products(size, dtype):
+    random = np.random.default_rng(size)
+    vector, other = ((random.normal(size=size) * 9).astype(dtype) for _ in range(2))
+    matrix = (random.normal(size=(size, 5)) * 9).astype(dtype)
+
+    def f(v, w, m):
+        return v @ w, v @ m, m.T @ v, m.T @ m, v.dot(w), v.dot(m), m.T.dot(v), m.T.dot(m), v.dot(w[0])
+
+    def batch(v, b):
+        return v @ b, b.transpose(0, 2, 1) @ v
+
+    agrees(f, (vector, other, matrix))
+    agrees(batch, (vector, np.stack([matrix, matrix * 2])))
+
+
+@pytest.mark.parametrize("name", ["sort", "tobytes", "nonzero", "take", "fill", "repeat"])
+def test_methods_that_are_not_there(name):
+    goes_plain(lambda x: getattr(x, name), np.ones(3), because=f"the method '{name}' of an array has no form")
+    goes_plain(lambda x: hasattr(x, name) and getattr(x, name, None) is None, np.ones(3), because=f"'{name}'")
+
+
+def test_names_that_arrays_do_not_have():
+    agrees(
+        lambda x: (hasattr(x, "numpy"), hasattr(x, "mean"), getattr(x, "set_shape", 3), getattr(x, "nix", None)),
+        (ARRAYS[0],),
+    )
+    goes_plain(lambda x: x.nix, np.ones(3), because="AttributeError")
+
+
+def test_options_that_are_not_there():
+    goes_plain(lambda x: x.sum(where=x > 1), ARRAYS[0], because="is given where")
+    goes_plain(lambda x: x.reshape(-1, order="F"), ARRAYS[0], because="is given order 'F'")
+    goes_plain(lambda x: x.sum(axis=5), ARRAYS[0], because="axis 5 is out of range")
+    goes_plain(lambda x: x.item(), ARRAYS[0], because="'item' of an array is called on 6 elements")
+    goes_plain(lambda x: x.copy(), np.array(3.0), because="a scalar, and an array for an array without dimensions")
+    goes_plain(lambda x: x.reshape(1).squeeze(), np.array([3.0]), because="without dimensions")
+
+
+def test_ints():
+    def f(n):
+        parts = n.real, n.imag, n.numerator, n.denominator
+        return *parts, n.conjugate(), n.bit_length(), n.bit_count(), n.bit_length() + 1
+
+    agrees(f, (5,), (-17,), (0,), traces=1)
+    agrees(f, (True,), (False,), traces=1)
+
+
+def test_floats():
+    def f(x):
+        if x.is_integer():
+            x += x.conjugate().real
+        return x, x.imag, x.is_integer(), x.hex(), x.as_integer_ratio()
+
+    agrees(f, (2.5,), (4.0,), (-0.0,), (1e300,), traces=1)
+    goes_plain(lambda x: hasattr(x, "bit_length") or x.bit_length(), 2.5, because="AttributeError")
+
+
+def test_next():
+    def f(n):
+        it = iter([n, 2, 3])
+        first = next(it)
+        for v in it:
+            if v >= n:
+                break
+        rest = next(it, None)
+        pairs = iter((n, "b"))
+        return first + 1, rest, next(pairs), next(pairs), next(pairs, "end"), list(it)
+
+    agrees(f, (1,), (2,), (3,), (4,), traces=1)
+
+
+def test_next_in_a_loop():
+    def f(n):
+        it, total = iter(range(5)), 0
+        while n > 0:
+            total += next(it)
+            n -= 1
+        return total, next(it, -1)
+
+    agrees(f, (0,), (2,), (5,), (6,), traces=1)
+
+
+def test_next_of_what_was_there_before():
+    shared = iter(range(9))
+    compiled = ac.compile(lambda n: next(shared) + n)
+    assert [compiled(1), compiled(1), compiled(1)] == [1, 2, 3]
+
+
+def test_attributes_by_name():
+    class Box:
+        pass
+
+    kept = Box()
+    kept.count = 0
+    count = "count"
+
+    def f(n):
+        box = Box()
+        for name in ("a", "b"):
+            setattr(box, name, n)
+            if n > 2:
+                setattr(box, name, n * 2)
+        if n > 2:
+            setattr(kept, count, getattr(kept, count) + n)
+        delattr(box, name)
+        return getattr(box, "a", 0), getattr(box, "b", None), hasattr(box, "b"), kept.count
+
+    compiled = ac.compile(f)
+    found = [compiled(n) for n in (1, 5, 3)]
+    kept.count = 0
+    assert found == [f(n) for n in (1, 5, 3)]
+    assert "plain Python" not in compiled.explain(), compiled.explain()
+
+
+def test_operators_that_change_their_operand():
+    def f(n):
+        xs, table = [1, 2, 3], {}
+        for i in range(n):
+            operator.setitem(xs, 0, xs[0] + i)
+            operator.setitem(table, i % 2, i)
+            xs = operator.iadd(xs, [i])
+        if n > 3:
+            operator.delitem(xs, 1)
+            xs = operator.imul(xs, 2)
+        return xs, table, operator.iadd(n, 1), operator.getitem(xs, 0)
+
+    agrees(f, (0,), (2,), (5,), traces=1)
+
+
+def test_operators_change_arguments():
+    def f(xs, n):
+        operator.setitem(xs, 0, n)
+        ys = operator.iadd(xs, [n])
+        return ys is xs
+
+    compiled = ac.compile(f)
+    mine, other = [1, 2], [1, 2]
+    for n in (3, 4):
+        assert compiled(mine, n) == f(other, n)
+        assert mine == other
+
+
+def test_operators_change_arrays():
+    def f(x):
+        operator.setitem(x, 0, 9.0)
+        operator.iadd(x, 1.0)
+        return x.sum()
+
+    mine, other = np.ones(3), np.ones(3)
+    assert ac.compile(f)(mine) == f(other)
+    assert mine.tolist() == other.tolist()
+
+
+def test_builtins_on_scalars():
+    def f(x):
+        most, first = x.max(), x[0, 0]
+        return bool(x.any()), bool(first), round(most), round(first, 1), int(most), float(first)
+
+    agrees(f, *((x,) for x in ARRAYS if x.dtype != bool and not np.isnan(x).any()))
+    goes_plain(lambda x: round(x), ARRAYS[0], because="doesn't define __round__")
+
+
+@pytest.mark.parametrize(
+    "view", [np.s_[:, :33], np.s_[::-1], np.s_[:, ::3], np.s_[3::2, 4:-4], np.s_[:, 5], np.s_[4:2]]
+)
+def test_arguments_that_are_views(view):
+    base = np.random.default_rng(1).normal(size=(300, 70))
+    agrees(lambda x: (x.sum(), x.mean(), x.std(), x.T.sum(), x.T.copy()), (base[view],))
+    agrees(lambda x: x.sum(), (np.broadcast_to(base[0], (5, 70)),))
+
+
+def test_what_an_array_picks_is_a_copy():
+    def f(x):
+        return x[x > 0], x[[0, 1]], x[x.argmax(axis=0), [0, 1, 0]]
+
+    agrees(f, (ARRAYS[0],), (ARRAYS[1],))
+    compiled = ac.compile(f)
+    assert not any(np.shares_memory(ARRAYS[0], found) for found in compiled(ARRAYS[0]))
+    goes_plain(lambda x: x[:, 1:], ARRAYS[0], because="a view of one, is returned")
