@@ -142,16 +142,8 @@ define(
 
 def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """The operator or builtin of that name; the last operands are passed by the names in `keywords`."""
-    for operand in operands:
-        _refuse_arrays_in_place(operand, function)
     count = len(operands) - len(keywords)
     return (FUNCTIONS[function](*operands[:count], **dict(zip(keywords, operands[count:], strict=True))),)
-
-
-def _refuse_arrays_in_place(operand: Any, function: str) -> None:
-    in_place = function == "setitem" or (function[0] == "i" and function in _MAKING and function not in ("iter",))
-    if in_place and isinstance(operand, np.ndarray):
-        raise StagingError("an array that a list or dict holds is changed in place, which a graph cannot do yet")
 
 
 def _apply_effects(_: Any, attributes: Any) -> Effects:

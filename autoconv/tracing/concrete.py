@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.backends import BACKENDS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.layout import Arms, Instance, Layout, Leaf, Parts, Static, leaf_types, rebuild
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
@@ -115,6 +115,8 @@ class ConcreteFunction:
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 
     def _result(self, value: Any, type_: Any) -> Any:
+        if isinstance(type_, ObjectType):
+            return value
         if self.contract == "compile":
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()

@@ -43,7 +43,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/variants.py", "…"): PASSED_ON,
     ("autoconv/runtime/containers.py", "a … is changed that a tensor decides to return"): ONLY_COMPILE,
     ("autoconv/runtime/containers.py", "a … that is gone over moves into the graph"): ONLY_COMPILE,
-    ("autoconv/ops/objects.py", "an array that a list or dict holds is changed in place, whic"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it calls the method … of, and cannot"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it takes … of, and cannot run its co"): ONLY_COMPILE,
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import io
 
+import numpy as np
 import pytest
 
 import autoconv as ac
@@ -208,4 +209,24 @@ def test_attributes_are_written_on_every_call():
     for k in (3, 4, 0, 2):
         assert compiled(k) == plain.add(k)
         assert vars(account) == vars(plain)
+    assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
+
+
+def test_arrays_that_come_in_are_changed_where_they_are():
+    def f(v, n):
+        w = v
+        v[0] = n
+        for i in range(n):
+            v[i] = v[i - 1] + i
+            if v[i] > 10:
+                break
+        w += 1
+        return v
+
+    compiled, plain = ac.compile(f), np.arange(5)
+    array = np.arange(5)
+    for n in (0, 3, 5):
+        assert compiled(array, n) is array
+        f(plain, n)
+        np.testing.assert_array_equal(array, plain)
     assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
