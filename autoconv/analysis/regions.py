@@ -164,7 +164,7 @@ class _Planner:
             self._loop(node, live, protected, defined, functional)
         elif isinstance(node, (gast.With, gast.AsyncWith)):
             if id(node) in self.tries:
-                self.plan.regions[id(node)] = self._rounds(self.liveness.statement(node).modified, live)
+                self.plan.regions[id(node)] = self._rounds(self.liveness.statement(node).modified, live | protected)
             for item in node.items:
                 self._reads(item, defined)
                 defined = defined.plus(expression(item).killed)
@@ -234,7 +234,7 @@ class _Planner:
         if id(node) in self.tries:
             parts = [node.body, *(handler.body for handler in node.handlers), node.finalbody]
             modified = NOTHING.union(*(self.liveness.block(part).modified for part in parts))
-            self.plan.regions[id(node)] = self._rounds(modified, live | in_handlers | final.exposed)
+            self.plan.regions[id(node)] = self._rounds(modified, live | in_handlers | final.exposed | protected)
         in_body = protected
         if node.handlers:
             in_body |= in_handlers | at_final
@@ -254,6 +254,7 @@ class _Planner:
         self.block(node.finalbody, live, protected, defined)
 
     def _rounds(self, modified: frozenset[str], wanted: frozenset[str]) -> Region:
+        wanted |= self.shared
         others = (modified - wanted) & self.scope.locals
         return Region((), (), tuple(sorted(modified & wanted)), reset=tuple(sorted(others)))
 

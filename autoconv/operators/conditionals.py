@@ -90,7 +90,11 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     region = current_region()
     assert region is not None
     trial = Attempt()
-    probe = record_body(region, "probe", lambda _: [test()], 1)
+    try:
+        probe = record_body(region, "probe", lambda _: [test()], 1)
+    except BaseException:
+        trial.keep()
+        raise
     trial.undo()
     value = probe.results[0]
     if not is_staged(value) and not probe.diverges and not probe.region.graph.nodes:

@@ -62,6 +62,12 @@ Body = Callable[..., tuple[Any, ...]]
 class AbandonTrace(BaseException):
     """Leaves a trace that cannot go on; the function that traces decides what happens instead."""
 
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        region = current_region()
+        if region is not None:
+            region.trace.refusal = self  # a finally that is left early swallows even this
+
 
 @dataclass(eq=False)
 class Recorded:

@@ -178,6 +178,7 @@ class Trial:
             length = len(self.parent.graph.nodes)
             outer, self.parent.journal = self.parent.journal, Journal()
             self._reset()
+            completed = False
             self.entry = [(spot, spot.read()) for spot in (*self.cells, *self.others)]
             try:
                 yield self
@@ -185,11 +186,12 @@ class Trial:
                 if self.settled:
                     return
                 yield from self._handler_rounds()
+                completed = True
             finally:
                 enter(self.parent)
                 self._stop_storing()
                 written, self.parent.journal = self.parent.journal, outer
-                if self.settled or self.passing:
+                if not completed:
                     written.hand_on(outer)
             if self._join(length, written):
                 return
@@ -416,7 +418,7 @@ class Trial:
         before = parent.journal
         arms = [self.normal, *self.ends]
         spots = [s for s in self.spots.values() if not any(s.key == cell.key for cell in self.cells)]
-        columns = [[arm.results[i] for arm in arms] for i in range(len(self.cells))]
+        columns = [[_named(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(self.cells)]
         columns += [[arm.value_of(spot) for arm in arms] for spot in spots]
         titles = [spot.name for spot in (*self.cells, *spots)]
         layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]

@@ -58,7 +58,7 @@ class Trace:
     frozen: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     watch: Any = None
-    refusal: Exception | None = None
+    refusal: BaseException | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
     scope: str = ""
     converts: bool = True

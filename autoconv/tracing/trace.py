@@ -60,11 +60,13 @@ def trace_function(
     guards = Guards(python=contract == COMPILE, skip=frozenset(spot.key for spot in call.spots))
     if contract == COMPILE:
         outside = _python_rules(trace, call, guards)
-        trace.root.journal = Journal(trace.root)
+        journal = trace.root.journal = Journal(trace.root)
         try:
             return _trace(function, call, signature, owner, convert, trace, guards, created, outside)
         finally:
-            trace.root.journal.roll_back()
+            if trace.root.journal is not journal:  # what was being tried when the trace was given up
+                trace.root.journal.roll_back()
+            journal.roll_back()
             restore_special_methods(trace)
     return _trace(function, call, signature, owner, convert, trace, guards, created, None)
 

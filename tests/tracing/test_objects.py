@@ -230,3 +230,19 @@ def test_arrays_that_come_in_are_changed_where_they_are():
         f(plain, n)
         np.testing.assert_array_equal(array, plain)
     assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
+
+
+def test_a_trace_that_is_given_up_leaves_everything_as_it_was():
+    def f(a):
+        LOG.append(1)
+        while True:
+            if a:
+                break
+            if a > (1, 2):
+                pass
+        return len(LOG)
+
+    LOG.clear()
+    compiled = ac.compile(f)
+    assert [compiled(1), compiled(2)] == [1, 2]
+    assert LOG == [1, 1]
