@@ -57,6 +57,19 @@ class ObjectKey:
         return f"Object[{self.kind}]"
 
 
+@dataclass(frozen=True, slots=True)
+class SpecKey:
+    """A dataset, or an iterator over one: by what its class says of it (`__autoconv_spec__`), not by identity.
+
+    The spec has a `type` in the graph, and `spec(value)` is what stands for the argument there.
+    """
+
+    spec: Any
+
+    def __str__(self) -> str:
+        return repr(self.spec)
+
+
 def accepts(general: Key, key: Key) -> bool:
     """Whether a trace made for `general` serves a call of `key`: wider shapes, and all else equal."""
     if general.templates != key.templates or len(general.leaves) != len(key.leaves):
@@ -126,7 +139,7 @@ class Reference:
         return f"Reference[{self.name}]"
 
 
-LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey
+LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | SpecKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +265,8 @@ class Signature:
             return TensorKey(leaf.type, origin)
         if isinstance(leaf, TensorSpec):
             return TensorKey(leaf.type, "tensor")
+        if hasattr(type(leaf), "__autoconv_spec__") and self.contract != COMPILE:
+            return SpecKey(leaf.__autoconv_spec__())
         if isinstance(leaf, Variable):
             alias = aliases.setdefault(id(leaf.storage), len(aliases))
             return VariableKey(leaf.storage.type, leaf.trainable, alias)

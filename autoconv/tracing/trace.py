@@ -32,7 +32,7 @@ from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.outside import Outside
-from autoconv.tracing.signature import Call, Literal, ObjectKey, Reference, Signature, TensorKey
+from autoconv.tracing.signature import Call, Literal, ObjectKey, Reference, Signature, SpecKey, TensorKey
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()
@@ -160,6 +160,8 @@ def _placeholders(trace: Trace, call: Call) -> list[Any]:
             leaves.append(SymbolicTensor(value))
         elif isinstance(key, ObjectKey):
             leaves.append(SymbolicObject(trace.root.graph.add_parameter(ObjectType(key.kind), name)))
+        elif isinstance(key, SpecKey):
+            leaves.append(key.spec(trace.root.graph.add_parameter(key.spec.type, name)))
         elif isinstance(leaf, Variable):
             value = trace.root.graph.add_parameter(leaf.storage.type, name)
             leaves.append(_argument_variable(trace, leaf, value))
