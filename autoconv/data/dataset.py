@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.data import batching, combining, files, shuffling, sources, transforms
-from autoconv.data.elements import components, element_type, rebuild
+from autoconv.data.elements import components, element_type, rebuild, state
 from autoconv.data.functions import ElementFunction
 from autoconv.data.iterators import Iterator, IteratorSpec, as_numpy
 from autoconv.data.nodes import NOTHING, Bound, Nested, Node
@@ -411,10 +411,10 @@ class Dataset:
 
 
 def _reduced(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
-    def step(element: Any, state: Any) -> tuple[Any]:
-        return (call(function)(state, element),)
+    def step(element: Any, before: Any) -> tuple[Any]:
+        return (call(function)(before, element),)
 
-    (result,) = for_stmt(dataset, step, (initial,), ("state",))
+    (result,) = for_stmt(dataset, step, (state(initial),), ("state",))
     return result
 
 

@@ -25,6 +25,13 @@ def components(structure: Any) -> tuple[list[Any], Template | None]:
     return [_component(leaf) for leaf in leaves], template
 
 
+def state(structure: Any) -> Any:
+    """A structure that a loop carries: Python's numbers stay, which take the dtype of what they meet; all else becomes
+    tensors."""
+    leaves, template = flatten(_delisted(structure))
+    return pack(template, [x if isinstance(x, (bool, int, float)) else _component(x) for x in leaves])
+
+
 def spec_of(leaf: Any) -> Any:
     """The spec of one component: a TensorSpec, or what a dataset says of itself."""
     if hasattr(type(leaf), "__autoconv_spec__"):
@@ -103,8 +110,17 @@ def _component(leaf: Any) -> Any:
         return leaf
     if leaf is None:
         raise TypeError("an element of a dataset is made of tensors; found None")
-    if isinstance(leaf, np.ndarray) and not isinstance(leaf, np.memmap) and leaf.base is None and leaf.flags.writeable:
+    if isinstance(leaf, np.ndarray) and not _is_mapped(leaf):
         leaf = leaf.copy()  # what happens to the array later is not the dataset's business
     if not is_tensor(leaf) and type(leaf).__module__ not in ("builtins", "numpy"):
         leaf = np.asarray(leaf) if hasattr(type(leaf), "__array__") else leaf
     return convert_to_tensor(leaf)
+
+
+def _is_mapped(array: Any) -> bool:
+    """Whether the array, or what it is a view of, is a file mapped into memory."""
+    while array is not None:
+        if isinstance(array, np.memmap):
+            return True
+        array = getattr(array, "base", None)
+    return False

@@ -355,7 +355,13 @@ def iterate(iterable: Any) -> Any:
     """What a loop in statement form, or a comprehension, goes over: a tensor of known length element by element."""
     if current_region() is None:
         return iterable
-    if type(iterable) is SymbolicObject or heap_of(iterable) is not None or is_stream(iterable):
+    if is_stream(iterable):
+        raise StagingError(
+            "nobody knows how many elements a dataset has, so that a list of them cannot become part of the graph",
+            current_place(),
+            "a for statement that writes to an autoconv.TensorArray, or dataset.batch(size)",
+        )
+    if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
         raise StagingError(
             "the number of iterations is known only when the graph runs, and this loop cannot become part of it",
             current_place(), "a for statement of its own",
