@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.data.elements import map_specs, spec_leaves
 from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, number
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import InvalidArgumentError, Place
 from autoconv.runtime.shape import TensorShape, TensorSpec, as_shape
 from autoconv.runtime.static import static_value
 from autoconv.runtime.structure import Template, flatten, pack
@@ -58,7 +58,7 @@ class Batch(Node):
         return map_specs(lambda leaf: _with_rows(leaf, self.rows), spec)
 
     def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
-        return [_stacked(component, column) for component, column in enumerate(zip(*elements, strict=True))]
+        return [_stacked(component, column, self.place) for component, column in enumerate(zip(*elements, strict=True))]
 
 
 class PaddedBatch(Batch):
@@ -81,7 +81,7 @@ class PaddedBatch(Batch):
 
     def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
         columns = zip(*elements, strict=True)
-        return [_padded(c, s, v) for c, s, v in zip(columns, self.shapes, self.padding, strict=True)]
+        return [_padded(c, s, v, self.place) for c, s, v in zip(columns, self.shapes, self.padding, strict=True)]
 
 
 class Unbatch(Node):
@@ -109,30 +109,33 @@ class Unbatch(Node):
         return INFINITE if known == INFINITE else known * row_count if known >= 0 and row_count else UNKNOWN
 
 
-def _stacked(component: int, column: Sequence[Any]) -> np.ndarray:
+def _stacked(component: int, column: Sequence[Any], place: Place | None) -> np.ndarray:
     first = np.shape(column[0])
     for position, array in enumerate(column):
         if np.shape(array) != first:
             raise InvalidArgumentError(
                 f"Cannot batch tensors with different shapes in component {component}. First element had shape "
                 f"{list(first)} and element {position} had shape {list(np.shape(array))}. Use padded_batch, or map the "
-                "elements to one shape first."
+                "elements to one shape first.",
+                place,
             )
     return np.stack([np.asarray(array) for array in column])
 
 
-def _padded(column: Sequence[Any], shape: TensorShape, value: Any) -> np.ndarray:
+def _padded(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | None) -> np.ndarray:
     ranks = {np.ndim(array) for array in column}
     if len(ranks) > 1 or (shape.rank is not None and ranks != {shape.rank}):
         raise InvalidArgumentError(
-            f"padded_batch was told that elements have the shape {shape}, and found dimensions {sorted(ranks)}"
+            f"padded_batch was told that elements have the shape {shape}, and found dimensions {sorted(ranks)}",
+            place,
         )
     longest = [max(sizes) for sizes in zip(*(np.shape(array) for array in column), strict=True)]
     wanted = shape.as_list() if shape.rank is not None else [None] * len(longest)
     full = [size if known is None else known for known, size in zip(wanted, longest, strict=True)]
     if any(size > limit for size, limit in zip(longest, full, strict=True)):
         raise InvalidArgumentError(
-            f"Attempted to pad to a smaller size than the input element: the shape {longest} does not fit into {full}."
+            f"Attempted to pad to a smaller size than the input element: the shape {longest} does not fit into {full}.",
+            place,
         )
     result: np.ndarray = np.full((len(column), *full), value, np.asarray(column[0]).dtype)
     for position, array in enumerate(column):

@@ -10,6 +10,7 @@ from autoconv.errors import EndOfSequenceError, OutOfRangeError
 from autoconv.graph.graph import Value
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.recording import recording
+from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 
 INFINITE, UNKNOWN = -1, -2
@@ -42,13 +43,15 @@ NOTHING = Bindings({})
 class Node:
     """One step of a dataset: `spec` describes its elements.
 
-    `inputs` are the nodes before it, `values` the tensors and values of graphs it reads besides.
+    `inputs` are the nodes before it, `values` the tensors and values of graphs it reads besides; `place` is where the
+    user's program makes it.
     """
 
     name = "dataset"
 
     def __init__(self, spec: Any, inputs: Sequence[Node] = (), values: Sequence[Any] = ()) -> None:
         self.spec = spec
+        self.place = current_place()
         self.inputs = tuple(inputs)
         own = [v.value_in_graph if isinstance(v, SymbolicTensor) else v for v in values]
         symbols = [symbol for node in inputs for symbol in node.symbols] + [v for v in own if isinstance(v, Value)]

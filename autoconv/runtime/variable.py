@@ -238,17 +238,20 @@ def _wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
 
 
 def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
-    """The first value, computed at once even while a function is traced."""
+    """The first value, computed at once even while a function is traced: from what it is called with."""
+    region = current_region()
     with recording(None):
         tensor = value() if callable(value) else value
         if isinstance(tensor, SymbolicTensor):
-            region_value = static_value(tensor)
-            if region_value is None:
+            known = static_value(tensor)
+            if known is None and region is not None and region.trace.evaluate is not None:
+                known = region.trace.evaluate(tensor.value_in_graph)
+            if known is None:
                 raise ValueError(
                     "the initial value of a variable created in a traced function has to be known; found "
                     f"{tensor!r}. Create it from a number or an array, and assign the tensor to it."
                 )
-            tensor = region_value
+            tensor = known
         found = as_tensor(tensor)
         if found is None:
             found = constant(tensor, dtype)
