@@ -11,7 +11,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ResourceType, TensorType
 from autoconv.runtime.convert import as_tensor, constant, convert_to_tensor
-from autoconv.runtime.dispatch import apply
+from autoconv.runtime.dispatch import apply, get_item
 from autoconv.runtime.recording import Region, current_region, recording
 from autoconv.runtime.scopes import current_scope
 from autoconv.runtime.shape import TensorShape, as_shape
@@ -20,6 +20,7 @@ from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, TensorR
 from autoconv.runtime.tensor_methods import TensorMethods
 from autoconv.runtime.tracebacks import presented_methods
 from autoconv.runtime.variable_updates import (
+    Part,
     VariableAggregation,
     VariableSynchronization,
     VariableUpdates,
@@ -193,7 +194,16 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
                 f"{self.shape}, and the assigned value shape {tensor.shape} are incompatible."
             )
         found = apply(op, self._storage, tensor)
-        return found if read_value else None
+        if not read_value:
+            return None
+        found._origin = self
+        return found
+
+    def __getitem__(self, index: Any) -> Tensor:
+        """The part of the value now; `variable[index].assign(value)` assigns to it."""
+        found: Tensor = get_item(self.value(), index)
+        found._origin = Part(self, index)
+        return found
 
     def ref(self) -> TensorReference:
         return TensorReference(self)
