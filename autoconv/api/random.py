@@ -119,7 +119,7 @@ def _with_parameters(shape: Any, parameter: Tensor) -> tuple[Any, Any]:
     """The arguments of an op for a shape followed by that of the parameters."""
     extra, static = shape_argument(shape)
     if not extra and parameter.shape.is_fully_defined():
-        return (), (*static, *parameter.shape.as_list())
+        return (), (*(static or ()), *parameter.shape.as_list())
     parts = [extra[0] if extra else np.array(static, np.int32), apply("shape", parameter)]
     whole = apply("concat", *[apply("cast", convert_to_tensor(part), dtype=int32) for part in parts], axis=0)
     return shape_argument(whole)

@@ -139,7 +139,8 @@ def _padded(column: Sequence[Any], shape: TensorShape, value: Any, place: Place 
         )
     result: np.ndarray = np.full((len(column), *full), value, np.asarray(column[0]).dtype)
     for position, array in enumerate(column):
-        result[(position, *(slice(0, size) for size in np.shape(array)))] = array
+        part: tuple[Any, ...] = (position, *(slice(0, size) for size in np.shape(array)))
+        result[part] = array
     return result
 
 

@@ -17,16 +17,18 @@ from autoconv.runtime.structure import Template, pack
 
 
 class Zip(Node):
-    """Elements of several datasets side by side, as long as all of them have one."""
+    """Elements of several datasets side by side, as long as all of them have one; `strict` raises ValueError where they
+    do not end together, as Python's zip does."""
 
     name = "zip"
 
-    def __init__(self, sources: Sequence[Node], template: Template | None) -> None:
+    def __init__(self, sources: Sequence[Node], template: Template | None, strict: bool = False) -> None:
+        self.strict = strict
         super().__init__(pack(template, [source.spec for source in sources]), sources)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         sources = [source.iterate(bindings) for source in self.inputs]
-        for parts in zip(*sources, strict=False):
+        for parts in zip(*sources, strict=self.strict):
             yield [leaf for part in parts for leaf in part]
 
     def count(self, bindings: Bindings) -> int:

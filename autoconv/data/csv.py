@@ -65,10 +65,14 @@ class Csv(FileNode):
             fields = record
             if self.columns is not None:
                 if max(self.columns) >= len(record):
-                    raise InvalidArgumentError(f"{place}: Expect at least {max(self.columns) + 1} fields but have {len(record)} in record")
+                    raise InvalidArgumentError(
+                        f"{place}: Expect at least {max(self.columns) + 1} fields but have {len(record)} in record"
+                    )
                 fields = [record[column] for column in self.columns]
             elif len(record) != len(self.dtypes):
-                raise InvalidArgumentError(f"{place}: Expect {len(self.dtypes)} fields but have {len(record)} in record")
+                raise InvalidArgumentError(
+                    f"{place}: Expect {len(self.dtypes)} fields but have {len(record)} in record"
+                )
             values = [self._value(i, field, place) for i, field in enumerate(fields)]
             yield [values[i] for i in self.order]
 
@@ -83,14 +87,14 @@ class Csv(FileNode):
         try:
             return _number(field, dtype)
         except (ValueError, OverflowError):
-            raise InvalidArgumentError(f"{place}: Field {position} in record is not a valid {dtype.name}: {field}") from None
+            raise InvalidArgumentError(
+                f"{place}: Field {position} in record is not a valid {dtype.name}: {field}"
+            ) from None
 
 
-def records(
-    lines: Any, delimiter: str, quotes: bool, path: str, header: bool
-) -> Iterator[tuple[str, list[str]]]:
+def records(lines: Any, delimiter: str, quotes: bool, path: str, header: bool) -> Iterator[tuple[str, list[str]]]:
     """(file:line, fields) for each record that is not empty."""
-    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
     while True:
         try:
@@ -159,7 +163,7 @@ def _default(entry: Any) -> tuple[DType, Any]:
         except TypeError:
             pass
     tensor = convert_to_tensor(entry)
-    values = np.ravel(tensor.numpy()) if not tensor.dtype.is_string else np.ravel(np.asarray(tensor))  # type: ignore[union-attr]
+    values = np.ravel(np.asarray(tensor))
     if len(values) > 1:
         raise ValueError(f"each column has one default, found {entry!r}")
     if not len(values):

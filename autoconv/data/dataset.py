@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -120,7 +120,9 @@ class Dataset:
         return names if shuffle is False else names.shuffle(len(found), seed=seed)
 
     @staticmethod
-    def random(seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None) -> Dataset:
+    def random(
+        seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+    ) -> Dataset:
         """Random int64 numbers from 0 to 2**32 - 1, without an end."""
         return Dataset(shuffling.RandomNumbers(seed, bool(rerandomize_each_iteration)))
 
@@ -267,9 +269,7 @@ class Dataset:
         """The elements of the datasets map_func(element): `block_length` of one, then of the next, in turns between
         `cycle_length` of them (10 by default), which threads compute ahead with `num_parallel_calls`."""
         cycle = 10 if cycle_length in (None, transforms.AUTOTUNE) else cycle_length
-        return Dataset(
-            combining.Interleave(self.node, map_func, cycle, block_length, num_parallel_calls, "interleave")
-        )
+        return Dataset(combining.Interleave(self.node, map_func, cycle, block_length, num_parallel_calls, "interleave"))
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
         """The same elements, of which a thread of its own computes `buffer_size` ahead."""
@@ -368,12 +368,7 @@ class Dataset:
 
     # ---- how tracing meets it
 
-    __autoconv_builtins__ = {  # noqa: RUF012
-        builtins.enumerate: lambda dataset, start=0: _enumerated(dataset, start),
-        builtins.zip: lambda *parts, strict=False: _zipped(parts, strict),
-        builtins.len: lambda dataset: _length(dataset),
-        builtins.iter: lambda dataset: iter(dataset),
-    }
+    __autoconv_builtins__: ClassVar[dict[Any, Callable[..., Any]]] = {}
 
     def __autoconv_spec__(self) -> DatasetSpec:
         return DatasetSpec(self.node.spec)
@@ -424,17 +419,22 @@ def _enumerated(dataset: Any, start: Any = 0) -> Any:
     return found
 
 
-def _zipped(parts: tuple[Any, ...], strict: bool = False) -> Dataset:
+def _zipped(*parts: Any, strict: bool = False) -> Dataset:
     """zip() of datasets and of what makes one by its rows."""
-    if strict:
-        raise TypeError("zip(…, strict=True) of datasets: nobody knows their lengths before the end")
-    return Dataset.zip(tuple(p if isinstance(p, Dataset) else Dataset.from_tensor_slices(p) for p in parts))
+    datasets = [part if isinstance(part, Dataset) else Dataset.from_tensor_slices(part) for part in parts]
+    leaves, template = flatten(tuple(datasets))
+    return Dataset(combining.Zip([dataset.node for dataset in leaves], template, strict))
 
 
 def _length(dataset: Dataset) -> Any:
     if dataset.node.symbols:
         return apply("iterable_length", dataset)
     return len(dataset)
+
+
+Dataset.__autoconv_builtins__.update(
+    {builtins.enumerate: _enumerated, builtins.zip: _zipped, builtins.len: _length, builtins.iter: builtins.iter}
+)
 
 
 def _first(bound: Bound, count: int) -> Any:

@@ -46,7 +46,7 @@ class FileNode(Node):
 
     def opened(self, path: str) -> IO[bytes]:
         try:
-            file = open(path, "rb")
+            file = open(path, "rb")  # noqa: SIM115 who reads it closes it
         except FileNotFoundError:
             raise NotFoundError(f"{path}; No such file or directory") from None
         except IsADirectoryError:

@@ -23,9 +23,9 @@ from autoconv.tracing.trace import LOCK
 class ElementFunction:
     """A graph from the leaves of an element to those of a result, and what it reads from around it.
 
-    `spec` describes the result. `values` are what it reads: tensors, storages of variables, values of the graph in which
-    the dataset is being made. Raises what the function raises while it is traced, and TypeError for results that are
-    not made of tensors.
+    `spec` describes the result. `values` are what it reads: tensors, storages of variables, values of the graph in
+    which the dataset is being made. Raises what the function raises while it is traced, and TypeError for results that
+    are not made of tensors.
     """
 
     def __init__(self, function: Callable[..., Any], spec: Any, name: str) -> None:

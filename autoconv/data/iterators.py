@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from autoconv.data.elements import element_type, rebuild
 from autoconv.data.nodes import RunningIterator
@@ -99,10 +100,7 @@ class Iterator:
 
     # ---- how tracing meets it
 
-    __autoconv_builtins__ = {  # noqa: RUF012
-        builtins.next: lambda iterator, *default: _next(iterator, *default),
-        builtins.iter: lambda iterator: iterator,
-    }
+    __autoconv_builtins__: ClassVar[dict[Any, Callable[..., Any]]] = {}
 
     def __autoconv_spec__(self) -> IteratorSpec:
         return IteratorSpec(self._spec)
@@ -131,6 +129,9 @@ def _next(iterator: Any, *default: Any) -> Any:
     """next(iterator) in a graph."""
     stream = stream_of(iterator)
     return if_exp(stream.advance(), stream.current, lambda: default[0]) if default else stream.take()
+
+
+Iterator.__autoconv_builtins__.update({builtins.next: _next, builtins.iter: builtins.iter})
 
 
 def key_of(spec: Any) -> Any:

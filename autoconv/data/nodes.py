@@ -58,7 +58,7 @@ class Node:
         self.symbols: tuple[Value, ...] = tuple(dict.fromkeys(symbols))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        """An iterator over the elements, as lists of leaves; a generator, which frees what it holds when it is closed."""
+        """An iterator over the elements, as lists of leaves; a generator, which frees what it holds when closed."""
         raise NotImplementedError
 
     def count(self, bindings: Bindings) -> int:
@@ -95,7 +95,7 @@ class Bound:
             raise TypeError("The dataset is infinite: it has no len(). take(count) gives one that ends.")
         if found == UNKNOWN:
             raise TypeError(
-                "The dataset length is unknown: counting takes going over it, as by dataset.reduce(0, lambda n, _: n + 1)."
+                "The dataset length is unknown: counting takes going over it, by reduce(0, lambda n, _: n + 1)."
             )
         return found
 

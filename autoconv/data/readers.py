@@ -136,7 +136,7 @@ def make_csv_dataset(
     return dataset.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
-def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:  # noqa: N802
+def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
     """start, start + step, … without an end."""
     return Dataset(CounterNode(start, step, dtype))
 

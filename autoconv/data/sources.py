@@ -152,11 +152,13 @@ class Generated(Node):
 
     def _array(self, value: Any, spec: TensorSpec) -> np.ndarray:
         try:
-            array = to_array(value.numpy() if isinstance(value, EagerTensor) else value, None if _typed(value) else spec.dtype)
+            array = to_array(
+                value.numpy() if isinstance(value, EagerTensor) else value, None if _typed(value) else spec.dtype
+            )
         except (TypeError, ValueError) as error:
             raise TypeError(
-                "`generator` yielded an element that could not be converted to the expected type. The expected type was "
-                f"{spec.dtype.name}, but the yielded element was {value!r}: {error}"
+                "`generator` yielded an element that could not be converted to the expected type. The expected type "
+                f"was {spec.dtype.name}, but the yielded element was {value!r}: {error}"
             ) from None
         if as_dtype(array.dtype) is not spec.dtype:
             if spec.dtype.is_string or array.dtype == object:

@@ -363,4 +363,3 @@ def thread_count(calls: Any) -> int:
     if wanted < 1:
         raise ValueError(f"num_parallel_calls has to be positive, or autoconv.data.AUTOTUNE; found {wanted}")
     return wanted
-

@@ -252,9 +252,9 @@ def _columns_match(node: Any, code: types.CodeType) -> bool:
     )
 
 
-def _size(node: Any) -> tuple[int, int]:
+def _size(node: Any) -> tuple[Any, Any]:
     """The innermost of nested lambdas comes first."""
     if not isinstance(node, ast.Lambda):
         return 0, 0
-    line, column, end_line, end_column = _extent(node.body)
+    line, column, end_line, end_column = (place or 0 for place in _extent(node.body))
     return end_line - line, end_column - column

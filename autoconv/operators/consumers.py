@@ -225,8 +225,7 @@ def _any_map(function: Any, *iterables: Any) -> Any:
 
 OVERRIDES[builtins.map] = _any_map
 OVERRIDES[builtins.filter] = _filter
-for _function in BY_CLASS:
-    OVERRIDES[_function] = by_class(_function, OVERRIDES[_function])
+OVERRIDES.update({known: by_class(known, OVERRIDES[known]) for known in BY_CLASS})
 # What is not known to the graph by name, and takes its objects.
 LATE: dict[Any, Callable[..., Any]] = {builtins.map: _any_map, builtins.filter: _filter}
 

@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Shape, TensorType
+from autoconv.graph.types import TensorType
 from autoconv.ops.arithmetic import quiet
 from autoconv.ops.constants import checked_shape, given_shape
 from autoconv.ops.random import GLOBAL, from_seed, gaussian, seeded, unit
@@ -125,7 +125,7 @@ def _reaches(given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
 
 
 def _rule(name: str, parameters: int) -> Callable[..., TensorType]:
-    def rule(*inputs: TensorType, shape: Shape, dtype: DType = float32, **_: Any) -> TensorType:
+    def rule(*inputs: TensorType, shape: tuple[int | None, ...] | None, dtype: DType = float32, **_: Any) -> TensorType:
         for given in inputs[:parameters]:
             if not given.dtype.is_floating:
                 raise TypeError(f"{name} takes floating parameters, found {given.dtype.name}")

@@ -23,6 +23,7 @@ class Tensor(TensorMethods):
     """
 
     __slots__ = ("__weakref__", "_origin")
+    _origin: Any
     __array_priority__ = 100.0
     __hash__ = None  # type: ignore[assignment]
 

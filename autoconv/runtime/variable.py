@@ -196,7 +196,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         found = apply(op, self._storage, tensor)
         if not read_value:
             return None
-        found._origin = self
+        found._origin = self  # its ways to assign go on from there
         return found
 
     def __getitem__(self, index: Any) -> Tensor:

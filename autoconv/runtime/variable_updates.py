@@ -81,11 +81,13 @@ class VariableUpdates:
     def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         return self._scale_rows("divide", sparse_delta)
 
-    def batch_scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         """As scatter_update in each of a batch: `indices` [batch, …] are rows of the batch's own."""
         _check_slices(sparse_delta)
         indices = convert_to_tensor(sparse_delta.indices)
-        numbers = np.indices(tuple(indices.shape), indices.dtype.numpy)[:-1]
+        numbers = np.indices(tuple(map(int, indices.shape)), indices.dtype.numpy)[:-1]  # type: ignore[call-overload, arg-type]
         return self._scatter("update", apply("stack", *numbers, indices, axis=-1), sparse_delta.values)
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
@@ -141,10 +143,14 @@ class Part:
         """Sets the part, to which `value` broadcasts."""
         return self._assign(convert_to_tensor(value, self._variable.dtype), read_value)
 
-    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         return self._change("add", delta, read_value)
 
-    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         return self._change("subtract", delta, read_value)
 
     def _change(self, op: str, delta: Any, read_value: bool) -> Any:

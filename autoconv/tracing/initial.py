@@ -52,7 +52,9 @@ def _slice(graph: Graph, value: Value) -> list[Node] | None:
             needed.update(node.inputs)
     effects = [node.effects for node in nodes]
     writes = any(node.effects & Effects.WRITE for node in graph.nodes)
-    if any(e & (Effects.WRITE | Effects.OUTPUT) for e in effects) or (writes and any(e & Effects.READ for e in effects)):
+    if any(e & (Effects.WRITE | Effects.OUTPUT) for e in effects) or (
+        writes and any(e & Effects.READ for e in effects)
+    ):
         return None
     return nodes[::-1]
 

@@ -93,7 +93,7 @@ def test_hashes_are_those_of_farmhash() -> None:
 
 def test_code_points(both: Callable[..., Any]) -> None:
     texts = np.array(["Dé", "€", ""])
-    decode = lambda s: strings.unicode_decode(s, "UTF-8")  # noqa: E731
+    decode = lambda s: strings.unicode_decode(s, "UTF-8")
     assert both(decode, texts).numpy().tolist() == [[68, 233], [8364, 0], [0, 0]]
     assert decode("ab").numpy().tolist() == [97, 98] and decode("ab").dtype is int32
     assert both(strings.unicode_encode, np.array([[68, 233]])).numpy().tolist() == ["Dé".encode()]

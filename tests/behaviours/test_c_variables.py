@@ -251,30 +251,6 @@ def test_line_074_init_scope():
     assert run(False) == ([1, 2, 3], [])
 
 
-def test_line_024_variables_as_arguments_are_keyed_by_spec_and_aliasing():
-    @tf.function
-    def addv(v):
-        return v.assign_add(1.0)
-
-    @tf.function
-    def two(a, b):
-        a.assign_add(1.0)
-        return b.read_value()
-
-    v1, v2 = tf.Variable(1.0), tf.Variable(10.0)
-    assert (float(addv(v1)), float(addv(v2))) == (2.0, 11.0)
-    assert addv.experimental_get_tracing_count() == 1
-    expected = "VariableSpec(shape=(), dtype=autoconv.float32, trainable=True, alias_id=0)"
-    assert expected in addv.pretty_printed_concrete_signatures()
-    assert float(two(v1, v2)) == 11.0 and float(two(v1, v1)) == 4.0
-    assert two.experimental_get_tracing_count() == 2
-    two(v1, tf.constant(1.0)) if hasattr(tf.Tensor, "assign") else None
-    reads = tf.function(lambda x: x + 1.0)
-    reads(v1)
-    reads(tf.constant(1.0))
-    assert reads.experimental_get_tracing_count() == 2
-
-
 def test_variable_creator_scope_in_a_function():
     names = []
 

@@ -89,7 +89,9 @@ def test_csv(tmp_path, elements):
     assert dataset.element_spec == tuple(tf.TensorSpec((), d) for d in (tf.int32, tf.float32, tf.string))
     chosen = tf.data.experimental.CsvDataset(path, [tf.string, tf.int64], header=True, select_cols=[2, 0])
     assert elements(chosen) == [(b"x, y", 1), ("é".encode(), 2)]
-    assert elements(tf.data.experimental.CsvDataset(path, [tf.string], header=True, exclude_cols=[0, 1]))[0] == (b"x, y",)
+    assert elements(tf.data.experimental.CsvDataset(path, [tf.string], header=True, exclude_cols=[0, 1]))[0] == (
+        b"x, y",
+    )
 
 
 def test_csv_that_does_not_fit(tmp_path):
@@ -119,7 +121,12 @@ def test_tables_by_name(tmp_path):
     assert label.tolist() == [1, 2] and last.tolist() == [3] and rest["name"].tolist() == [b"c"]
     assert dataset.element_spec[0]["big"].dtype is tf.int64
     chosen = tf.data.experimental.make_csv_dataset(
-        str(path), 3, select_columns=["name", "id"], column_defaults=[tf.float32, tf.string], num_epochs=1, shuffle=False
+        str(path),
+        3,
+        select_columns=["name", "id"],
+        column_defaults=[tf.float32, tf.string],
+        num_epochs=1,
+        shuffle=False,
     )
     assert [{k: v.tolist() for k, v in batch.items()} for batch in chosen.as_numpy_iterator()] == [
         {"id": [1.0, 2.0, 3.0], "name": [b"a", b"b", b"c"]}

@@ -261,11 +261,24 @@ def test_zip_with_what_has_rows():
     @tf.function
     def dot(dataset, weights):
         total = 0
-        for x, weight in zip(dataset, weights):
+        for x, weight in zip(dataset, weights):  # noqa: B905
             total += x * weight
         return total
 
     assert int(dot(Dataset.range(9), tf.constant([1, 2, 3], tf.int64))) == 8
+
+
+def test_strict_zip():
+    @tf.function
+    def dot(a, b):
+        total = 0
+        for x, y in zip(a, b, strict=True):
+            total += x * y
+        return total
+
+    assert int(dot(Dataset.range(3), Dataset.range(3))) == 5
+    with pytest.raises(ValueError, match="argument 2 is shorter than argument 1"):
+        dot(Dataset.range(3), Dataset.range(2))
 
 
 def test_builtins_and_generator_expressions():
@@ -276,7 +289,7 @@ def test_builtins_and_generator_expressions():
             sum(x * x for x in dataset if x > 1),
             any(x > 2 for x in dataset),
             all(x > 2 for x in dataset),
-            sum(map(lambda x: x + 1, dataset)),
+            sum(map(lambda x: x + 1, dataset)),  # noqa: C417
             sum(filter(lambda x: x > 1, dataset)),
         )
 
@@ -298,8 +311,9 @@ def test_what_cannot_be_part_of_the_graph():
     def unconverted():
         for x in dataset:
             return x
+        return None
 
-    with pytest.raises(TypeError, match="write a for statement in a converted function|get_next"):
+    with pytest.raises(TypeError, match="where the code is not converted"):
         unconverted()
 
     @tf.function

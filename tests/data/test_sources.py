@@ -139,7 +139,10 @@ def test_what_makes_no_dataset(make, kind, message):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("a", "could not be converted to the expected type. The expected type was int32, but the yielded element was 'a'"),
+        (
+            "a",
+            "could not be converted to the expected type. The expected type was int32, but the yielded element was 'a'",
+        ),
         ([1, 2], r"an element of shape \(2,\) where an element of shape \(\) was expected"),
         (None, "could not be converted"),
     ],

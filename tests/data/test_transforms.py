@@ -116,9 +116,9 @@ def test_windows_of_structures_and_flat_map(elements):
 
 
 def test_flat_map_and_interleave(elements):
-    repeated = lambda x: Dataset.from_tensors(x).repeat(x)  # noqa: E731
+    repeated = lambda x: Dataset.from_tensors(x).repeat(x)
     assert elements(Dataset.range(4).flat_map(repeated)) == [1, 2, 2, 3, 3, 3]
-    six = lambda x: Dataset.from_tensors(x).repeat(6)  # noqa: E731
+    six = lambda x: Dataset.from_tensors(x).repeat(6)
     # The result that TensorFlow's documentation of interleave prints.
     expected = [
         1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5,

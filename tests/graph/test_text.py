@@ -166,7 +166,8 @@ def test_types_are_attributes_too() -> None:
     variant = VariantType((("none", TupleType(())), ("value", TupleType((scalar, TensorType(string, None))))))
     for type_ in (
         variant, ListType(variant), MapType(scalar, ListType(scalar)), ResourceType(scalar),
-        IteratorType(TensorType(float32, (None, Symbol("n")), True)), IterableType(TupleType(())), TupleType(()), VariantType(()),
+        IteratorType(TensorType(float32, (None, Symbol("n")), True)), IterableType(TupleType(())), TupleType(()),
+        VariantType(()),
     ):  # fmt: skip
         assert back(type_) == type_
         graph = Graph("f")
