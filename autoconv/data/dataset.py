@@ -376,6 +376,10 @@ class Dataset:
     def __autoconv_wrap__(self) -> DatasetSpec:
         return DatasetSpec(self.node.spec)
 
+    @property
+    def __autoconv_graph_type__(self) -> IterableType:
+        return self.__autoconv_spec__().type
+
     def __autoconv_run_value__(self) -> Bound:
         return self._bound
 

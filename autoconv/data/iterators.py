@@ -105,6 +105,10 @@ class Iterator:
     def __autoconv_spec__(self) -> IteratorSpec:
         return IteratorSpec(self._spec)
 
+    @property
+    def __autoconv_graph_type__(self) -> IteratorType:
+        return IteratorSpec(self._spec).type
+
     def __autoconv_run_value__(self) -> Any:
         return self._value
 

@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.errors import EndOfSequenceError, OutOfRangeError
 from autoconv.graph.graph import Value
 from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.recording import recording
+from autoconv.runtime.recording import current_region, recording
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 
@@ -152,7 +152,13 @@ class RunningIterator:
             raise EndOfSequenceError("End of sequence: the iterator has no more elements") from None
 
     def _next(self) -> Element:
-        with self._lock, recording(None):
+        if current_region() is None:
+            return self._following()
+        with recording(None):  # what the elements take runs now, though a function is being traced
+            return self._following()
+
+    def _following(self) -> Element:
+        with self._lock:
             if self._failure is not None:
                 raise self._failure
             try:

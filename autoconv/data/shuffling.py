@@ -25,16 +25,20 @@ class Draws:
         self._bits = np.random.Philox(
             key=np.array([key % _BITS, 0x64617461], np.uint64), counter=np.array([0, 0, turn, 0], np.uint64)
         )
+        self._ahead: list[int] = []
 
     def below(self, limit: int) -> int:
         """From 0 up to but not including `limit`."""
-        return int(self._bits.random_raw(1)[0]) % limit
+        return self.bits() % limit
 
     def unit(self) -> float:
-        return float((int(self._bits.random_raw(1)[0]) >> 11) * 2.0**-53)
+        return (self.bits() >> 11) * 2.0**-53
 
     def bits(self) -> int:
-        return int(self._bits.random_raw(1)[0])
+        """64 of them."""
+        if not self._ahead:
+            self._ahead = self._bits.random_raw(256)[::-1].tolist()
+        return self._ahead.pop()
 
 
 class Stream:
