@@ -43,7 +43,7 @@ from autoconv.api.comparison import (
 )
 from autoconv.api.constants import eye, fill, linspace, ones, ones_like, range, zeros, zeros_like
 from autoconv.api.control import case, cond, switch_case, while_loop
-from autoconv.api.functional import foldl, foldr, map_fn, scan, vectorized_map
+from autoconv.api.functional import foldl, foldr, map_fn, scan
 from autoconv.api.gather import (
     dynamic_partition,
     gather,
@@ -140,6 +140,7 @@ from autoconv.api.shaping import (
 )
 from autoconv.api.sorting import argsort, searchsorted, sort, unique, unique_with_counts
 from autoconv.api.strings import as_string
+from autoconv.api.vectorize import vectorized_map
 from autoconv.graph.dtypes import (
     DType,
     as_dtype,

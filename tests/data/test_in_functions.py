@@ -468,6 +468,6 @@ def test_a_dropped_function_frees_its_dataset():
     held = weakref.ref(dataset), weakref.ref(dataset._bound)
     function = tf.function(lambda: dataset.reduce(0.0, lambda a, b: a + b))
     assert float(function()) == 0.0
-    del function, dataset
+    function = dataset = None
     gc.collect()
     assert [ref() for ref in held] == [None, None]
