@@ -6,8 +6,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from autoconv.data.elements import element_type
 from autoconv.errors import EndOfSequenceError, OutOfRangeError
 from autoconv.graph.graph import Value
+from autoconv.graph.types import IterableType
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.recording import current_region, recording
 from autoconv.runtime.spans import current_place
@@ -78,6 +80,10 @@ class Bound:
     def __init__(self, node: Node, bindings: Bindings = NOTHING) -> None:
         self.node = node
         self.bindings = bindings
+
+    @property
+    def type(self) -> IterableType:
+        return IterableType(element_type(self.node.spec))
 
     def make_iterator(self) -> RunningIterator:
         return RunningIterator(self.iterate())

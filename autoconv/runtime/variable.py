@@ -83,6 +83,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         synchronization: Any = None,
         aggregation: Any = None,
         shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
     ) -> None:
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `autoconv.Variable` has to be given; found None.")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends import BACKENDS
+from autoconv.config import SETTINGS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ObjectType, TensorType
@@ -17,7 +18,7 @@ from autoconv.runtime.recording import Region
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.tracebacks import present
-from autoconv.runtime.variable import Variable
+from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
@@ -53,7 +54,7 @@ class ConcreteFunction:
         self.contract = contract
         self._owner = owner
         self._name = name
-        self._run = BACKENDS["reference"](optimised)
+        self._run = BACKENDS[SETTINGS.backend](optimised)
         self._arrays_out = (
             contract == "compile"
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
@@ -94,7 +95,7 @@ class ConcreteFunction:
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        return tuple(c for c in self.captured_inputs if not isinstance(c, Tensor))
+        return tuple(c for c in self.captured_inputs if isinstance(c, Storage))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:

@@ -269,3 +269,17 @@ def test_variable_creator_scope_in_a_function():
         return C.v + 1
 
     assert float(f()) == 4.0 and names == ["inside"]
+
+
+def test_a_closure_checked_for_none():
+    b = None
+
+    @tf.function
+    def f(x):
+        nonlocal b
+        if b is None:
+            b = tf.Variable(1.0)
+        return b.assign_add(x)
+
+    assert [float(f(tf.constant(1.0))) for _ in range(3)] == [2.0, 3.0, 4.0]
+    assert float(b) == 4.0

@@ -471,3 +471,34 @@ def test_a_dropped_function_frees_its_dataset():
     function = dataset = None
     gc.collect()
     assert [ref() for ref in held] == [None, None]
+
+
+def test_specs_stand_for_datasets():
+    spec = tf.data.DatasetSpec(tf.TensorSpec((), tf.int64))
+
+    def total(dataset):
+        return dataset.reduce(tf.constant(0, tf.int64), lambda a, b: a + b)
+
+    signed = tf.function(total, input_signature=[spec])
+    assert int(signed(Dataset.range(4))) == 6
+    with pytest.raises(TypeError, match=r"Can not cast .*float32.* to DatasetSpec"):
+        signed(Dataset.from_tensors(1.0))
+    concrete = tf.function(total).get_concrete_function(spec)
+    assert int(concrete(Dataset.range(5))) == 10
+    following = tf.function(lambda it: next(it)).get_concrete_function(tf.data.IteratorSpec(tf.TensorSpec((), tf.int64)))
+    assert int(following(iter(Dataset.range(3)))) == 0
+
+
+def test_captured_datasets_are_no_variables():
+    dataset, variable = Dataset.range(3), tf.Variable(0, dtype=tf.int64)
+
+    @tf.function
+    def total():
+        for x in dataset:
+            variable.assign_add(x)
+        return variable.read_value()
+
+    concrete = total.get_concrete_function()
+    assert len(concrete.variables) == 1 and len(concrete.captured_inputs) == 2
+    assert "iterable<tuple<int64[]>>" in str(concrete)
+    assert int(concrete()) == 3
