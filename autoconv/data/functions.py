@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from autoconv.backends import BACKENDS
+from autoconv.config import SETTINGS
 from autoconv.data.elements import components, leaf_type, rebuild, spec_leaves, spec_of
 from autoconv.data.nodes import Bindings, Run
 from autoconv.errors import StagingError
@@ -41,13 +45,18 @@ class ElementFunction:
             self.values = [obj for obj, _ in region.trace.captures.values()]
         else:
             self.values = list(unify_captures([region], len(spec_leaves(spec))))
-        self._compiled = BACKENDS["reference"](optimise(region.graph, contract=FUNCTION))
+        self._graph = optimise(region.graph, contract=FUNCTION)
+
+    @functools.cached_property
+    def _compiled(self) -> Callable[[Sequence[Any]], list[Any]]:
+        """Made when it is first needed: many datasets are only described."""
+        return BACKENDS[SETTINGS.backend](self._graph)
 
     def runner(self, bindings: Bindings) -> Run:
         """The function of leaves, for one run."""
         captured = [bindings.of(value) for value in self.values]
         compiled = self._compiled
-        return lambda leaves: compiled([*leaves, *captured])
+        return lambda leaves: compiled([*map(_array, leaves), *captured])
 
 
 def trace_function(function: Callable[..., Any], spec: Any, region: Region, name: str) -> Any:
@@ -77,6 +86,10 @@ def _result(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
             f"the function of `{name}` has to give tensors, or tuples and dicts of them; "
             f"{_name(function)} gives {type(result).__name__}: {error}"
         ) from None
+
+
+def _array(leaf: Any) -> Any:
+    return np.asarray(leaf) if isinstance(leaf, np.generic) else leaf
 
 
 def _name(function: Any) -> str:

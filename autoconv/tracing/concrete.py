@@ -16,7 +16,7 @@ from autoconv.operators.layout import Arms, Instance, Layout, Leaf, Parts, Stati
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
 from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present
 from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.guards import Guards

@@ -485,7 +485,8 @@ def test_specs_stand_for_datasets():
         signed(Dataset.from_tensors(1.0))
     concrete = tf.function(total).get_concrete_function(spec)
     assert int(concrete(Dataset.range(5))) == 10
-    following = tf.function(lambda it: next(it)).get_concrete_function(tf.data.IteratorSpec(tf.TensorSpec((), tf.int64)))
+    spec = tf.data.IteratorSpec(tf.TensorSpec((), tf.int64))
+    following = tf.function(lambda it: next(it)).get_concrete_function(spec)
     assert int(following(iter(Dataset.range(3)))) == 0
 
 
