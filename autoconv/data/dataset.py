@@ -13,6 +13,7 @@ from autoconv.data.elements import components, element_type, rebuild, state
 from autoconv.data.functions import ElementFunction
 from autoconv.data.iterators import Iterator, IteratorSpec, as_numpy
 from autoconv.data.nodes import NOTHING, Bound, Nested, Node
+from autoconv.data.stored import FileCache
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import IterableType
@@ -276,13 +277,11 @@ class Dataset:
         return Dataset(transforms.Prefetch(self.node, buffer_size))
 
     def cache(self, filename: str = "", name: str | None = None) -> Dataset:
-        """The same elements, kept in memory after the first pass that goes to the end."""
-        if filename:
-            raise NotImplementedError(
-                "Dataset.cache keeps elements in memory; write them with numpy.save, and read them with "
-                "Dataset.from_npy, to keep them in a file"
-            )
-        return Dataset(transforms.Cache(self.node))
+        """The same elements, kept in memory or in a file after the first pass that goes to the end.
+
+        While it is gone over, raises DataLossError for a file that is damaged or holds other elements.
+        """
+        return Dataset(FileCache(self.node, filename) if filename else transforms.Cache(self.node))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """These elements, then those of another dataset of the same kind; raises TypeError for another kind."""

@@ -110,14 +110,14 @@ def _component(leaf: Any) -> Any:
         return leaf
     if leaf is None:
         raise TypeError("an element of a dataset is made of tensors; found None")
-    if isinstance(leaf, np.ndarray) and not _is_mapped(leaf):
+    if isinstance(leaf, np.ndarray) and not is_mapped(leaf):
         leaf = leaf.copy()  # what happens to the array later is not the dataset's business
     if not is_tensor(leaf) and type(leaf).__module__ not in ("builtins", "numpy"):
         leaf = np.asarray(leaf) if hasattr(type(leaf), "__array__") else leaf
     return convert_to_tensor(leaf)
 
 
-def _is_mapped(array: Any) -> bool:
+def is_mapped(array: Any) -> bool:
     """Whether the array, or what it is a view of, is a file mapped into memory."""
     while array is not None:
         if isinstance(array, np.memmap):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.data.elements import components, spec_of
+from autoconv.data.elements import components, is_mapped, spec_of
 from autoconv.data.nodes import INFINITE, Bindings, Bound, Element, Node, number
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64
@@ -48,11 +48,12 @@ class Slices(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         arrays = [bindings.of(leaf) for leaf in self.leaves]
+        mapped = [is_mapped(array) for array in arrays]
         lengths = {len(array) for array in arrays}
         if len(lengths) > 1:
             raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {sorted(lengths)} rows")
         for position in range(len(arrays[0])):
-            yield [_row(array, position) for array in arrays]
+            yield [_row(array, position, copied) for array, copied in zip(arrays, mapped, strict=True)]
 
     def count(self, bindings: Bindings) -> int:
         return len(bindings.of(self.leaves[0]))
@@ -172,7 +173,8 @@ class Generated(Node):
                 f"`generator` yielded an element of shape {array.shape} where an element of shape {spec.shape} was "
                 "expected."
             )
-        return array
+        # A generator may fill one array again and again.
+        return array.copy() if isinstance(value, np.ndarray) and np.may_share_memory(array, value) else array
 
 
 class Nothing(Node):
@@ -301,9 +303,9 @@ def _row_spec(leaf: Any) -> TensorSpec:
     return TensorSpec(None if shape is None else shape[1:], leaf.dtype)
 
 
-def _row(array: Any, position: int) -> Any:
+def _row(array: Any, position: int, copied: bool) -> Any:
     row = array[position]
-    if isinstance(row, np.memmap):
+    if copied:
         return np.array(row)  # read now: the file may be gone later
     return row if isinstance(row, (np.ndarray, np.generic)) else _object_scalar(row)
 

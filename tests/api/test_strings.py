@@ -12,6 +12,7 @@ from autoconv.api import strings
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import float64, int32
 from autoconv.ops.fingerprint import fingerprint
+from autoconv.runtime.convert import constant
 
 WORDS = np.array(["ab c", "Dé", ""])
 
@@ -131,3 +132,11 @@ def test_ngrams(both: Callable[..., Any]) -> None:
 def test_python_only_numbers_are_no_numbers() -> None:
     with pytest.raises(InvalidArgumentError, match="1_000"):
         strings.to_number("1_000", int32)
+
+
+def test_zeros_at_the_end_are_kept() -> None:
+    assert constant("a\x00").numpy() == b"a\x00" and constant(b"\x00").numpy() == b"\x00"
+    assert constant(["a\x00", b"b\x00\x00"]).numpy().tolist() == [b"a\x00", b"b\x00\x00"]
+    assert constant([["a"], ["bc"]]).shape.as_list() == [2, 1]
+    with pytest.raises(ValueError, match="mixed types"):
+        constant(["a", 1])

@@ -162,6 +162,32 @@ def test_cache_computes_once():
     assert int(runs) == 4
 
 
+def test_cache_in_a_file(tmp_path, elements):
+    runs = tf.Variable(0)
+
+    def counted(x):
+        runs.assign_add(1)
+        return {"x": x, "s": [tf.strings.as_string(x), "é\x00"], "f": tf.cast(x, tf.float32)[None, None]}
+
+    path = str(tmp_path / "kept")
+    expected = [{"x": x, "s": [str(x).encode(), "é\x00".encode()], "f": [[float(x)]]} for x in range(3)]
+    dataset = Dataset.range(3).map(counted).cache(path)
+    next(iter(dataset))  # not to the end: not kept
+    assert int(runs) == 1 and list(tmp_path.iterdir()) == []
+    for _ in range(3):
+        assert elements(dataset) == expected
+    assert int(runs) == 4
+    assert elements(Dataset.range(9).map(counted).cache(path)) == expected  # the file counts
+    with pytest.raises(tf.errors.DataLossError, match="of another kind"):
+        list(Dataset.range(3).cache(path))
+    (tmp_path / "kept").write_bytes((tmp_path / "kept").read_bytes()[:-5])
+    with pytest.raises(tf.errors.DataLossError, match="damaged"):
+        list(dataset)
+    (tmp_path / "other").write_text("no elements")
+    with pytest.raises(tf.errors.DataLossError, match="no file of elements"):
+        list(Dataset.range(3).cache(str(tmp_path / "other")))
+
+
 def test_unbatch(elements):
     assert elements(Dataset.from_tensor_slices([[1, 2], [3, 4]]).unbatch()) == [1, 2, 3, 4]
     assert elements(Dataset.range(5).batch(2).unbatch()) == [0, 1, 2, 3, 4]
@@ -204,7 +230,7 @@ def test_cardinality(make, count):
         (lambda d: d.scan(0, lambda s, x: s), TypeError, r"\(new state, output\)"),
         (lambda d: d.shuffle(0), ValueError, "buffer_size has to be positive"),
         (lambda d: d.get_single_element(), ValueError, "of one element"),
-        (lambda d: d.cache("file"), NotImplementedError, "from_npy"),
+        (lambda d: d.window(2).cache("file"), TypeError, "made of tensors"),
         (lambda d: d.apply(lambda d: 3), TypeError, "apply takes datasets"),
     ],
 )  # fmt: skip
