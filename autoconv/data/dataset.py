@@ -362,6 +362,9 @@ class Dataset:
     def __bool__(self) -> bool:
         return True
 
+    def __deepcopy__(self, memo: Any) -> Dataset:
+        return self  # nothing of it changes
+
     def __repr__(self) -> str:
         return f"<autoconv.data.Dataset {self.node.name} element_spec={self.node.spec}>"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -65,10 +66,26 @@ def trace_function(function: Callable[..., Any], spec: Any, region: Region, name
     with LOCK, recording(region):
         element = rebuild(spec, parameters)
         # A tuple is several arguments, as in TensorFlow; a named tuple is one.
-        result = call(function)(*element) if type(element) is tuple else call(function)(element)
+        arguments = element if type(element) is tuple else (element,)
+        _check_arity(function, arguments, spec, name)
+        result = call(function)(*arguments)
         leaves, template = _result(result, function, name)
         region.graph.outputs = [region.lift(graph_value(region, leaf)) for leaf in leaves]
         return pack(template, [spec_of(leaf) for leaf in leaves])
+
+
+def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # a function without a signature says itself what it takes
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise TypeError(
+            f"the function of `{name}` is given {len(arguments)} argument{'s' * (len(arguments) != 1)}, for elements "
+            f"{spec}; {_name(function)}{signature} does not take them: {error}"
+        ) from None
 
 
 def _result(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
