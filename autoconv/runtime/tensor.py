@@ -323,6 +323,7 @@ ASSIGNING = ("assign", "scatter_")
 
 def _of_origin(tensor: Tensor, name: str) -> Any:
     """A method of the variable that a tensor is a part of, or the value after an assignment of."""
+    remedy = ""
     if name.startswith(ASSIGNING):
         try:
             origin = object.__getattribute__(tensor, "_origin")
@@ -330,7 +331,9 @@ def _of_origin(tensor: Tensor, name: str) -> Any:
             pass
         else:
             return getattr(origin, name)
-    raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}", name=name, obj=tensor)
+        if isinstance(tensor, SymbolicTensor):
+            remedy = ": variables are assigned; where a tensor chooses between variables, assign in each branch"
+    raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}{remedy}", name=name, obj=tensor)
 
 
 class TensorReference:

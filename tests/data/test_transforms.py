@@ -221,7 +221,7 @@ def test_cardinality(make, count):
         (lambda d: d.map(lambda x: None), TypeError, "gives None"),
         (lambda d: d.map(lambda x: object()), TypeError, "gives object"),
         (lambda d: d.map(lambda x: x if x > 1 else None), TypeError, "on every path"),
-        (lambda d: d.map(lambda x, y: x), TypeError, r"is given 1 argument, for elements TensorSpec.*\(x, y\) does not"),
+        (lambda d: d.map(lambda x, y: x), TypeError, r"given 1 argument, for elements TensorSpec.*\(x, y\) does not"),
         (lambda d: d.enumerate().map(lambda x: x), TypeError, r"is given 2 arguments, for elements \(TensorSpec"),
         (lambda d: d.filter(lambda x: x), ValueError, "Invalid `predicate`.*bool scalar"),
         (lambda d: d.flat_map(lambda x: x), TypeError, "must return a dataset"),

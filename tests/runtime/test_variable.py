@@ -174,3 +174,22 @@ def test_rows_of_batches_are_updated() -> None:
     variable = tf.Variable([[1, 2, 3], [4, 5, 6]])
     variable.batch_scatter_update(tf.IndexedSlices([[10, 20], [30, 40]], [[2, 0], [1, 1]]))
     np.testing.assert_array_equal(variable, [[20, 2, 10], [4, 40, 6]])
+
+
+def test_a_variable_that_a_tensor_chooses_is_a_value() -> None:
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+
+    @tf.function
+    def chosen(flag: tf.Tensor) -> tf.Tensor:
+        variable = a if flag else b
+        return variable * 10.0
+
+    assert float(chosen(tf.constant(False))) == 20.0
+
+    @tf.function
+    def assigned(flag: tf.Tensor) -> tf.Tensor:
+        variable = a if flag else b
+        return variable.assign_add(1.0)
+
+    with pytest.raises(AttributeError, match="has no attribute 'assign_add': .*assign in each branch"):
+        assigned(tf.constant(True))
