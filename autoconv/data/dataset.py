@@ -13,6 +13,7 @@ from autoconv.data.elements import components, element_type, rebuild, state
 from autoconv.data.functions import ElementFunction
 from autoconv.data.iterators import Iterator, IteratorSpec, as_numpy
 from autoconv.data.nodes import NOTHING, Bound, Nested, Node
+from autoconv.data.pairing import PAIRING
 from autoconv.data.stored import FileCache
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.graph import Value
@@ -57,7 +58,6 @@ class Dataset:
             raise TypeError("Dataset is made by Dataset.from_tensor_slices(…), Dataset.range(…) and the like")
         self.node = node
         self._bound = Bound(node)
-        self._weak_index = False
 
     # ---- where elements come from
 
@@ -401,14 +401,7 @@ class Dataset:
 
     def __autoconv_stream__(self) -> Stream:
         """A new iterator over the dataset, in the graph."""
-        return Stream(apply("iterator_make", self), self._rebuilt)
-
-    def _rebuilt(self, leaves: list[Any]) -> Any:
-        element = rebuild(self.node.spec, leaves)
-        if not self._weak_index:
-            return element
-        # Python's enumerate counts in Python's numbers, which take the dtype of what they meet.
-        return apply("python_cast", element[0], dtype=int64, weak=True), element[1]
+        return Stream(apply("iterator_make", self), lambda leaves: rebuild(self.node.spec, leaves))
 
 
 def _reduced(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
@@ -419,28 +412,13 @@ def _reduced(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
     return result
 
 
-def _enumerated(dataset: Any, start: Any = 0) -> Any:
-    found = dataset.enumerate(start)
-    found._weak_index = True
-    return found
-
-
-def _zipped(*parts: Any, strict: bool = False) -> Dataset:
-    """zip() of datasets and of what makes one by its rows."""
-    datasets = [part if isinstance(part, Dataset) else Dataset.from_tensor_slices(part) for part in parts]
-    leaves, template = flatten(tuple(datasets))
-    return Dataset(combining.Zip([dataset.node for dataset in leaves], template, strict))
-
-
 def _length(dataset: Dataset) -> Any:
     if dataset.node.symbols:
         return apply("iterable_length", dataset)
     return len(dataset)
 
 
-Dataset.__autoconv_builtins__.update(
-    {builtins.enumerate: _enumerated, builtins.zip: _zipped, builtins.len: _length, builtins.iter: builtins.iter}
-)
+Dataset.__autoconv_builtins__.update({builtins.len: _length, builtins.iter: builtins.iter, **PAIRING})
 
 
 def _first(bound: Bound, count: int) -> Any:

@@ -191,5 +191,5 @@ def test_a_variable_that_a_tensor_chooses_is_a_value() -> None:
         variable = a if flag else b
         return variable.assign_add(1.0)
 
-    with pytest.raises(AttributeError, match="has no attribute 'assign_add': .*assign in each branch"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'assign_add': .*assign in each branch"):
         assigned(tf.constant(True))
