@@ -38,7 +38,7 @@ class Object:
 
 
 Native = Element | Object
-WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})  # roles that take their inputs as they are
+WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})  # roles that take whole inputs
 
 
 class RegisterWriter(ElementWriter):
