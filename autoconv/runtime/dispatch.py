@@ -15,6 +15,7 @@ from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
 from autoconv.ops.indexing import parse_index
 from autoconv.ops.record import Op
+from autoconv.runtime import taping
 from autoconv.runtime.convert import as_tensor, constant, is_tensor, record_constant, to_array, weak_dtype
 from autoconv.runtime.recording import COMPILE, Region, current_region, defined_at
 from autoconv.runtime.spans import current_place
@@ -47,8 +48,16 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
         op = OPS[_PYTHON_OPS[op_name]]
     else:
         values = _unified(op, values, region)
-    found = _run(op, values, attributes) if region is None else record(region, op, values, attributes, name)
+    if region is None:
+        found = _run(op, values, attributes)
+        if taping.active():
+            taping.note_op(op, values, attributes, found, EagerTensor)
+    else:
+        found = record(region, op, values, attributes, name)
     return _with_checked_numerics(op, found) if SETTINGS.check_numerics else found
+
+
+taping.BUILDER.apply = apply
 
 
 def _with_checked_numerics(op: Op, found: Any) -> Any:

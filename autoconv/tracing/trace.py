@@ -174,6 +174,7 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
     stand_in.__dict__.update(variable.__dict__)
 
     class ArgumentStorage:
+        value_in_root = value
         name, shape, type = variable.storage.name, variable.storage.shape, variable.storage.type
         value = variable.storage.value
 

@@ -1,0 +1,169 @@
+"""What tapes record of ops that run at once: each op with its operands and results, so that it can be gone back through.
+
+A recorder follows the tensors, and the storages of variables, that depend on what it watches. Rules of gradients run as
+ordinary ops, which the recorders that are still at work follow in turn: so what a tape gives can be differentiated
+again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.autodiff.cotangents import carries, refused
+from autoconv.graph.graph import Node
+from autoconv.graph.types import ListType, ResourceType
+from autoconv.ops.record import NoGradient, Op
+
+Pull = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class Entry:
+    """One op that ran: `pull` makes the cotangents of `inputs` of those of `results`, None where nothing flows."""
+
+    __slots__ = ("attributes", "inputs", "name", "pull", "results")
+
+    def __init__(
+        self, name: str, inputs: Sequence[Any], results: Sequence[Any], pull: Pull, attributes: Any = None
+    ) -> None:
+        self.name = name
+        self.attributes = attributes or {}
+        self.inputs = tuple(inputs)
+        self.results = tuple(results)
+        self.pull = pull
+
+
+class Recorder:
+    """The entries that depend on what is watched, and which objects those are, by identity.
+
+    `orders` is how many times what is recorded may be differentiated: more than once where a gradient may be taken
+    while it goes on. `lost` says that a value it follows became a number or array of Python's. `on_variable` is told of each variable that is read.
+    """
+
+    def __init__(self, orders: int = 1, on_variable: Callable[[Any], None] | None = None) -> None:
+        self.orders = orders
+        self.on_variable = on_variable
+        self.entries: list[Entry] = []
+        self.lost = False
+        self._followed: dict[int, Any] = {}
+
+    def watch(self, value: Any) -> None:
+        self._followed[id(value)] = value
+
+    def follows(self, value: Any) -> bool:
+        return id(value) in self._followed
+
+    def note(self, entry: Entry) -> None:
+        if any(id(value) in self._followed for value in entry.inputs):
+            self.entries.append(entry)
+            for result in entry.results:
+                if carries(result.type):
+                    self._followed[id(result)] = result
+
+
+class _Active(threading.local):
+    recorders: tuple[Recorder, ...] = ()
+
+
+_ACTIVE = _Active()
+
+
+def active() -> tuple[Recorder, ...]:
+    """The recorders of this thread that are at work, the outermost first."""
+    return _ACTIVE.recorders
+
+
+def start(recorder: Recorder) -> None:
+    _ACTIVE.recorders = (*_ACTIVE.recorders, recorder)
+
+
+def stop(recorder: Recorder) -> None:
+    _ACTIVE.recorders = tuple(r for r in _ACTIVE.recorders if r is not recorder)
+
+
+@contextmanager
+def paused(*recorders: Recorder) -> Iterator[None]:
+    """None of these recorders (of all, without any) records inside the block."""
+    before = _ACTIVE.recorders
+    _ACTIVE.recorders = tuple(r for r in before if recorders and r not in recorders)
+    try:
+        yield
+    finally:
+        _ACTIVE.recorders = before
+
+
+def follows(values: Sequence[Any]) -> list[bool]:
+    """Which of the values some recorder at work follows."""
+    return [any(r.follows(value) for r in _ACTIVE.recorders) for value in values]
+
+
+def note(entry: Entry) -> None:
+    for recorder in _ACTIVE.recorders:
+        recorder.note(entry)
+
+
+def note_leaving(value: Any) -> None:
+    """Tells the recorders that a number or an array was made of a tensor, which they do not follow."""
+    for recorder in _ACTIVE.recorders:
+        recorder.lost = recorder.lost or recorder.follows(value)
+
+
+def note_variable(variable: Any) -> None:
+    """Tells the recorders that a variable is used."""
+    for recorder in _ACTIVE.recorders:
+        if recorder.on_variable is not None:
+            recorder.on_variable(variable)
+
+
+def note_op(
+    op: Op, values: Sequence[Any], attributes: dict[str, Any], found: Any, wrap: Callable[[Any], Any]
+) -> None:
+    """Records an op that ran; `values` are its operands as the kernel got them, `wrap` makes tensors of arrays."""
+    if not any(follows(values)):
+        return
+    results = found if isinstance(found, tuple) else (found,)
+    typed = tuple(v if hasattr(v, "type") else wrap(v) for v in values)
+    note(Entry(op.name, typed, results, lambda given: _pull(op, typed, results, attributes, given), attributes))
+
+
+def _pull(
+    op: Op, inputs: Sequence[Any], results: Sequence[Any], attributes: dict[str, Any], given: Sequence[Any]
+) -> Sequence[Any]:
+    if isinstance(op.gradient, NoGradient):
+        raise refused(Node(op, (), {}, (), op.name, None), op.gradient.reason)
+    return op.gradient(BUILDER, inputs, results, tuple(given), attributes)  # type: ignore[no-any-return]
+
+
+class EagerBuilder:
+    """Runs ops by name, for gradient rules. `apply` is what runs them."""
+
+    def __init__(self) -> None:
+        self.apply: Callable[..., Any] = _not_yet
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return lambda *operands, **attributes: self.apply(name, *operands, **attributes)
+
+
+def _not_yet(*_: Any, **__: Any) -> Any:
+    raise AssertionError("ops run once autoconv.runtime.dispatch is there")
+
+
+BUILDER = EagerBuilder()
+
+
+def zeros_for(value: Any) -> Any:
+    """The cotangent of `value` where nothing flows."""
+    type_ = value.type
+    if isinstance(type_, ListType):
+        return BUILDER.list_zeros_like(value)
+    return BUILDER.zeros_like(value.value if isinstance(type_, ResourceType) else value)
+
+
+def add(first: Any, second: Any) -> Any:
+    """The sum of two cotangents."""
+    return (BUILDER.list_add if isinstance(first.type, ListType) else BUILDER.add)(first, second)
+
+
+__all__ = ["BUILDER", "Entry", "Recorder", "active", "follows", "note", "note_op", "paused", "start", "stop"]
