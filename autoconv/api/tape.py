@@ -167,7 +167,7 @@ class GradientTape:
         (value,) = _checked(target, "target")
         leaves, template = flatten(sources)
         places = _checked(sources, "source")
-        tensor = convert_to_tensor(value)
+        tensor = convert_to_tensor(value) if isinstance(value, Variable) else value
         rows = rows_of(tensor, lambda seed: self._gradients([value], [seed], places))
         found = []
         for leaf, stacked in zip(leaves, rows, strict=True):
@@ -271,7 +271,7 @@ def rows_of(target: Tensor, gradients: Any) -> list[Any]:
     if None not in shape:
         count = int(np.prod(shape, dtype=np.int64))
         if current_region() is None or count <= 8:
-            rows = [gradients(convert_to_tensor(_one_hot(shape, i, target.dtype.numpy))) for i in range(count)]
+            rows = [gradients(_one_hot(target, i)) for i in range(count)]
             if not rows:
                 return [None if g is None else apply("stack", dense(g), axis=0)[:0] for g in gradients(target)]
             return [
@@ -285,7 +285,7 @@ def rows_of(target: Tensor, gradients: Any) -> list[Any]:
         return [None] * len(probe)
 
     def row(number: Any) -> Any:
-        hot = apply("cast", apply("equal", _positions(flat), number), dtype=target.dtype)
+        hot = apply("cast", apply("equal", _positions(flat), number), dtype=target.type.dtype)
         found = gradients(apply("reshape_like", hot, target))
         return tuple(found[i] for i in connected)
 
@@ -298,10 +298,10 @@ def _positions(flat: Any) -> Any:
     return apply("range", zero, apply("size", flat), one)
 
 
-def _one_hot(shape: Sequence[Any], position: int, dtype: Any) -> np.ndarray:
-    seed = np.zeros(shape, dtype)
+def _one_hot(target: Tensor, position: int) -> Any:
+    seed = np.zeros(_shape(target), target.type.dtype.numpy)
     seed.reshape(-1)[position] = 1
-    return seed
+    return apply("constant", value=seed, weak=target.weak)
 
 
 def dense(gradient: Any) -> Any:
@@ -327,7 +327,7 @@ def _seed(target: Any, given: Any) -> Any:
     tensor = convert_to_tensor(target) if isinstance(target, Variable) else target
     if given is None:
         return apply("ones_like", tensor)
-    seed = convert_to_tensor(given, tensor.dtype) if not isinstance(given, Tensor) else given
+    seed = convert_to_tensor(given, tensor.type.dtype) if not isinstance(given, Tensor) else given
     if not seed.shape.is_compatible_with(tensor.shape):
         raise ValueError(f"a target has the shape {tensor.shape}, its output_gradients have {seed.shape}")
     return seed

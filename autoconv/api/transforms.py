@@ -70,7 +70,7 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
         with tape:
             tape.watch(chosen)
             value = call(f)(*taken, **kwargs)
-        result = convert_to_tensor(value)
+        result = value if isinstance(value, Tensor) else convert_to_tensor(value)
         found = tape.jacobian(result, chosen, unconnected_gradients=UnconnectedGradients.ZERO)
         return map_structure(lambda g, x: _plain(g, x if not result.type.rank else None), found, chosen)
 
@@ -111,7 +111,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         value = call(f)(*taken)
 
     def back(cotangents: Any) -> tuple[Any, ...]:
-        leaves = [convert_to_tensor(leaf) for leaf in flatten(value)[0]]
+        leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in flatten(value)[0]]
         given = [convert_to_tensor(c, v.dtype) for c, v in zip(flatten(cotangents)[0], leaves, strict=True)]
         found = tape.gradient(leaves, chosen, output_gradients=given)
         filled = [_plain(_filled(g, x), x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autoconv.autodiff.cotangents import accumulate, carries, conformed, cotangent_type, zeros_of
+from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.levels import Root, SplitRoot, clone
 from autoconv.autodiff.reverse import backprop
 from autoconv.graph.graph import Graph
+from autoconv.graph.types import ListType, TensorType
 
 
 def vjp(
@@ -54,7 +55,8 @@ class Split:
 
     `forward` gives the outputs of the graph, and behind them what is kept. `backward` takes the cotangents of the
     outputs at the positions `given` and then what was kept, and gives the cotangents of the parameters at the
-    positions `reached`; nothing flows to the others.
+    positions `reached`; nothing flows to the others. `lost` says that an output is an object of Python's own that may
+    hold what depends on a parameter, and has no cotangent.
     """
 
     forward: Graph
@@ -62,6 +64,7 @@ class Split:
     outputs: int
     given: tuple[int, ...]
     reached: tuple[int, ...]
+    lost: bool = False
 
 
 def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = None) -> Split:
@@ -71,7 +74,7 @@ def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = Non
     level = SplitRoot(forward, Graph(f"{graph.name}_back"))
     level.recompute_every = recompute_every
     varied = varied_values(forward, [parameters[i] for i in wrt])
-    given = tuple(i for i, output in enumerate(outputs) if output in varied and carries(output.type))
+    given = tuple(i for i, v in enumerate(outputs) if v in varied and isinstance(v.type, (TensorType, ListType)))
     cotangents = [level.backward.add_parameter(cotangent_type(outputs[i].type), "cotangent") for i in given]
     for position, cotangent in zip(given, cotangents, strict=True):
         accumulate(level.builder, level.cotangents, outputs[position], cotangent)
@@ -84,7 +87,8 @@ def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = Non
     forward.outputs = [*outputs, *level.kept]
     kept = [level.resolve(value) for value in level.kept]
     backward.parameters = [*cotangents, *kept]
-    return Split(forward, backward, len(outputs), given, reached)
+    lost = any(output in varied for i, output in enumerate(outputs) if i not in given)
+    return Split(forward, backward, len(outputs), given, reached, lost)
 
 
 __all__ = ["Split", "split", "vjp"]

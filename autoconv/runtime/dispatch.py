@@ -340,9 +340,17 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
             error.place = current_place()
         raise
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
+    if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
+        types = op.result_types([_type_of_operand(v) for v in values], attributes)
+        flags = [isinstance(t, TensorType) and t.weak for t in types]
+        return tuple(map(_wrapped, results, flags)) if isinstance(results, tuple) else _wrapped(results, flags[0])
     if isinstance(results, tuple):
         return tuple(_wrapped(r, weak) for r in results)
     return _wrapped(results, weak)
+
+
+def _type_of_operand(value: Any) -> Any:
+    return value.type if hasattr(value, "type") else TensorType(as_dtype(value.dtype), np.shape(value))
 
 
 def _concrete(value: Any) -> Any:

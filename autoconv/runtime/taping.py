@@ -59,7 +59,7 @@ class Recorder:
         if any(id(value) in self._followed for value in entry.inputs):
             self.entries.append(entry)
             for result in entry.results:
-                if carries(result.type):
+                if hasattr(result, "type") and carries(result.type):
                     self._followed[id(result)] = result
 
 
@@ -118,13 +118,14 @@ def note_variable(variable: Any) -> None:
 
 
 def note_op(
-    op: Op, values: Sequence[Any], attributes: dict[str, Any], found: Any, wrap: Callable[[Any], Any]
+    op: Op, values: Sequence[Any], attributes: dict[str, Any], found: Any, wrap: Callable[[Any, bool], Any]
 ) -> None:
     """Records an op that ran; `values` are its operands as the kernel got them, `wrap` makes tensors of arrays."""
     if not any(follows(values)):
         return
     results = found if isinstance(found, tuple) else (found,)
-    typed = tuple(v if hasattr(v, "type") else wrap(v) for v in values)
+    weak = op.name.startswith("python_")
+    typed = tuple(v if hasattr(v, "type") else wrap(v, weak) for v in values)
     note(Entry(op.name, typed, results, lambda given: _pull(op, typed, results, attributes, given), attributes))
 
 

@@ -38,6 +38,8 @@ class Derivable:
         if not watched:
             return self._results(self.run([array_of(value) for value in inputs]))
         chain = [self.parts(watched)]
+        if chain[0].split.lost:
+            taping.note_leaving(inputs[watched[0]])
         for _ in range(self._orders() - 1):
             chain.append(chain[-1].forward.parts(watched))
         last = chain[-1].forward
