@@ -62,7 +62,7 @@ class GradientTape:
         self._begin()
 
     def _begin(self) -> None:
-        self._recorder = taping.Recorder(2 if self._persistent else 1, self._on_variable)
+        self._recorder = taping.Recorder(2 if self._persistent else 1, self._on_variable, self._recompute_every)
         self._window = Window()
         self._watched: list[Any] = []
         self._variables: dict[int, Variable] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from autoconv.autodiff.checkpoints import into_segments, reverse_again
 from autoconv.autodiff.conditionals import seed, top
 from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import state_flags, varied_values
@@ -37,7 +38,8 @@ class _Body:
 def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Counts the iterations on the way forward, and adds a loop of as many to the backward graph."""
     inputs, size = node.inputs, node.attributes["state"]
-    body = _settled(level, node, varied, backprop)
+    again = level.recompute_every is not None and into_segments(node, level.recompute_every)
+    body = _settled(level, node, varied, backprop, again)
     child = body.child
     carried = [_cotangent(child, body.own[i]) for i in body.carried]
     sums = [
@@ -76,13 +78,16 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
         stack.rest = rest
 
 
-def _settled(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> _Body:
-    """The body on its way back, with cotangents for all of the state that needs one: found by trying."""
+def _settled(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None], again: bool) -> _Body:
+    """The body on its way back, with cotangents for all of the state that needs one: found by trying.
+
+    With `again` it is computed once more rather than kept.
+    """
     size = node.attributes["state"]
     flags = state_flags(node.regions[1], [value in varied for value in node.inputs], size)
     carried = {i for i in range(size) if flags[i] and node.results[i] in level.cotangents}
     while True:
-        body = _reverse_body(level, node, flags, sorted(carried), backprop)
+        body = _reverse_body(level, node, flags, sorted(carried), backprop, again)
         needed = {i for i in range(size) if flags[i] and body.own[i] in body.child.cotangents}
         if needed <= carried:
             return body
@@ -90,7 +95,7 @@ def _settled(level: Level, node: Node, varied: set[Value], backprop: Callable[..
 
 
 def _reverse_body(
-    level: Level, node: Node, flags: Sequence[bool], carried: list[int], backprop: Callable[..., None]
+    level: Level, node: Node, flags: Sequence[bool], carried: list[int], backprop: Callable[..., None], again: bool
 ) -> _Body:
     size = node.attributes["state"]
     forward = clone(node.regions[1])
@@ -98,8 +103,13 @@ def _reverse_body(
     outer = {p: node.inputs[i] for i, p in enumerate(own) if i >= size or forward.outputs[i] is p}
     child = Region(level, forward, outer, repeats=True)
     inner = varied_values(forward, (p for p, flag in zip(own, flags, strict=True) if flag))
-    parameters = seed(child, [(own[i], forward.outputs[i]) for i in carried], inner)
-    backprop(child, inner)
+    if again:
+        parameters = [child.backward.add_parameter(cotangent_type(own[i].type), "cotangent") for i in carried]
+        outputs = [forward.outputs[i] for i in carried]
+        reverse_again(child, own, list(zip(outputs, parameters, strict=True)), inner, backprop)
+    else:
+        parameters = seed(child, [(own[i], forward.outputs[i]) for i in carried], inner)
+        backprop(child, inner)
     summed = [j for j in range(size, len(own)) if flags[j] and own[j] in child.cotangents]
     sums = [child.backward.add_parameter(cotangent_type(own[j].type), "sum") for j in summed]
     return _Body(child, own, carried, parameters, summed, sums)

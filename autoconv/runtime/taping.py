@@ -42,8 +42,11 @@ class Recorder:
     while it goes on. `lost` says that a value it follows became a number or array of Python's. `on_variable` is told of each variable that is read.
     """
 
-    def __init__(self, orders: int = 1, on_variable: Callable[[Any], None] | None = None) -> None:
+    def __init__(
+        self, orders: int = 1, on_variable: Callable[[Any], None] | None = None, recompute_every: int | None = None
+    ) -> None:
         self.orders = orders
+        self.recompute_every = recompute_every
         self.on_variable = on_variable
         self.entries: list[Entry] = []
         self.lost = False

@@ -27,7 +27,7 @@ class Derivable:
         self.graph = graph
         self.name = name
         self.run = BACKENDS["reference"](graph) if run is None else run
-        self._parts: dict[tuple[int, ...], Parts] = {}
+        self._parts: dict[tuple[tuple[int, ...], int | None], Parts] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:
         """The results for these inputs (tensors, storages, lists); tapes that follow one of them record the call.
@@ -63,9 +63,10 @@ class Derivable:
 
     def parts(self, wrt: tuple[int, ...]) -> Parts:
         """The graph in two: forward, with what is kept, and back to the inputs at these positions."""
-        found = self._parts.get(wrt)
+        every = next((r.recompute_every for r in taping.active() if r.recompute_every is not None), None)
+        found = self._parts.get((wrt, every))
         if found is None:
-            found = self._parts[wrt] = Parts(split(self.graph, wrt), self.name)
+            found = self._parts[wrt, every] = Parts(split(self.graph, wrt, recompute_every=every), self.name)
         return found
 
     def _again(
