@@ -148,7 +148,9 @@ class GradientTape:
         self._use()
         targets = _checked(target, "target")
         leaves, template = flatten(sources)
-        given = flatten(output_gradients)[0] if output_gradients is not None else [None] * len(targets)
+        given: list[Any] = [None] * len(targets)
+        if output_gradients is not None:
+            given = [output_gradients] if flatten(target)[1] is None else flatten(output_gradients)[0]
         if len(given) != len(targets):
             raise ValueError(f"there are {len(targets)} targets and {len(given)} output_gradients")
         found = self._gradients(targets, given, _checked(sources, "source"))

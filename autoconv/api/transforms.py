@@ -111,8 +111,10 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         value = call(f)(*taken)
 
     def back(cotangents: Any) -> tuple[Any, ...]:
+        like = flatten(value)[1]
+        flat = [cotangents] if like is None else flatten(cotangents)[0]
         leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in flatten(value)[0]]
-        given = [convert_to_tensor(c, v.dtype) for c, v in zip(flatten(cotangents)[0], leaves, strict=True)]
+        given = [convert_to_tensor(c, v.dtype) for c, v in zip(flat, leaves, strict=True)]
         found = tape.gradient(leaves, chosen, output_gradients=given)
         filled = [_plain(_filled(g, x), x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
         return tuple(pack(flatten(chosen)[1], filled))

@@ -28,7 +28,7 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
     child = Inner(level, forward, dict(zip(own, inputs, strict=True)), give_out, Graph(f"{forward.name}_back"))
     child.original = node.regions[0]
     node.regions = (forward,)
-    inner = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied))
+    inner = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
     parameters = seed(child, [(r, forward.outputs[r.index]) for r in results], inner)
     backprop(child, inner)
     wanted = [j for j, p in enumerate(own) if inputs[j] in varied and p in child.cotangents]

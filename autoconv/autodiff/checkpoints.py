@@ -64,6 +64,7 @@ def reverse_again(
         copies.update(zip(node.results, copied.results, strict=True))
         nodes.append(copied)
     level = Root(child.backward, child.backward)
+    level.heap = child.heap
     for output, cotangent in seeds:
         if output in varied:
             fitting = conformed(level.builder, cotangent, output.type)

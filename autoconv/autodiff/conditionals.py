@@ -28,7 +28,7 @@ def _reverse_arm(
     forward = clone(region)
     own = tuple(forward.parameters)
     child = Region(level, forward, dict(zip(own, captures, strict=True)))
-    inner = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied))
+    inner = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
     parameters = seed(child, [(r, forward.outputs[r.index]) for r in results], inner)
     backprop(child, inner)
     return Arm(child, own, parameters)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.autodiff.cotangents import Cotangents, is_static
+from autoconv.autodiff.dependence import Heap
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copy_node, node_effects
 from autoconv.graph.types import ListType, ResourceType, TensorType, Type
@@ -30,11 +31,12 @@ from autoconv.ops.record import OPS, Op
 class Level:
     """`forward` is what runs first, `builder` records what runs back; `cotangents` are those found so far."""
 
-    def __init__(self, forward: Graph, backward: Graph) -> None:
+    def __init__(self, forward: Graph, backward: Graph, around: Level | None = None) -> None:
+        self.heap = Heap() if around is None else around.heap
+        self.recompute_every: int | None = None if around is None else around.recompute_every
         self.forward = forward
         self.builder = ReverseBuilder(self, backward)
         self.cotangents: Cotangents = {}
-        self.recompute_every: int | None = None
         self._resolved: dict[Value, Value] = {}
         self._outlines: dict[Value, Value] = {}
 
@@ -143,12 +145,11 @@ class Region(Level):
     """
 
     def __init__(self, parent: Level, forward: Graph, outer: Mapping[Value, Value], repeats: bool = False) -> None:
-        super().__init__(forward, Graph(f"{forward.name}_back"))
+        super().__init__(forward, Graph(f"{forward.name}_back"), parent)
         self.parent = parent
         self.outer = dict(outer)
         self.captures: dict[Value, Value] = {}
         self.stacks: list[Stack] = []
-        self.recompute_every = parent.recompute_every
         self._repeats = repeats
         self._invariant: dict[Value, bool] = {}
 
@@ -210,12 +211,11 @@ class Inner(Level):
         self, around: Level, forward: Graph, outer: Mapping[Value, Value], give_out: Callable[[Value], Value],
         backward: Graph | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(forward, around.backward if backward is None else backward)
+        super().__init__(forward, around.backward if backward is None else backward, around)
         self.around = around
         self.outer = dict(outer)
         self.original: Graph | None = None
         self.captures: dict[Value, Value] = {}
-        self.recompute_every = around.recompute_every
         self._give_out = give_out
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:

@@ -84,7 +84,7 @@ def _settled(level: Level, node: Node, varied: set[Value], backprop: Callable[..
     With `again` it is computed once more rather than kept.
     """
     size = node.attributes["state"]
-    flags = state_flags(node.regions[1], [value in varied for value in node.inputs], size)
+    flags = state_flags(node.regions[1], [value in varied for value in node.inputs], size, level.heap)
     carried = {i for i in range(size) if flags[i] and node.results[i] in level.cotangents}
     while True:
         body = _reverse_body(level, node, flags, sorted(carried), backprop, again)
@@ -102,7 +102,7 @@ def _reverse_body(
     own = tuple(forward.parameters)
     outer = {p: node.inputs[i] for i, p in enumerate(own) if i >= size or forward.outputs[i] is p}
     child = Region(level, forward, outer, repeats=True)
-    inner = varied_values(forward, (p for p, flag in zip(own, flags, strict=True) if flag))
+    inner = varied_values(forward, (p for p, flag in zip(own, flags, strict=True) if flag), level.heap)
     if again:
         parameters = [child.backward.add_parameter(cotangent_type(own[i].type), "cotangent") for i in carried]
         outputs = [forward.outputs[i] for i in carried]

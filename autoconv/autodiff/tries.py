@@ -51,9 +51,9 @@ def _reverse_normal(
         return parameter
 
     inside = Inner(child, body, dict(zip(body.parameters, own, strict=True)), give_out)
-    of_body = varied_values(body, (p for p, v in zip(body.parameters, node.inputs, strict=True) if v in varied))
+    of_body = varied_values(body, (p for p, v in zip(body.parameters, node.inputs, strict=True) if v in varied), level.heap)
     passed = [p for p, v in zip(leading, body.outputs, strict=True) if v in of_body]
-    inner = varied_values(normal, [*passed, *(p for p, v in child.outer.items() if v in varied)])
+    inner = varied_values(normal, [*passed, *(p for p, v in child.outer.items() if v in varied)], level.heap)
     parameters = seed(child, [(r, normal.outputs[r.index]) for r in results], inner)
     backprop(child, inner)
     for parameter, output in zip(leading[:count], body.outputs[:count], strict=True):
@@ -74,7 +74,7 @@ def _reverse_handler(
     error, *own = handler.parameters
     child = Region(level, handler, dict(zip(own, node.inputs, strict=True)))
     chosen = [p for p, outer in child.outer.items() if outer in varied]
-    inner = varied_values(handler, [error, *chosen])
+    inner = varied_values(handler, [error, *chosen], level.heap)
     parameters = seed(child, [(r, handler.outputs[r.index]) for r in results], inner)
     backprop(child, inner)
     return Arm(child, own, parameters, [error])

@@ -34,7 +34,7 @@ def vjp(
     level = Root(result, result)
     level.recompute_every = recompute_every
     chosen = [parameters[i] for i in (range(len(parameters)) if wrt is None else wrt)]
-    varied = varied_values(result, chosen)
+    varied = varied_values(result, chosen, level.heap)
     for output in outputs:
         given = result.add_parameter(cotangent_type(output.type), "cotangent")
         if output in varied:
@@ -73,7 +73,7 @@ def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = Non
     parameters, outputs = list(forward.parameters), forward.outputs[:]
     level = SplitRoot(forward, Graph(f"{graph.name}_back"))
     level.recompute_every = recompute_every
-    varied = varied_values(forward, [parameters[i] for i in wrt])
+    varied = varied_values(forward, [parameters[i] for i in wrt], level.heap)
     given = tuple(i for i, v in enumerate(outputs) if v in varied and isinstance(v.type, (TensorType, ListType)))
     cotangents = [level.backward.add_parameter(cotangent_type(outputs[i].type), "cotangent") for i in given]
     for position, cotangent in zip(given, cotangents, strict=True):

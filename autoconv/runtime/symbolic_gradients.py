@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from autoconv.autodiff.cotangents import accumulate, conformed
-from autoconv.autodiff.dependence import varied_values
+from autoconv.autodiff.dependence import Heap, varied_values
 from autoconv.autodiff.levels import Root
 from autoconv.autodiff.reverse import backprop
 from autoconv.graph.graph import Graph, Node, Value
@@ -25,12 +25,13 @@ def symbolic_gradients(
     says which nodes of a graph count, all for None.
     """
     regions = _outwards(region)
-    varied = _varied(regions, sources, within)
+    heap = Heap()
+    varied = _varied(regions, sources, within, heap)
     seeds = list(zip(targets, given, strict=True))
     found: dict[Value, Value] = {}
     for each in regions:
         level = Root(each.graph, region.graph, bring=region.lift)
-        level.recompute_every = recompute_every
+        level.heap, level.recompute_every = heap, recompute_every
         level.builder.span = current_span()
         for value, cotangent in seeds:
             if value.graph is each.graph and value in varied[each.graph]:
@@ -45,7 +46,7 @@ def symbolic_gradients(
 
 def is_connected(region: Region, value: Value, sources: Sequence[Value], within: Within) -> bool:
     """Whether the value depends on one of the sources, or is one."""
-    return any(value in values for values in _varied(_outwards(region), sources, within).values())
+    return any(value in values for values in _varied(_outwards(region), sources, within, Heap()).values())
 
 
 def _outwards(region: Region) -> list[Region]:
@@ -55,12 +56,14 @@ def _outwards(region: Region) -> list[Region]:
     return regions
 
 
-def _varied(regions: Sequence[Region], sources: Sequence[Value], within: Within) -> dict[Graph, set[Value]]:
+def _varied(
+    regions: Sequence[Region], sources: Sequence[Value], within: Within, heap: Heap
+) -> dict[Graph, set[Value]]:
     varied: dict[Graph, set[Value]] = {}
     outer: set[Value] = set()
     for region in reversed(regions):
         chosen = [source for source in sources if source.graph is region.graph]
         if region.parent is not None:
             chosen += [inner for value, inner in region.captured().items() if value in outer]
-        outer = varied[region.graph] = varied_values(region.graph, chosen, within(region.graph))
+        outer = varied[region.graph] = varied_values(region.graph, chosen, heap, within(region.graph))
     return varied

@@ -26,6 +26,10 @@ from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, TensorKey,
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
 
 
+class NotFollowed(Exception):
+    """A tape cannot go back through a call, which has to run as plain Python then; `str()` says why."""
+
+
 class ConcreteFunction:
     """A function of one signature. Call it with tensors (or what converts to them), by position or name.
 
@@ -133,6 +137,8 @@ class ConcreteFunction:
                 taping.note_variable(variable)
         if self._derivable is None:
             self._derivable = Derivable(self.optimised, self._name, self._run)
+        if self.contract == "compile" and (reason := self._derivable.refusal(inputs)):
+            raise NotFollowed(reason)
         results = self._derivable.call(inputs)
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 

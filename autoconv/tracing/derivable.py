@@ -37,7 +37,10 @@ class Derivable:
         watched = tuple(i for i, flag in enumerate(taping.follows(inputs)) if flag)
         if not watched:
             return self._results(self.run([array_of(value) for value in inputs]))
-        chain = [self.parts(watched)]
+        try:
+            chain = [self.parts(watched)]
+        except StagingError as error:
+            return self._call_without(inputs, error)
         if chain[0].split.lost:
             taping.note_leaving(inputs[watched[0]])
         for _ in range(self._orders() - 1):
@@ -55,6 +58,25 @@ class Derivable:
 
         taping.note(taping.Entry(self.name, inputs, results, pull))
         return results[: len(self.graph.outputs)]
+
+    def refusal(self, inputs: Sequence[Any]) -> str:
+        """Why tapes cannot go back through a call with these inputs; empty where they can."""
+        watched = tuple(i for i, flag in enumerate(taping.follows(inputs)) if flag)
+        try:
+            lost = bool(watched) and self.parts(watched).split.lost
+        except StagingError as error:
+            return error.message
+        return "what is differentiated goes into an object of Python's own" if lost else ""
+
+    def _call_without(self, inputs: Sequence[Any], error: StagingError) -> list[Any]:
+        """A call that has no gradient, which is an error where one is asked for."""
+        results = self._results(self.run([array_of(value) for value in inputs]))
+
+        def refuse(given: Sequence[Any]) -> list[Any]:
+            raise error
+
+        taping.note(taping.Entry(self.name, inputs, results, refuse))
+        return results
 
     def _orders(self) -> int:
         """How many derivatives to prepare: what can be run again need not count on persistent tapes."""

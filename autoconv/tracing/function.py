@@ -17,7 +17,7 @@ from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
 from autoconv.runtime.spans import is_own_file
 from autoconv.runtime.tracebacks import place_in, present, presented
-from autoconv.tracing.concrete import ConcreteFunction
+from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.python_contract import RunPlain, Specialise
@@ -115,11 +115,13 @@ class Function:
     def _run(self, concrete: ConcreteFunction, call: Call, args: Any, kwargs: Any) -> Any:
         try:
             return concrete.call_leaves(call.leaves)
+        except NotFollowed as error:
+            reason = f"a tape records it, and {error}"
         except (IntegerLimitError, OtherKindError) as error:
             if self.contract != COMPILE or not concrete.can_run_again:
                 raise
             reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
-        # Python's own numbers know no such limit: the call is made again as plain Python.
+        # Python's own numbers know no such limit, and tapes follow what runs at once.
         self._explanation.plain.append(f"one call: {reason}")
         return self.python_function(*args, **kwargs)
 
