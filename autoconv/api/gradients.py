@@ -126,7 +126,7 @@ class _Pull:
         self.name = name
         if variables and not _takes_variables(function):
             raise TypeError(
-                f"If using @custom_gradient with a function that uses variables, then grad_fn must accept a 'variables' "
+                "If using @custom_gradient with a function that uses variables, then grad_fn must accept a 'variables' "
                 f"keyword argument; {name} reads {variables[0].name}"
             )
 

@@ -27,8 +27,8 @@ from autoconv.runtime.variable_updates import IndexedSlices
 
 _LOG = logging.getLogger("autoconv")
 _USED = (
-    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Ask for all of them "
-    "at once, with a list of sources, or make the tape with persistent=True."
+    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Ask for all of "
+    "them at once, with a list of sources, or make the tape with persistent=True."
 )
 
 

@@ -8,7 +8,16 @@ import numpy as np
 
 from autoconv.errors import Place, StagingError
 from autoconv.graph.graph import Node, Span, Value
-from autoconv.graph.types import ListType, ObjectType, ResourceType, TensorType, TupleType, Type, VariantType, is_subtype
+from autoconv.graph.types import (
+    ListType,
+    ObjectType,
+    ResourceType,
+    TensorType,
+    TupleType,
+    Type,
+    VariantType,
+    is_subtype,
+)
 from autoconv.ops.record import Builder
 
 Cotangents = dict[Value, Value]
@@ -67,7 +76,8 @@ def accumulate(b: Builder, found: Cotangents, value: Value, cotangent: Value, no
         found[value] = b.list_add(before, cotangent)
     else:
         raise StagingError(
-            f"the gradient of {value.type} used more than once cannot be added up", place_of(node and node.span)
+            f"the gradient of {value.type} used more than once cannot be added up",
+            place_of(None if node is None else node.span),
         )
 
 

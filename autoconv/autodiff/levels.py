@@ -32,7 +32,7 @@ class Level:
     """`forward` is what runs first, `builder` records what runs back; `cotangents` are those found so far."""
 
     def __init__(self, forward: Graph, backward: Graph, around: Level | None = None) -> None:
-        self.heap = Heap() if around is None else around.heap
+        self.heap: Heap = Heap() if around is None else around.heap
         self.recompute_every: int | None = None if around is None else around.recompute_every
         self.forward = forward
         self.builder = ReverseBuilder(self, backward)

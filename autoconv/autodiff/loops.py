@@ -11,10 +11,10 @@ from autoconv.autodiff.checkpoints import into_segments, reverse_again
 from autoconv.autodiff.conditionals import seed, top
 from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import state_flags, varied_values
-from autoconv.autodiff.levels import Level, Region, clone, extend, move_before
+from autoconv.autodiff.levels import Level, Region, Stack, clone, extend, move_before
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import TensorType, Type
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.record import OPS
 
@@ -122,7 +122,7 @@ def _cotangent(child: Region, parameter: Value) -> Value:
     return conformed(child.builder, found, parameter.type)
 
 
-def _count_and_thread(level: Level, node: Node, body: _Body) -> tuple[Value, list]:
+def _count_and_thread(level: Level, node: Node, body: _Body) -> tuple[Value, list[Stack]]:
     """Leads the stacks through the loop, and makes it count: the number of iterations, and the stacks around."""
     size = node.attributes["state"]
     child, forward, own = body.child, body.child.forward, body.own
@@ -138,14 +138,14 @@ def _count_and_thread(level: Level, node: Node, body: _Body) -> tuple[Value, lis
     whole = test.parameters[: len(own)]
     test.parameters = [*whole[:size], *extra, *whole[size:]]
     inputs = [*node.inputs[:size], start, *(stack.entry for stack in around), *node.inputs[size:]]
-    types = [_COUNT, *(inside.type for inside in child.stacks)]
+    types: list[Type] = [_COUNT, *(inside.type for inside in child.stacks)]
     count, *after = extend(node, inputs, [test, forward], types, state=size + len(types))
     for stack, value in zip(around, after, strict=True):
         level.close_stack(stack, value)
     return count, around
 
 
-def _test(types: Sequence) -> Graph:
+def _test(types: Sequence[Type]) -> Graph:
     test = Graph("while_cond")
     remaining, *_ = [test.add_parameter(type_, "while") for type_ in types]
     test.outputs = [GraphBuilder(test).greater(remaining, _ZERO)]

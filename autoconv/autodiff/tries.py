@@ -51,7 +51,8 @@ def _reverse_normal(
         return parameter
 
     inside = Inner(child, body, dict(zip(body.parameters, own, strict=True)), give_out)
-    of_body = varied_values(body, (p for p, v in zip(body.parameters, node.inputs, strict=True) if v in varied), level.heap)
+    chosen = [p for p, v in zip(body.parameters, node.inputs, strict=True) if v in varied]
+    of_body = varied_values(body, chosen, level.heap)
     passed = [p for p, v in zip(leading, body.outputs, strict=True) if v in of_body]
     inner = varied_values(normal, [*passed, *(p for p, v in child.outer.items() if v in varied)], level.heap)
     parameters = seed(child, [(r, normal.outputs[r.index]) for r in results], inner)

@@ -1,4 +1,4 @@
-"""What tapes record of ops that run at once: each op with its operands and results, so that it can be gone back through.
+"""What tapes record of ops that run at once: each op with its operands and results.
 
 A recorder follows the tensors, and the storages of variables, that depend on what it watches. Rules of gradients run as
 ordinary ops, which the recorders that are still at work follow in turn: so what a tape gives can be differentiated
@@ -39,7 +39,8 @@ class Recorder:
     """The entries that depend on what is watched, and which objects those are, by identity.
 
     `orders` is how many times what is recorded may be differentiated: more than once where a gradient may be taken
-    while it goes on. `lost` says that a value it follows became a number or array of Python's. `on_variable` is told of each variable that is read.
+    while it goes on. `lost` says that a value it follows became a number or array of Python's. `on_variable` is told of
+    each variable that is read. Loops of functions are gone back through as `recompute_every` says.
     """
 
     def __init__(

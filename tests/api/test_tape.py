@@ -415,7 +415,7 @@ def test_threads_have_tapes_of_their_own() -> None:
 def test_watching_what_is_no_tensor() -> None:
     with tf.GradientTape() as tape:
         for value in (3.0, "text", np.ones(2)):
-            with pytest.raises(ValueError, match="not autoconv.Tensor or autoconv.Variable") as caught:
+            with pytest.raises(ValueError, match=r"not autoconv\.Tensor or autoconv\.Variable") as caught:
                 tape.watch(value)
             assert repr(value) in str(caught.value) and type(value).__name__ in str(caught.value)
 

@@ -35,7 +35,7 @@ def test_arrays_are_taken_too() -> None:
 
 def test_floats_give_floats() -> None:
     found = [4 * 8.0, 12 * 4.0, 24 * 2.0, 24.0, 0.0]
-    f: Any = lambda x: x**4  # noqa: E731
+    f: Any = lambda x: x**4
     for wanted in found:
         f = tf.grad(f)
         slope = f(2.0)

@@ -16,7 +16,7 @@ from autoconv.optimise import optimise
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import differentiated as programs  # noqa: E402
+import differentiated as programs
 
 CASES = [pytest.param(f, x, id=f"{f.__name__}-{x}") for f, x in programs.PROGRAMS]
 
