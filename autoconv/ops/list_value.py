@@ -68,6 +68,12 @@ class ListValue:
         """A list of the same kind with other elements."""
         return ListValue(items, dtype=self.dtype, shape=self.shape, like=self.like, weak=self.weak)
 
+    def alias(self) -> ListValue:
+        """The same list as another object."""
+        result = self.with_items(())
+        result._buffer, result.length = self._buffer, self.length
+        return result
+
     def with_shape(self, shape: Shape) -> ListValue:
         """The same elements, known to be of that shape (None: as before)."""
         if shape is None or shape == self.shape:

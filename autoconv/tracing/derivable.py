@@ -13,6 +13,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
+from autoconv.ops.list_value import ListValue
 from autoconv.optimise import optimise
 from autoconv.runtime import taping
 from autoconv.runtime.tensor import EagerTensor
@@ -112,10 +113,12 @@ class Derivable:
         return parts.pull(given, whole[parts.split.outputs :], results, len(inputs))
 
     def _results(self, arrays: Sequence[Any]) -> list[Any]:
+        """Each an object of its own, by which tapes know it."""
         return [
-            EagerTensor(array, value.type.weak) if isinstance(value.type, TensorType) else array
+            EagerTensor(array, value.type.weak) if isinstance(value.type, TensorType)
+            else array.alias() if isinstance(array, ListValue) else array
             for array, value in zip(arrays, self.graph.outputs, strict=True)
-        ]
+        ]  # fmt: skip
 
 
 class Parts:
