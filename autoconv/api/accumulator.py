@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from autoconv.api.tape import GradientTape, UnconnectedGradients, dense, zeros_of_source
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.structure import flatten, pack
+from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tracebacks import presented_methods
 
 
@@ -44,21 +46,25 @@ class ForwardAccumulator:
         for those that do not depend on what was given."""
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         leaves, template = flatten(primals)
-        return pack(template, [self._product(leaf, zero) for leaf in leaves])
-
-    def _product(self, result: Any, zero: bool) -> Any:
-        linear = GradientTape(watch_accessed_variables=False)
-        with linear:
-            seed = apply("zeros_like", convert_to_tensor(result))
-            linear.watch(seed)
-            slopes = self._tape.gradient(result, self._primals, output_gradients=seed)
-            pairs = [(dense(s), t) for s, t in zip(slopes, self._tangents, strict=True) if s is not None]
-        if not pairs:
-            return zeros_of_source(result) if zero else None
-        return linear.gradient(
-            [s for s, _ in pairs], seed, output_gradients=[t for _, t in pairs],
-            unconnected_gradients=UnconnectedGradients.ZERO,
-        )  # fmt: skip
+        return pack(template, [product(self._tape, leaf, self._primals, self._tangents, zero) for leaf in leaves])
 
 
-__all__ = ["ForwardAccumulator"]
+def product(
+    tape: GradientTape, result: Any, primals: Sequence[Any], tangents: Sequence[Any], zero: bool
+) -> Any:
+    """The change of `result`, which the persistent `tape` recorded, with the primals along the tangents."""
+    linear = GradientTape(watch_accessed_variables=False)
+    with linear:
+        seed = apply("zeros_like", result if isinstance(result, Tensor) else convert_to_tensor(result))
+        linear.watch(seed)
+        slopes = tape.gradient(result, primals, output_gradients=seed)
+        pairs = [(dense(s), t) for s, t in zip(slopes, tangents, strict=True) if s is not None]
+    if not pairs:
+        return zeros_of_source(result) if zero else None
+    return linear.gradient(
+        [s for s, _ in pairs], seed, output_gradients=[t for _, t in pairs],
+        unconnected_gradients=UnconnectedGradients.ZERO,
+    )  # fmt: skip
+
+
+__all__ = ["ForwardAccumulator", "product"]

@@ -99,14 +99,13 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     def with_gradient(*args: Any, **kwargs: Any) -> Any:
         region = current_region()
         arguments = [convert_to_tensor(a) if region is not None or isinstance(a, Variable) else a for a in args]
-        variables: dict[int, Variable] = {}
-        probe = taping.Recorder(on_variable=lambda v: variables.update({id(v.storage): v}))
+        probe = taping.Recorder()
         taping.start(probe)
         try:  # tapes record what is inside as well: its own gradient may use it, and be differentiated again
             result, pull = call(function)(*arguments, **kwargs)
         finally:
             taping.stop(probe)
-        used = [v for v in variables.values() if v.trainable]
+        used = list(probe.variables.values())
         leaves, template = flatten(result)
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
         pulled = _Pull(pull, len(arguments), used, str(getattr(function, "__name__", "function")))

@@ -62,10 +62,10 @@ class GradientTape:
         self._begin()
 
     def _begin(self) -> None:
-        self._recorder = taping.Recorder(2 if self._persistent else 1, self._on_variable, self._recompute_every)
+        orders = 2 if self._persistent else 1
+        self._recorder = taping.Recorder(orders, self._watches_variables, self._recompute_every)
         self._window = Window()
         self._watched: list[Any] = []
-        self._variables: dict[int, Variable] = {}
 
     def __enter__(self) -> GradientTape:
         if self._recording:
@@ -98,10 +98,17 @@ class GradientTape:
             if not value.dtype.is_differentiable:
                 _warn("watched", value, "")
             elif isinstance(value, Variable):
-                self._add_variable(value)
+                self._recorder.watch_variable(value)
             else:
                 self._watched.append(value)
                 self._recorder.watch(value)
+
+    def watch_array(self, array: np.ndarray) -> Tensor:
+        """The tensor that stands for an argument, an array, of a function under `compile`, and is watched."""
+        tensor = convert_to_tensor(np.array(array))
+        self._recorder.stand_in(array, tensor)
+        self.watch(tensor)
+        return tensor
 
     @property
     def lost(self) -> bool:
@@ -110,7 +117,7 @@ class GradientTape:
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """The variables that are followed, in the order of their first use."""
-        return tuple(self._variables.values())
+        return tuple(self._recorder.variables.values())
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -154,6 +161,7 @@ class GradientTape:
         if len(given) != len(targets):
             raise ValueError(f"there are {len(targets)} targets and {len(given)} output_gradients")
         found = self._gradients(targets, given, _checked(sources, "source"))
+        self._release()
         if zero:
             found = [zeros_of_source(s) if g is None else g for s, g in zip(leaves, found, strict=True)]
         return pack(template, found)
@@ -171,6 +179,7 @@ class GradientTape:
         places = _checked(sources, "source")
         tensor = convert_to_tensor(value) if isinstance(value, Variable) else value
         rows = rows_of(tensor, lambda seed: self._gradients([value], [seed], places))
+        self._release()
         found = []
         for leaf, stacked in zip(leaves, rows, strict=True):
             shape = apply("concat", apply("shape", tensor), apply("shape", convert_to_tensor(leaf)), axis=0)
@@ -209,6 +218,7 @@ class GradientTape:
             ones = apply("ones_like", convert_to_tensor(value))
             seed = apply("multiply", ones, convert_to_tensor(row.reshape(shape[1:]).astype(value.dtype.numpy)))
             columns.append(self._gradients([value], [seed], [place])[0])
+        self._release()
         if not columns or columns[0] is None:
             if not zero and columns:
                 return None
@@ -226,6 +236,11 @@ class GradientTape:
         if self._recording and not self._persistent:
             self._stop()
 
+    def _release(self) -> None:
+        """A tape that is used up holds nothing."""
+        if not self._persistent:
+            self._recorder.forget()
+
     def _gradients(self, targets: Sequence[Any], given: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
         region = current_region()
         if region is not None:
@@ -237,7 +252,7 @@ class GradientTape:
         return eager_gradients(self._recorder, [t for t, _ in pairs], [ct for _, ct in pairs], places)
 
     def _symbolic(self, region: Region, targets: Sequence[Any], given: Sequence[Any], sources: Sequence[Any]) -> Any:
-        watched = [symbolic_source(region, v) for v in (*self._watched, *self._variables.values())]
+        watched = [symbolic_source(region, v) for v in (*self._watched, *self._recorder.variables.values())]
         chosen = [value for value in watched if value is not None]
         places = [symbolic_source(region, source) for source in sources]
         known = [v if v is not None and is_connected(region, v, chosen, self._window.within) else None for v in places]
@@ -253,15 +268,6 @@ class GradientTape:
         found = iter(symbolic_gradients(region, ends, seeds, wrt, self._window.within, self._recompute_every))
         answers = [None if v is None else next(found) for v in known]
         return [None if v is None else SymbolicTensor(region.lift(v)) for v in answers]
-
-    def _on_variable(self, variable: Variable) -> None:
-        if self._watches_variables and variable.trainable:
-            self._add_variable(variable)
-
-    def _add_variable(self, variable: Variable) -> None:
-        if variable.dtype.is_differentiable and id(variable.storage) not in self._variables:
-            self._variables[id(variable.storage)] = variable
-            self._recorder.watch(variable.storage)
 
 
 def rows_of(target: Tensor, gradients: Any) -> list[Any]:

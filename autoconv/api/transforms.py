@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.accumulator import ForwardAccumulator
+from autoconv.api.accumulator import product
 from autoconv.api.tape import GradientTape, UnconnectedGradients, dense
+from autoconv.graph.dtypes import as_dtype
 from autoconv.operators.calls import call
 from autoconv.runtime import taping
 from autoconv.runtime.convert import convert_to_tensor, is_tensor, python_number
 from autoconv.runtime.dispatch import apply
-from autoconv.runtime.recording import current_region
+from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.structure import flatten, map_structure, pack
 from autoconv.runtime.tensor import EagerTensor, Tensor
 
@@ -35,7 +36,7 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
         taken, chosen = _arguments(f, args, argnums)
         tape = GradientTape(watch_accessed_variables=False, recompute_every=recompute_every)
         with tape:
-            tape.watch(chosen)
+            chosen = map_structure(lambda x: _watched(tape, x), chosen)
             value = call(f)(*taken, **kwargs)
         result = _scalar(f, value)
         found = tape.gradient(result, chosen)
@@ -68,7 +69,7 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
         taken, (chosen,) = _arguments(f, args, argnums)
         tape = GradientTape(persistent=True, watch_accessed_variables=False)
         with tape:
-            tape.watch(chosen)
+            chosen = map_structure(lambda x: _watched(tape, x), chosen)
             value = call(f)(*taken, **kwargs)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
         found = tape.jacobian(result, chosen, unconnected_gradients=UnconnectedGradients.ZERO)
@@ -84,11 +85,11 @@ def hessian(f: Function, argnums: int = 0) -> Function:
     @functools.wraps(f)
     def second(*args: Any, **kwargs: Any) -> Any:
         taken, (chosen,) = _arguments(f, args, argnums)
-        if not isinstance(chosen, Tensor):
+        if not isinstance(chosen, (Tensor, np.ndarray)):
             raise TypeError(f"hessian takes the derivatives with respect to one tensor, found {chosen!r}")
         outer = GradientTape(persistent=True, watch_accessed_variables=False)
         with outer:
-            outer.watch(chosen)
+            chosen = _watched(outer, chosen)
             inner = GradientTape(watch_accessed_variables=False)
             with inner:
                 inner.watch(chosen)
@@ -107,7 +108,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     taken, chosen = _arguments(f, primals, tuple(range(len(primals))))
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     with tape:
-        tape.watch(chosen)
+        chosen = map_structure(lambda x: _watched(tape, x), chosen)
         value = call(f)(*taken)
 
     def back(cotangents: Any) -> tuple[Any, ...]:
@@ -125,11 +126,14 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
 def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The value of f(*primals), and its change along the tangents."""
     taken, chosen = _arguments(f, tuple(primals), tuple(range(len(primals))))
-    directions = map_structure(lambda x, t: convert_to_tensor(t, x.dtype), list(chosen), list(tangents))
-    with ForwardAccumulator(list(chosen), directions) as accumulator:
+    directions = map_structure(lambda x, t: convert_to_tensor(t, as_dtype(x.dtype)), list(chosen), list(tangents))
+    tape = GradientTape(persistent=True, watch_accessed_variables=False)
+    with tape:
+        chosen = map_structure(lambda x: _watched(tape, x), list(chosen))
         value = call(f)(*taken)
-    change = accumulator.jvp(value, unconnected_gradients=UnconnectedGradients.ZERO)
-    return value, change
+    leaves, template = flatten(value)
+    primals, directions = flatten(chosen)[0], flatten(directions)[0]
+    return value, pack(template, [product(tape, leaf, primals, directions, zero=True) for leaf in leaves])
 
 
 def _arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
@@ -151,10 +155,20 @@ def _leaf(f: Function, value: Any) -> Any:
         return python_number(value) if current_region() is None else convert_to_tensor(value)
     if not is_tensor(value) and not isinstance(value, (np.ndarray, np.generic)):
         raise TypeError(f"{_name(f)} is differentiated by a tensor, an array or a float, found {value!r}")
+    compiled = getattr(f, "contract", None) == COMPILE and current_region() is None
+    if compiled and isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+        return value.view()  # which under that contract is another kind of argument than a tensor
     tensor = value if is_tensor(value) else convert_to_tensor(value)
     if not tensor.dtype.is_differentiable:
         raise TypeError(f"{_name(f)} is differentiated by a floating tensor, found one of {tensor.dtype.name}")
     return tensor
+
+
+def _watched(tape: GradientTape, value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return tape.watch_array(value)
+    tape.watch(value)
+    return value
 
 
 def _scalar(f: Function, value: Any) -> Any:

@@ -39,22 +39,38 @@ class Recorder:
     """The entries that depend on what is watched, and which objects those are, by identity.
 
     `orders` is how many times what is recorded may be differentiated: more than once where a gradient may be taken
-    while it goes on. `lost` says that a value it follows became a number or array of Python's. `on_variable` is told of
-    each variable that is read. Loops of functions are gone back through as `recompute_every` says.
+    while it goes on. Trainable variables that are read are watched with `watches_variables`; `variables` are those that
+    are, by the identity of their storage. `lost` says that a value it follows became a number or array of Python's.
+    Loops of functions are gone back through as `recompute_every` says.
     """
 
     def __init__(
-        self, orders: int = 1, on_variable: Callable[[Any], None] | None = None, recompute_every: int | None = None
+        self, orders: int = 1, watches_variables: bool = True, recompute_every: int | None = None
     ) -> None:
         self.orders = orders
+        self.watches_variables = watches_variables
         self.recompute_every = recompute_every
-        self.on_variable = on_variable
         self.entries: list[Entry] = []
+        self.variables: dict[int, Any] = {}
         self.lost = False
         self._followed: dict[int, Any] = {}
+        self._stand_ins: dict[int, tuple[Any, Any]] = {}
+
+    def stand_in(self, array: Any, tensor: Any) -> None:
+        """Where a function that is called gets the array, it is the tensor that is followed."""
+        self._stand_ins[id(array)] = array, tensor
+        self.lost = True  # unless a function takes it up, which then connects
+
+    def standing_in(self, array: Any) -> Any:
+        return self._stand_ins.get(id(array), (None, None))[1]
 
     def watch(self, value: Any) -> None:
         self._followed[id(value)] = value
+
+    def watch_variable(self, variable: Any) -> None:
+        if variable.dtype.is_differentiable and id(variable.storage) not in self.variables:
+            self.variables[id(variable.storage)] = variable
+            self.watch(variable.storage)
 
     def follows(self, value: Any) -> bool:
         return id(value) in self._followed
@@ -65,6 +81,11 @@ class Recorder:
             for result in entry.results:
                 if hasattr(result, "type") and carries(result.type):
                     self._followed[id(result)] = result
+
+    def forget(self) -> None:
+        """Lets go of what was recorded; what is watched is still known."""
+        self.entries.clear()
+        self._followed.clear()
 
 
 class _Active(threading.local):
@@ -103,6 +124,11 @@ def follows(values: Sequence[Any]) -> list[bool]:
     return [any(r.follows(value) for r in _ACTIVE.recorders) for value in values]
 
 
+def tensor_for(array: Any) -> Any:
+    """The tensor that recorders at work know an array as, None for another."""
+    return next((t for r in reversed(_ACTIVE.recorders) if (t := r.standing_in(array)) is not None), None)
+
+
 def note(entry: Entry) -> None:
     for recorder in _ACTIVE.recorders:
         recorder.note(entry)
@@ -117,8 +143,8 @@ def note_leaving(value: Any) -> None:
 def note_variable(variable: Any) -> None:
     """Tells the recorders that a variable is used."""
     for recorder in _ACTIVE.recorders:
-        if recorder.on_variable is not None:
-            recorder.on_variable(variable)
+        if recorder.watches_variables and variable.trainable:
+            recorder.watch_variable(variable)
 
 
 def note_op(

@@ -223,7 +223,10 @@ def _layout_text(layout: Layout) -> str:
 
 def _taped_input(value: Any) -> Any:
     """Tensors as they are, by which tapes know them; arrays and numbers as for a run."""
-    return value if isinstance(value, EagerTensor) else EagerTensor(_run_value(value))
+    if isinstance(value, EagerTensor):
+        return value
+    known = taping.tensor_for(value)
+    return EagerTensor(_run_value(value)) if known is None else known
 
 
 def _run_value(leaf: Any) -> Any:

@@ -208,3 +208,28 @@ def test_what_tapes_cannot_follow_in_a_graph_runs_as_plain_python() -> None:
 
 def test_the_gradient_of_a_constant_is_zero() -> None:
     assert tf.grad(lambda x: tf.constant(3.0))(1.0) == 0.0
+
+
+def test_arrays_of_compiled_functions() -> None:
+    """Under `compile` an array is NumPy's in the program, and its gradient is taken all the same."""
+
+    @tf.compile
+    def energy(x: Any) -> Any:
+        total = 0.0
+        for i in range(len(x)):
+            if x[i] > 0:
+                total = total + x[i] ** 3
+        return total + (x * x).sum()
+
+    x = np.array([1.0, -2.0, 3.0])
+    np.testing.assert_allclose(tf.grad(energy)(x), [5.0, -4.0, 33.0])
+    np.testing.assert_allclose(tf.hessian(energy)(x), np.diag([8.0, 2.0, 20.0]))
+    value, change = tf.jvp(energy, [x], [np.array([1.0, 1.0, 0.0])])
+    assert (float(value), float(change)) == (42.0, 1.0)
+
+    @tf.compile
+    def by_numpy(x: Any) -> Any:
+        return float(np.linalg.norm(x))
+
+    with pytest.raises(TypeError, match="by_numpy makes a Python number or a NumPy array"):
+        tf.grad(by_numpy)(x)
