@@ -18,7 +18,7 @@ class Window:
     """
 
     def __init__(self) -> None:
-        self._parts: dict[Graph, list[tuple[Node | None, Node | None, bool]]] = {}
+        self._parts: dict[Graph, Node | None] = {}
         self._around: set[Graph] = set()
         self._left_out: set[Node] = set()
         self._gaps: dict[Graph, Node | None] = {}
@@ -27,9 +27,9 @@ class Window:
         if region is None:
             return
         if region.graph in self._gaps:
-            self._left_out.update(_after(region.graph.nodes, self._gaps.pop(region.graph)))
+            self._left_out.update(_since(region.graph, self._gaps.pop(region.graph)))
         elif region.graph not in self._parts:
-            self._parts[region.graph] = [(_last(region), None, True)]
+            self._parts[region.graph] = region.graph.mark()
             outer = region.parent
             while outer is not None:
                 self._around.add(outer.graph)
@@ -37,7 +37,7 @@ class Window:
 
     def close(self, region: Region | None) -> None:
         if region is not None:
-            self._gaps[region.graph] = _last(region)
+            self._gaps[region.graph] = region.graph.mark()
 
     def within(self, graph: Graph) -> list[Node] | None:
         """The nodes of the graph that count, None for all of them."""
@@ -45,9 +45,9 @@ class Window:
             return []
         nodes = graph.nodes[:]
         if graph in self._parts:
-            nodes = _after(nodes, self._parts[graph][0][0])
+            nodes = _since(graph, self._parts[graph])
         if graph in self._gaps:
-            after = set(_after(graph.nodes, self._gaps[graph]))
+            after = set(_since(graph, self._gaps[graph]))
             nodes = [node for node in nodes if node not in after]
         return [node for node in nodes if node not in self._left_out] if self._left_out else nodes
 
@@ -64,9 +64,6 @@ def symbolic_source(region: Region, source: Any) -> Value | None:
     return None if captured is None else captured[1]
 
 
-def _last(region: Region) -> Node | None:
-    return region.graph.nodes[-1] if region.graph.nodes else None
-
-
-def _after(nodes: list[Node], marker: Node | None) -> list[Node]:
-    return nodes[:] if marker is None or marker not in nodes else nodes[nodes.index(marker) + 1 :]
+def _since(graph: Graph, mark: Node | None) -> list[Node]:
+    """The nodes behind a mark, which may have been taken back since; then all of them."""
+    return graph.since(mark) if mark is None or mark in graph.nodes else graph.nodes[:]

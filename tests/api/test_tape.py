@@ -568,3 +568,21 @@ def test_complex_numbers() -> None:
         return tape.gradient(y, z)
 
     assert tf.function(body)(z).numpy() == pytest.approx(np.conj(3 * (1 + 2j) ** 2))
+
+
+def test_a_gradient_in_a_condition() -> None:
+    """Conditions are recorded, taken back and recorded again elsewhere; what the loop keeps for the gradient stays."""
+
+    @tf.function
+    def f(x: Any, n: Any) -> Any:
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x
+            for _ in tf.range(n):
+                y = y * x
+        z = y + 1.0
+        if z > 0.0 and tape.gradient(y, x) > 10.0:
+            return z
+        return -z if tape.gradient(y, x) > 1.0 and z > 0.0 else y
+
+    assert [f(tf.constant(v), tf.constant(2)).numpy() for v in (2.0, 1.0, 0.1)] == [9.0, -2.0, np.float32(0.1) ** 3]

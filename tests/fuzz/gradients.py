@@ -107,7 +107,8 @@ class Generator:
         self.ints = ["n"]
 
     def program(self) -> str:
-        lines = ["u = x * 0.5", "v = 1.5", *self.block(0, False, 5), self.random.choice(["return u", "return u * v + x"])]
+        end = self.random.choice(["return u", "return u * v + x"])
+        lines = ["u = x * 0.5", "v = 1.5", *self.block(0, False, 5), end]
         return "def program(x, n):\n" + "\n".join(indented(lines)) + "\n"
 
     def block(self, depth: int, in_loop: bool, length: int) -> list[str]:
@@ -132,8 +133,9 @@ class Generator:
         if choice < 0.61:
             self.counter += 1
             name = f"helper_{self.counter}"
+            test = f"    if p {self.random.choice('<>')} q:"
             return [
-                f"def {name}(p, q):", f"    if p {self.random.choice('<>')} q:", f"        return {self.number(1, 'pq')}",
+                f"def {name}(p, q):", test, f"        return {self.number(1, 'pq')}",
                 f"    return {self.number(2, 'pqx')}", f"v = tanh({name}({self.number(1)}, {self.number(1)}))",
             ]  # fmt: skip
         if choice < 0.65:
@@ -161,8 +163,9 @@ class Generator:
             return self.random.choice([*names, *names, "0.5", "2.0", "-0.25"])
         a, b = self.number(depth - 1, names), self.number(depth - 1, names)
         return self.random.choice(
-            [f"({a} + {b})", f"({a} - {b})", f"{a} * {b}", f"{a} / (2.0 + {b} * {b})", f"sin({a})", f"cos({a})", f"-{a}"]
-        )
+            [f"({a} + {b})", f"({a} - {b})", f"{a} * {b}", f"{a} / (2.0 + {b} * {b})", f"sin({a})", f"cos({a})",
+             f"-{a}"]
+        )  # fmt: skip
 
     def condition(self) -> str:
         return self.random.choice([f"{self.number(1)} < {self.number(1)}", f"{self.number(1)} > 0.3", "u > v", "n > 2"])
