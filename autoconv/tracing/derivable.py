@@ -9,6 +9,7 @@ import numpy as np
 
 from autoconv.autodiff.vjp import Split, split
 from autoconv.backends import BACKENDS
+from autoconv.config import SETTINGS
 from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
@@ -27,7 +28,7 @@ class Derivable:
     def __init__(self, graph: Graph, name: str, run: Any = None) -> None:
         self.graph = graph
         self.name = name
-        self.run = BACKENDS["reference"](graph) if run is None else run
+        self.run = BACKENDS[SETTINGS.backend](graph) if run is None else run
         self._parts: dict[tuple[tuple[int, ...], int | None], Parts] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:
