@@ -137,7 +137,7 @@ class ConcreteFunction:
             if variable is not None:
                 taping.note_variable(variable)
         if self._derivable is None:
-            self._derivable = Derivable(self.optimised, self.graph.name, self._run)
+            self._derivable = Derivable(self.optimised, self.graph.name, self.contract, self._run)
         if self.contract == "compile" and (reason := self._derivable.refusal(inputs)):
             raise NotFollowed(reason)
         results = self._derivable.call(inputs)

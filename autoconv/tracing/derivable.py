@@ -23,11 +23,15 @@ _LASTING = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
 
 class Derivable:
-    """An optimised graph, and the derivatives that were asked of it, each made once."""
+    """An optimised graph, and the derivatives that were asked of it, each made once.
 
-    def __init__(self, graph: Graph, name: str, run: Any = None) -> None:
+    The contract is the one that it was optimised under: the way forward raises what it raised.
+    """
+
+    def __init__(self, graph: Graph, name: str, contract: str, run: Any = None) -> None:
         self.graph = graph
         self.name = name
+        self.contract = contract
         self.run = BACKENDS[SETTINGS.backend](graph) if run is None else run
         self._parts: dict[tuple[tuple[int, ...], int | None], Parts] = {}
 
@@ -90,7 +94,7 @@ class Derivable:
         every = next((r.recompute_every for r in taping.active() if r.recompute_every is not None), None)
         found = self._parts.get((wrt, every))
         if found is None:
-            found = self._parts[wrt, every] = Parts(split(self.graph, wrt, recompute_every=every), self.name)
+            found = self._parts[wrt, every] = Parts(split(self.graph, wrt, recompute_every=every), self)
         return found
 
     def _again(
@@ -125,10 +129,11 @@ class Derivable:
 class Parts:
     """The two parts of a graph, ready to run."""
 
-    def __init__(self, parts: Split, name: str) -> None:
+    def __init__(self, parts: Split, whole: Derivable) -> None:
+        name, contract = whole.name, whole.contract
         self.split = parts
-        self.forward = Derivable(optimise(parts.forward), name)
-        self.backward = Derivable(optimise(parts.backward), f"{name}_back")
+        self.forward = Derivable(optimise(parts.forward, contract=contract), name, contract)
+        self.backward = Derivable(optimise(parts.backward), f"{name}_back", "function")
 
     def pull(self, given: Sequence[Any], kept: Sequence[Any], results: Sequence[Any], count: int) -> list[Any]:
         """The cotangents of the inputs, of which there are `count`, None where nothing flows."""
