@@ -16,6 +16,7 @@ from autoconv.autodiff.cotangents import carries, refused
 from autoconv.graph.graph import Node
 from autoconv.graph.types import ListType, ResourceType
 from autoconv.ops.record import NoGradient, Op
+from autoconv.runtime.recording import tape_started
 
 Pull = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -101,11 +102,15 @@ def active() -> tuple[Recorder, ...]:
 
 
 def start(recorder: Recorder) -> None:
-    _ACTIVE.recorders = (*_ACTIVE.recorders, recorder)
+    if recorder not in _ACTIVE.recorders:
+        _ACTIVE.recorders = (*_ACTIVE.recorders, recorder)
+        tape_started()
 
 
 def stop(recorder: Recorder) -> None:
-    _ACTIVE.recorders = tuple(r for r in _ACTIVE.recorders if r is not recorder)
+    if recorder in _ACTIVE.recorders:
+        _ACTIVE.recorders = tuple(r for r in _ACTIVE.recorders if r is not recorder)
+        tape_started(-1)
 
 
 @contextmanager
