@@ -586,3 +586,18 @@ def test_a_gradient_in_a_condition() -> None:
         return -z if tape.gradient(y, x) > 1.0 and z > 0.0 else y
 
     assert [f(tf.constant(v), tf.constant(2)).numpy() for v in (2.0, 1.0, 0.1)] == [9.0, -2.0, np.float32(0.1) ** 3]
+
+
+def test_calls_that_have_taken_the_short_way_before() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        return x * x
+
+    x = tf.constant(3.0)
+    for _ in range(3):
+        assert f(x).numpy() == 9.0
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    assert tape.gradient(y, x).numpy() == 6.0
+    assert f(x).numpy() == 9.0
