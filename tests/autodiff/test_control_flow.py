@@ -197,3 +197,35 @@ def test_memory_of_a_reversed_loop_and_of_segments() -> None:
     values = size * 8
     assert m * values < peaks[None][0] < 1.25 * m * values
     assert peaks[n][0] < 2 * (m / n + n) * values
+
+
+def test_segments_read_variables_that_were_read_before() -> None:
+    """The weights of a recurrent network, read once: its loop keeps m/n states, and gives what it gave."""
+    v = tf.Variable(np.array([[0.3, -0.2], [0.1, 0.4]]))
+    x = tf.constant(np.array([1.0, -1.0]))
+    slopes, pushes = [], []
+    for every in (None, 3):
+
+        @tf.function
+        def slope(x: Any, n: Any, every: Any = every) -> Any:
+            with tf.GradientTape(recompute_every=every) as tape:
+                w = v.read_value()
+                h = tf.zeros([2], tf.float64)
+                for _ in tf.range(n):
+                    h = tf.tanh(tf.linalg.matvec(w, h) + x)
+                y = tf.reduce_sum(h * h)
+            return tape.gradient(y, v)
+
+        slopes.append(slope(x, tf.constant(7)).numpy())
+        loops = [n for n in slope.concrete_functions[0].optimised.nodes if n.op.name == "while"]
+        pushes.append([sum(n.op.name == "list_push" for n in loop.regions[1].nodes) for loop in loops])
+    np.testing.assert_allclose(slopes[0], slopes[1], rtol=1e-13)
+    assert pushes[0] == [2, 0] and pushes[1] == [1, 0]  # h before and after tanh, or the state alone
+
+    def at(w: np.ndarray) -> float:
+        h = np.zeros(2)
+        for _ in range(7):
+            h = np.tanh(w @ h + x.numpy())
+        return float(h @ h)
+
+    np.testing.assert_allclose(slopes[0], programs.slopes(at, v.numpy()), rtol=1e-8)
