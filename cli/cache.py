@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from autoconv import code_cache
+import autoconv.code_cache as code_cache
 
 
 @click.group(short_help="Look at the cache of machine code, or empty it.")

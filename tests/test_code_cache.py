@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autoconv import code_cache
+import autoconv.code_cache as code_cache
 
 PROGRAM = """
 import autoconv as ac

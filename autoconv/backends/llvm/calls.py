@@ -56,9 +56,10 @@ class Calls:
             self._module.add(f"{name} = internal constant [{len(key)} x i64] [{items}]")
         return self._shapes[key]
 
-    def kernel(self, node: Node, owners: Sequence[Node]) -> Reference:
+    def kernel(self, node: Node, owners: Sequence[Node], rarely: bool) -> Reference:
         """The function that runs one node on Python objects, and puts the places of the calls around it on errors."""
-        self.kernels.append(node.op.name)
+        if not rarely:
+            self.kernels.append(node.op.name)
         run = node_function(node, self._compile_region)
         finish = _finisher(node.results)
 

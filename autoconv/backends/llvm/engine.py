@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv import code_cache
+import autoconv.code_cache as code_cache
 from autoconv.backends.llvm.abi import symbols
 
 _COUNT = itertools.count()

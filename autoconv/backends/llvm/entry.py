@@ -45,8 +45,8 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
             out.line(f"store ptr {native.ir}, ptr {place}")
     out.line("ret i1 true")
     out.begin(body.failed)
-    for slot in body.slots:
-        body.release(slot)
+    if out.slots:
+        out.line(f"call void @release_all(ptr %slots, i64 {out.slots})")
     out.line("ret i1 false")
     module.add(out.text())
 

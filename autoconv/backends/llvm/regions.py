@@ -61,17 +61,11 @@ class Body:
         self.out = out
         self.calls = calls
         self.failed = "failed"
-        self.slots: list[str] = []
         self._ticks: str | None = None
-
-    def slot(self) -> str:
-        name = self.out.alloca("ptr", "null")
-        self.slots.append(name)
-        return name
 
     def own(self, ir: str) -> Object:
         """A new reference gets a slot of its own."""
-        slot = self.slot()
+        slot = self.out.slot()
         self.out.line(f"store ptr {ir}, ptr {slot}")
         return Object(ir, slot)
 
@@ -213,7 +207,7 @@ class Region:
         fast = self.out.block
         self.out.branch(done)
         self.out.begin(cold)
-        slow = self._call(node)[0]
+        slow = self._call(node, rarely=True)[0]
         assert isinstance(slow, Element)
         after = self.out.block
         self.out.branch(done)
@@ -258,7 +252,7 @@ class Region:
         cold, fine = self.out.label("cold"), self.out.label("fine")
         self.out.branch_if(outside, cold, fine, unlikely=True)
         self.out.begin(cold)
-        self._call(node)
+        self._call(node, rarely=True)
         self.out.branch(fine)  # not reached: the kernel raises
         self.out.begin(fine)
         return found.ir
@@ -393,7 +387,7 @@ class Region:
             again, done = self.out.label("careful"), self.out.label("done")
             self.out.branch_if(rare, again, done, unlikely=True)
             self.out.begin(again)
-            self.out.new(f"call i1 @{kernel.name}_careful({text})")
+            self.out.new(f"call i1 @{kernel.careful_name}({text})")
             self.out.branch(done)
             self.out.begin(done)
         b = RegisterWriter(self)
@@ -454,8 +448,8 @@ class Region:
                 value = np.ascontiguousarray(value)
             self._set(result, Object(self.body.calls.object(value)(self.out)))
 
-    def _call(self, node: Node) -> list[Native]:
-        """The op's kernel, called as the Python function that it is."""
+    def _call(self, node: Node, rarely: bool = False) -> list[Native]:
+        """The op's kernel, called as the Python function that it is; `rarely`: where native code cannot go on."""
         out, body = self.out, self.body
         arguments = out.alloca(f"[{max(len(node.inputs), 1)} x ptr]")
         boxes: list[str] = []
@@ -469,7 +463,7 @@ class Region:
                 native = box
             place = out.new(f"getelementptr inbounds ptr, ptr {arguments}, i64 {i}")
             out.line(f"store ptr {native.ir}, ptr {place}")
-        function = body.calls.kernel(node, self.owners)
+        function = body.calls.kernel(node, self.owners, rarely)
         found = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {arguments}, i64 {len(node.inputs)})")
         for slot in boxes:
             body.release(slot)
@@ -573,7 +567,7 @@ class Region:
             self._set(value, self._read(cell, value.type))
 
     def _cell(self, type_: Type) -> str:
-        return self.out.alloca(memory(type_.dtype)) if is_scalar(type_) else self.body.slot()  # type: ignore[union-attr]
+        return self.out.alloca(memory(type_.dtype)) if is_scalar(type_) else self.out.slot()  # type: ignore[union-attr]
 
     def _fill(
         self, cells: Sequence[str], results: Sequence[Value], outputs: Sequence[Value], natives: Sequence[Native]
