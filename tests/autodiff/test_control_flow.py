@@ -218,9 +218,12 @@ def test_segments_read_variables_that_were_read_before() -> None:
 
         slopes.append(slope(x, tf.constant(7)).numpy())
         loops = [n for n in slope.concrete_functions[0].optimised.nodes if n.op.name == "while"]
-        pushes.append([sum(n.op.name == "list_push" for n in loop.regions[1].nodes) for loop in loops])
+        bodies = [loop.regions[1].nodes for loop in loops]
+        pushes.append([[str(n.inputs[1].type) for n in body if n.op.name == "list_push"] for body in bodies])
     np.testing.assert_allclose(slopes[0], slopes[1], rtol=1e-13)
-    assert pushes[0] == [2, 0] and pushes[1] == [1, 0]  # h before and after tanh, or the state alone
+    vector = "float64[2]"
+    assert pushes[0] == [[vector, vector], []]  # h before and after tanh
+    assert sorted(pushes[1][0]) == [vector, "weak int64[]"] and pushes[1][1:] == [[]]  # the state: h and the index
 
     def at(w: np.ndarray) -> float:
         h = np.zeros(2)
