@@ -160,6 +160,18 @@ class Graph:
     def inputs(self) -> list[Value]:
         return self.parameters
 
+    def mark(self) -> Node | None:
+        """The place behind the nodes that there are now, for `since`: differentiation may put others before it."""
+        return self.nodes[-1] if self.nodes else None
+
+    def since(self, mark: Node | None) -> list[Node]:
+        """The nodes behind the mark."""
+        return self.nodes[self.position(mark) :]
+
+    def position(self, mark: Node | None) -> int:
+        """How many nodes there are before the mark now."""
+        return 0 if mark is None else self.nodes.index(mark) + 1
+
     def truncate(self, length: int) -> None:
         """Forgets the nodes after the first `length`."""
         del self.nodes[length:]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.graph.graph import Graph, Value
+from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.calls import call
 from autoconv.operators.conditionals import is_staged, truth
@@ -121,15 +121,15 @@ def end(trial: Trial | None) -> None:
 def watch(statement: str) -> Any:
     """Where the body of a try begins that is not recorded round by round."""
     region = current_region()
-    return None if region is None else (region, len(region.graph.nodes), statement)
+    return None if region is None else (region, region.graph.mark(), statement)
 
 
 def watched(mark: Any, value: Any = None) -> Any:
     """`value`. Refuses a body that recorded what may raise when the graph runs: its handlers would not see it."""
     if mark is None:
         return value
-    region, length, statement = mark
-    for node in region.graph.nodes[length:]:
+    region, place, statement = mark
+    for node in region.graph.since(place):
         if is_catchable(node):
             refusal = StagingError(
                 f"{node.op.name!r} may raise when the graph runs, and {statement} around it only sees what is raised "
@@ -175,7 +175,7 @@ class Trial:
     def rounds(self) -> Iterator[Trial]:
         """The body, then the handlers; again from the start when a list has to move into the graph first."""
         for _ in range(_ROUNDS):
-            length = len(self.parent.graph.nodes)
+            start = self.parent.graph.mark()
             outer, self.parent.journal = self.parent.journal, Journal()
             self._reset()
             completed = False
@@ -193,7 +193,7 @@ class Trial:
                 written, self.parent.journal = self.parent.journal, outer
                 if not completed:
                     written.hand_on(outer)
-            if self._join(length, written):
+            if self._join(start, written):
                 return
         raise StagingError("the lists that this try statement changes do not settle", current_place())
 
@@ -411,7 +411,7 @@ class Trial:
 
     # The ends joined
 
-    def _join(self, length: int, written: Journal) -> bool:
+    def _join(self, start: Node | None, written: Journal) -> bool:
         """Records the try node; False when the rounds have to be made again."""
         assert self.normal is not None
         parent = self.parent
@@ -424,7 +424,7 @@ class Trial:
         layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
         refuse_changed_copies(parent, spots)
         with recording(parent):
-            if self._moves(length, columns, layouts, spots, written):
+            if self._moves(start, columns, layouts, spots, written):
                 return False
             written.hand_on(before)
             for position, arm in enumerate(arms):
@@ -454,13 +454,13 @@ class Trial:
                     spot.write(value)
         return True
 
-    def _moves(self, length: int, columns: Any, layouts: Any, spots: Any, written: Journal) -> bool:
+    def _moves(self, start: Node | None, columns: Any, layouts: Any, spots: Any, written: Journal) -> bool:
         """Moves lists that a tensor decides over into the graph, in front of the statement."""
         nodes = self.parent.graph.nodes
         mark = len(nodes)
         if not move_into_graph(self.parent, columns, layouts, spots, len(self.cells)):
             return False
-        nodes[length:mark] = []
+        nodes[self.parent.graph.position(start) : mark] = []
         written.roll_back()
         return True
 

@@ -24,7 +24,9 @@ from autoconv.ops.control import again
 from autoconv.ops.python_numbers import to_python_array
 from autoconv.ops.record import define, none
 
-_NO_GRADIENT = none("a value of Python's own")
+_NO_GRADIENT = none(
+    "it went through an object of Python's own: a list or dict, or a variable as it was when an exception was raised"
+)
 _READS = Effects.READ | Effects.RAISE
 _CHANGES = Effects.READ | Effects.WRITE | Effects.RAISE
 

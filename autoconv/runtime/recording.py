@@ -143,20 +143,31 @@ class _Activity:
 
     def __init__(self) -> None:
         self.count = 0
+        self.tapes = 0
         self.lock = threading.Lock()
         self.on_change: Callable[[bool], None] = lambda untraced: None
 
     def add(self, change: int) -> None:
         with self.lock:
             self.count += change
-            BUSY.value = self.count
+            BUSY.value = self.count + self.tapes
             self.on_change(self.count == 0)
 
+    def add_tape(self, change: int) -> None:
+        with self.lock:
+            self.tapes += change
+            BUSY.value = self.count + self.tapes
 
-# How many threads record, for native code to read: while it is not 0, calls take the long way.
+
+# How many threads record, and how many tapes do, for native code to read: while it is not 0, calls take the long way.
 BUSY = ctypes.c_int64(0)
 _STACK = _Stack()
 _ACTIVITY = _Activity()
+
+
+def tape_started(change: int = 1) -> None:
+    """Tells that a tape is at work, or with -1 that it is not any more: it has to see calls of functions."""
+    _ACTIVITY.add_tape(change)
 
 
 def follow(on_change: Callable[[bool], None]) -> None:

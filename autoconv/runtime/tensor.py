@@ -11,6 +11,7 @@ from autoconv.errors import ItemAssignmentError, OperatorNotAllowedInGraphError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
+from autoconv.runtime import taping
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.tensor_methods import TensorMethods
@@ -81,6 +82,7 @@ class EagerTensor(Tensor):
 
     def numpy(self) -> Any:
         """The array, read-only; a NumPy scalar (bytes for strings) for a tensor without dimensions."""
+        taping.note_leaving(self)
         if self._array.ndim == 0:
             return self._array[()]
         view = self._array.view()
@@ -102,6 +104,7 @@ class EagerTensor(Tensor):
         return int(self._array)
 
     def __float__(self) -> float:
+        taping.note_leaving(self)
         return float(self._array)
 
     def __complex__(self) -> complex:
@@ -118,6 +121,8 @@ class EagerTensor(Tensor):
     def __iter__(self) -> Iterator[Tensor]:
         if not self._array.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
+        if taping.active():
+            return (self[row] for row in range(len(self._array)))
         return (EagerTensor(row) for row in self._array)
 
     def __contains__(self, item: Any) -> bool:

@@ -13,17 +13,23 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.layout import Arms, Instance, Layout, Leaf, Parts, Static, leaf_types, rebuild
+from autoconv.runtime import taping
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present
 from autoconv.runtime.variable import Storage, Variable
+from autoconv.tracing.derivable import Derivable
 from autoconv.tracing.direct import call_form, needs_asking
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
+
+
+class NotFollowed(Exception):
+    """A tape cannot go back through a call, which has to run as plain Python then; `str()` says why."""
 
 
 class ConcreteFunction:
@@ -55,6 +61,7 @@ class ConcreteFunction:
         self.contract = contract
         self._owner = owner
         self._name = name
+        self._derivable: Derivable | None = None
         self._arrays_out = (
             contract == "compile"
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
@@ -111,6 +118,8 @@ class ConcreteFunction:
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
         """Runs with the leaves of the arguments, in the order of the key."""
+        if taping.active():
+            return self._call_taped(leaves)
         values = [
             leaf if isinstance(key, ObjectKey) else _run_value(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
@@ -120,9 +129,30 @@ class ConcreteFunction:
         results = self._run(values)
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 
+    def _call_taped(self, leaves: Sequence[Any]) -> Any:
+        """A call that tapes go back through as through one op."""
+        inputs = [
+            leaf if isinstance(key, ObjectKey) else leaf.storage if isinstance(leaf, Variable) else _taped_input(leaf)
+            for leaf, key in zip(leaves, self.key.leaves, strict=True)
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey))
+        ]
+        inputs += self.captured_inputs
+        for value in inputs:
+            variable = value.variable() if isinstance(value, Storage) else None
+            if variable is not None:
+                taping.note_variable(variable)
+        if self._derivable is None:
+            self._derivable = Derivable(self.optimised, self.graph.name, self.contract, self._run)
+        if self.contract == "compile" and (reason := self._derivable.refusal(inputs)):
+            raise NotFollowed(reason)
+        results = self._derivable.call(inputs)
+        return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
+
     def _result(self, value: Any, type_: Any) -> Any:
-        if isinstance(type_, ObjectType):
+        if isinstance(type_, ObjectType) or (isinstance(value, EagerTensor) and any(taping.follows([value]))):
             return value
+        if isinstance(value, EagerTensor):
+            value = value._array
         if self.contract == "compile":
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()
@@ -195,6 +225,14 @@ def _layout_text(layout: Layout) -> str:
     if isinstance(layout, Arms):
         return " | ".join(map(_layout_text, layout.arms))
     return repr(layout.value) if isinstance(layout, Static) else "never"
+
+
+def _taped_input(value: Any) -> Any:
+    """Tensors as they are, by which tapes know them; arrays and numbers as for a run."""
+    if isinstance(value, EagerTensor):
+        return value
+    known = taping.tensor_for(value)
+    return EagerTensor(_run_value(value)) if known is None else known
 
 
 def _run_value(leaf: Any) -> Any:

@@ -17,7 +17,7 @@ from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.tracebacks import place_in, present, presented
-from autoconv.tracing.concrete import ConcreteFunction
+from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.python_contract import RunPlain, Specialise
@@ -131,10 +131,14 @@ class Function:
     def _run(self, concrete: ConcreteFunction, call: Call, args: Any, kwargs: Any) -> Any:
         try:
             found = concrete.call_leaves(call.leaves)
+        except NotFollowed as error:
+            self._explanation.plain.append(f"one call: a tape records it, and {error}")
         except (IntegerLimitError, OtherKindError) as error:
             return self._beyond(concrete, error, args, kwargs)
-        self._prefer(concrete)
-        return found
+        else:
+            self._prefer(concrete)
+            return found
+        return self.python_function(*args, **kwargs)
 
     def _prefer(self, concrete: ConcreteFunction) -> None:
         """The next call tries this trace first, if it can be called straight away."""

@@ -177,7 +177,10 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
     stand_in = Variable.__new__(Variable)
     stand_in.__dict__.update(variable.__dict__)
 
+    value_in_graph = value
+
     class ArgumentStorage:
+        value_in_root = value_in_graph
         name, shape, type = variable.storage.name, variable.storage.shape, variable.storage.type
         value = variable.storage.value
 
@@ -185,7 +188,6 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
         def __autoconv_resource__(region: Any) -> Any:
             return region.lift(value_in_graph)
 
-    value_in_graph = value
     stand_in._storage = ArgumentStorage()  # type: ignore[assignment]
     return stand_in
 
