@@ -91,7 +91,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     assert region is not None
     trial = Attempt()
     try:
-        probe = record_body(region, "probe", lambda _: [test()], 1)
+        probe = record_body(region, "cond_test", lambda _: [test()], 1)
     except BaseException:
         trial.keep()
         raise

@@ -235,7 +235,8 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
 
 def _is_outside(region: Any, owner: Any) -> bool:
     """Whether a write has to happen when the graph runs: to what was there before the trace."""
-    return region.trace.owned is not None and id(owner) not in region.trace.owned
+    trace = region.trace
+    return trace.outside_effect is not None and trace.owned is not None and id(owner) not in trace.owned
 
 
 def del_attr(owner: Any, attribute: str) -> None:

@@ -172,6 +172,8 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
         return _join_arms(first, second, name, contract)
     if contract == COMPILE and _number_kind(first) != _number_kind(second):
         return _join_arms(first, second, name, contract)
+    if is_number_layout(first) and is_number_layout(second) and _is_bool_or_number(first, second):
+        return _join_arms(first, second, name, contract)
     if is_number_layout(first) and is_number_layout(second):
         a, b = _leaf(first), _leaf(second)
         try:
@@ -245,6 +247,15 @@ def _number_kind(layout: Layout) -> Any:
     return type_.dtype, type_.weak
 
 
+def _is_bool_or_number(first: Layout, second: Layout) -> bool:
+    """Whether one is a bool tensor and the other a number of Python's: `x > 0 and 3` gives either."""
+    for a, b in ((_leaf(first).type, _leaf(second).type), (_leaf(second).type, _leaf(first).type)):
+        assert isinstance(a, TensorType) and isinstance(b, TensorType)
+        if a.dtype.is_bool and not a.weak and b.weak and not b.dtype.is_bool:
+            return True
+    return False
+
+
 # With more arms than these, what a name holds becomes an object of the graph.
 _MOST_ARMS = 6
 
@@ -266,7 +277,7 @@ def _join_arms(first: Layout, second: Layout, name: str, contract: str) -> Layou
 def _same_arm(a: Layout, b: Layout) -> bool:
     """Whether two layouts are one arm of a variant rather than two."""
     if is_number_layout(a) and is_number_layout(b):
-        return True
+        return not _is_bool_or_number(a, b)
     if a == b:
         return True
     a, b = _opened(a), _opened(b)
@@ -326,6 +337,8 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
             tag = dispatch.apply(
                 "python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=_weak_type(0).dtype, weak=True
             )
+        if len(set(positions)) != len(positions):
+            raise StagingError("a value is of several kinds that are one kind on another path", current_place())
         values = dict(zip(positions, value.values, strict=True))
         tag_value = region.lift(tag.value_in_graph)
     else:

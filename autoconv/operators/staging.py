@@ -91,7 +91,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     region = subregion(parent, name)
     region.journal = Journal(region)
     diverges = False
-    with recording(region):
+    with recording(region), _named_after(parent, name.partition("_")[0]):
         try:
             results = body(region)
         except _ABOUT_THE_PROGRAM:
@@ -120,6 +120,18 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         written = region.journal.roll_back()
     region.journal = None
     return Recorded(region, results, written, spots, diverges)
+
+
+@contextmanager
+def _named_after(parent: Region, shown: str) -> Iterator[None]:
+    """Nodes recorded inside are called after the node that is going to own their region: `cond/add`."""
+    trace = parent.trace
+    before = trace.scope
+    trace.scope = parent.graph.next_name(before + shown) + "/"
+    try:
+        yield
+    finally:
+        trace.scope = before
 
 
 # What the operators raise on behalf of the user's code; other errors raised by this package are about the program.
@@ -406,6 +418,7 @@ def stage_loop(
     names: Sequence[str],
     spots: dict[tuple[Any, ...], Spot] | None = None,
     peel: bool = True,
+    limited: bool = False,
 ) -> tuple[Any, ...]:
     """A while loop; types of the state are widened until an iteration keeps them.
 
@@ -422,6 +435,9 @@ def stage_loop(
         titles = [*names, *(spot.name for spot in spots.values())]
         with unnoted_changes(body, state, current_place()):
             checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count)
+        limit = stepped.region.most_iterations
+        if limit is not None and not limited:
+            return _limited(limit, test, body, state, names, spots)
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
         widened = [
@@ -474,6 +490,21 @@ def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], s
     return stage_arms(truth(first), [first_and_rest, lambda *values: values], state, names)
 
 
+def _limited(
+    limit: Any, test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any
+) -> tuple[Any, ...]:
+    """The loop, which ends after `limit` iterations as well."""
+
+    def stays(count: Any, *values: Any) -> Any:
+        arms: list[Body] = [lambda: (test(*values),), lambda: (False,)]
+        return stage_arms(count < limit, arms, [], ("condition",))[0]
+
+    def step(count: Any, *values: Any) -> tuple[Any, ...]:
+        return (count + 1, *_as_tuple(body(*values)))
+
+    return stage_loop(stays, step, (0, *state), ("number of iterations", *names), spots, limited=True)[1:]
+
+
 def _record_iteration(
     parent: Region, test: Any, body: Body, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int
 ) -> tuple[Recorded, Recorded, list[Callable[[], None]]]:
@@ -491,7 +522,7 @@ def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], cou
     """Parameters for the state, as Python values; those of spots are written to them."""
     values = []
     for layout in layouts:
-        leaves = [region.graph.add_parameter(leaf, "while") for leaf in leaf_types(layout)]
+        leaves = [region.graph.add_parameter(leaf, f"{region.trace.scope}Placeholder") for leaf in leaf_types(layout)]
         values.append(rebuild(layout, iter(leaves)))
     for spot, value in zip(spots.values(), values[count:], strict=True):
         write_spot(spot, value)

@@ -69,6 +69,7 @@ class Op:
     commutative     f(x, y) == f(y, x)
     identity        the e for which f(x, e) == x
     elementwise     every element of the result depends on the same element of the (broadcast) inputs alone
+    result_name     (name of the node, index) -> what a result is called where a tensor is printed
     samples         what the tests over the registry run
     """
 
@@ -82,6 +83,7 @@ class Op:
     commutative: bool = False
     identity: int | float | bool | None = None
     elementwise: bool = False
+    result_name: Callable[[str, int], str] | None = None
     samples: tuple[Sample, ...] = ()
 
     def result_types(

@@ -74,12 +74,14 @@ class Trace:
 
 @dataclass(eq=False)
 class Region:
-    """A graph being recorded. `captures` maps outer values to this graph's parameters, in order."""
+    """A graph being recorded. `captures` maps outer values to this graph's parameters, in order; `most_iterations` is
+    what the body of a loop sets to have it end."""
 
     graph: Graph
     parent: Region | None = None
     captures: dict[Value, Value] = field(default_factory=dict)
     journal: Journal | None = None
+    most_iterations: Any = None
     _trace: Trace | None = None
 
     @property

@@ -15,7 +15,9 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.calls import converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
+from autoconv.operators.names import Undefined
 from autoconv.operators.special_methods import restore_special_methods
+from autoconv.operators.variants import of_distinct_arms
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.containers import TracedSet, heap_of, traced_argument
@@ -55,6 +57,7 @@ def trace_function(
 ) -> Traced:
     """One trace. Raises what the function raises, with the user's lines, and AbandonTrace where it cannot go on."""
     trace = new_trace(signature.name, contract, convert)
+    trace.owned = {}
     created: list[Variable] = []
     trace.on_create = on_create or created.append
     guards = Guards(python=contract == COMPILE, skip=frozenset(spot.key for spot in call.spots))
@@ -129,7 +132,6 @@ def _trace(
 def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.arrays = any(isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves)
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
-    trace.owned = {}
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
     trace.before_node.append(outside.stores.before_node)
@@ -276,9 +278,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         leaves, template = flatten(value)
         return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
     if isinstance(value, Variant):
-        return Variant(
-            value.tag, [layout_of(v, trace.root) for v in _arms(value, trace, function)], _arms(value, trace, function)
-        )
+        return of_distinct_arms(value, _arms(value, trace, function), trace.root)
     tensor = as_tensor(value)
     if trace.contract == COMPILE:
         if tensor is not None:
@@ -313,8 +313,10 @@ def _name(function: Any) -> str:
 
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
+    """What the arms of a result give; Python's own values stay what they are under `compile` alone."""
+    kept = trace.contract == COMPILE
     return [
-        v if isinstance(layout, Static) else _standalone(v, trace, function)
+        v if isinstance(layout, Static) and (kept or isinstance(v, Undefined)) else _standalone(v, trace, function)
         for layout, v in zip(value.layouts, value.values, strict=True)
     ]
 
