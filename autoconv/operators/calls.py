@@ -142,8 +142,8 @@ def _register(made: Any) -> None:
 
 
 def meet_class(region: Any, cls: type) -> None:
-    """Under `compile`, the operators and properties of a class of the user's are converted for as long as it traces."""
-    if region.contract == COMPILE and cls not in region.trace.patched and is_user_code(cls):
+    """The operators and properties of a class of the user's are converted for as long as a trace of it runs."""
+    if region.trace.converts and cls not in region.trace.patched and is_user_code(cls):
         guard = region.trace.allows_call
         convert_special_methods(region.trace, cls, is_user_code, lambda function: _special(function, guard))
 

@@ -71,7 +71,10 @@ def trace_function(
                 trace.root.journal.roll_back()
             journal.roll_back()
             restore_special_methods(trace)
-    return _trace(function, call, signature, owner, convert, trace, guards, created, None)
+    try:
+        return _trace(function, call, signature, owner, convert, trace, guards, created, None)
+    finally:
+        restore_special_methods(trace)
 
 
 def _trace(
@@ -96,11 +99,11 @@ def _trace(
         trace.watch = guards.add_function
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
+        for leaf in call.leaves:
+            meet_class(trace.root, type(leaf))
+        for spot in guards.holders():
+            meet_class(trace.root, type(spot.read()))
         if outside is not None:
-            for leaf in call.leaves:
-                meet_class(trace.root, type(leaf))
-            for spot in guards.holders():
-                meet_class(trace.root, type(spot.read()))
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
         result = _invoke(target, signature, arguments)

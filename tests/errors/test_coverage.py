@@ -29,6 +29,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/autodiff/vjp.py", "the gradient of … used more than once cannot be added up"): NO_GRADIENTS,
     ("autoconv/emit/function.py", "no code for …"): CANNOT,
     ("autoconv/operators/layout.py", "… is not an arm of …"): CANNOT,
+    ("autoconv/operators/layout.py", "a value is of several kinds that are one kind on another pat"): CANNOT,
     (
         "autoconv/operators/layout.py",
         "… has no common type on two paths: …",
@@ -153,4 +154,5 @@ def test_exceptions_are_needed():
 
 @pytest.mark.parametrize("cls", sorted(REFUSALS - {"RunPlain", "AutoconvError"}))
 def test_every_class_is_shown(cls):
-    assert f"autoconv.errors.{cls}: " in TEXTS or cls in ("SourceError", "TargetError")
+    # files and names that are not there are the command's business, and no pass refuses a construct now
+    assert f"autoconv.errors.{cls}: " in TEXTS or cls in ("SourceError", "TargetError", "UnsupportedError")
