@@ -28,6 +28,7 @@ from autoconv.operators.loops import iterate
 from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_methods import is_scalar
+from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
@@ -82,6 +83,8 @@ def _len(x: Any) -> Any:
         own = users_method(x, "__len__")
         if own is not None:
             return own(x)
+        if items_of(x) is not None:
+            return items_of(x).length()
         return _not_negative(x.length()) if isinstance(x, Staged) else len(_value(x))
     if tensor.type.shape == ():
         raise TypeError("len() of unsized object: the tensor has no dimensions")
@@ -247,7 +250,7 @@ OVERRIDES[builtins.all] = _quantifier(False, and_, "reduce_all")
 
 
 def _symbolic(x: Any) -> bool:
-    return isinstance(x, (SymbolicTensor, Staged, Variant))
+    return isinstance(x, (SymbolicTensor, Staged, Variant)) or items_of(x) is not None
 
 
 @_overrides(builtins.enumerate)
@@ -291,6 +294,8 @@ def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
 
 @_overrides(builtins.list)
 def _list(*iterable: Any) -> Any:
+    if iterable and items_of(iterable[0]) is not None:
+        return iterable[0].copy()
     return builtins.list(*map(iterate, iterable))
 
 

@@ -66,7 +66,7 @@ def _filled(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
         add(result, item)
         return ()
 
-    if region is not None and region.contract == COMPILE:
+    if region is not None:
         for_source(source, body)
         return result
     if type(source) is Source:

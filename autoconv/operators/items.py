@@ -17,7 +17,7 @@ from autoconv.operators.conditionals import if_exp, not_, note_cells, or_
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import distribute, is_absent, is_arm, payload, raise_if
 from autoconv.runtime import dispatch
-from autoconv.runtime.containers import PLAIN, container_spot, heap_of, note_container, traced
+from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.journal import attribute_spot, cells_spots
 from autoconv.runtime.objects import (
@@ -91,6 +91,8 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         return dispatch.get_item(x, index)
     if heap_of(x) is not None or type(x) is SymbolicObject:
         return apply_object("getitem", x, index)
+    if items_of(x) is not None:
+        return x[index]
     if isinstance(x, (list, tuple, range)):
         items = list(x)
         if index.weak and index.type.dtype.is_bool:
@@ -141,7 +143,8 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         _in_place(x, "an item of an array or tensor is assigned")
         return dispatch.set_item(x, index, value)
     _about_to_write(x)
-    if type(index) is SymbolicTensor and isinstance(x, list) and heap_of(x) is None and not _is_compiled():
+    known = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
+    if type(index) is SymbolicTensor and known and not _is_compiled():
         _write_at_tensor(x, index, value)
         return x
     x[index] = value
@@ -332,6 +335,8 @@ def in_(item: Any, container: Any) -> Any:
         mapped = isinstance(container, (dict, set, frozenset, str, bytes))
         if (mapped and holds_symbols((item, container))) or holds_objects(container):
             return truth_of(apply_object("contains", container, item))
+    if items_of(container) is not None:
+        return container.count(item) > 0
     if current_region() is None or not (isinstance(item, (SymbolicTensor, Variant)) or _symbolic_inside(container)):
         if as_tensor(container) is not None:
             return bool(

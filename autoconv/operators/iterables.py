@@ -12,6 +12,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
+from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.objects import SymbolicObject, apply_object
 from autoconv.runtime.spans import current_place
@@ -102,6 +103,25 @@ class StagedNumbers(Staged):
         return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
 
 
+class StagedList(Staged):
+    """A list whose length only the graph knows; it may not change while it is gone over."""
+
+    def __init__(self, items: Any) -> None:
+        self.list = items
+        self.items = items_of(items)
+
+    def length(self) -> Any:
+        return self.items.length()
+
+    def item(self, position: Any) -> Any:
+        return self.items.item(position)
+
+    def check(self) -> None:
+        """Raises StagingError where the list was changed since."""
+        if items_of(self.list) is not self.items:
+            raise StagingError("a list changes while a loop goes over it", current_place(), "a loop over list(…)")
+
+
 class StagedZip(Staged):
     def __init__(self, *parts: Any) -> None:
         self.parts = [required(part) for part in parts]
@@ -176,6 +196,8 @@ def as_staged(iterable: Any) -> Staged | None:
     """What can be gone over by position, None for what Python has to iterate over itself."""
     if isinstance(iterable, Staged):
         return iterable
+    if items_of(iterable) is not None:
+        return StagedList(iterable)
     if isinstance(iterable, Variant):
         return as_staged(payload(iterable, "iteration"))
     tensor = as_tensor(iterable)

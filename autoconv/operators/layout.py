@@ -17,7 +17,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ListType, NoCommonType, ObjectType, TensorType, Type, join
 from autoconv.operators.names import Undefined
 from autoconv.runtime import dispatch
-from autoconv.runtime.containers import PLAIN, heap_of, traced, untraced_copy
+from autoconv.runtime.containers import PLAIN, GraphItems, TracedList, heap_of, items_of, traced, untraced_copy
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
 from autoconv.runtime.objects import SymbolicObject, as_object, box, unboxed
 from autoconv.runtime.recording import COMPILE, Region, current_region
@@ -71,6 +71,14 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
+class Grown:
+    """A list whose length only the graph knows: a tensor list for each graph value of an element, or the length alone
+    where an element has none."""
+
+    element: Layout
+
+
+@dataclass(frozen=True, slots=True)
 class Arms:
     """A variant: a tag, and the payloads of all arms."""
 
@@ -82,8 +90,22 @@ class Never:
     """What an arm that always raises gives: anything."""
 
 
-Layout = Static | Leaf | Parts | Instance | Arms | Never
+Layout = Static | Leaf | Parts | Instance | Grown | Arms | Never
 NEVER = Never()
+
+
+class Items(GraphItems):
+    """The items of such a list (see `autoconv.operators.tensor_lists`); `values` are those of its layout."""
+
+    __slots__ = ("element", "values")
+
+    def __init__(self, element: Layout, values: Sequence[Value]) -> None:
+        self.element = element
+        self.values = tuple(values)
+
+    def widened(self, element: Layout) -> Items:
+        """The same items in a layout that holds more."""
+        raise NotImplementedError
 
 
 class Variant:
@@ -118,6 +140,11 @@ def layout_of(value: Any, region: Region) -> Layout:
     heap = heap_of(value)
     if heap is not None:
         value = heap
+    if type(value) is Items:
+        return Grown(value.element)
+    if items_of(value) is not None:
+        made_around = region.is_inside(value._home) and value._home is not region
+        return Static(value) if made_around else Grown(value._items.element)
     if isinstance(value, SymbolicTensor):
         return Leaf(region.lift(value.value_in_graph).type)
     if isinstance(value, Variant):
@@ -148,7 +175,7 @@ def _instance(value: Any, region: Region, shared: bool) -> Instance:
 
 def state_layout(value: Any, region: Region) -> Layout:
     """The layout of a loop variable: numbers and arrays in it are expected to change."""
-    if home_of(value, region) is not None:
+    if home_of(value, region) is not None or items_of(value) is not None:
         return Static(value)
     if isinstance(value, (bool, int, float, complex)):
         return Leaf(_weak_type(value))
@@ -185,6 +212,8 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
                 current_place(),
                 "values of one type on both paths: autoconv.cast(value, dtype) for numbers",
             ) from None
+    if (_is_grown(first) or _is_grown(second)) and _is_list(first) and _is_list(second):
+        return joined_lists([first, second], name, contract)
     wrap = _joined_wrap(first, second)
     if wrap is not None:
         assert isinstance(first, Leaf) and isinstance(second, Leaf)
@@ -209,6 +238,46 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
         joined = tuple(join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
         return Parts(first.kind, first.keys, joined)
     return _join_arms(first, second, name, contract)
+
+
+def joined_lists(lists: Sequence[Layout], name: str, contract: str) -> Layout:
+    """The layout of a list that holds any number of the elements of these."""
+    element: Layout = NEVER
+    for layout in lists:
+        for part in _elements(layout):
+            element = join_layouts(element, part, f"an item of {name}", contract)
+    return Grown(element)
+
+
+def settled_lists(layout: Layout, name: str, contract: str) -> Layout:
+    """The layout of a loop variable, in which lists of several lengths are a list of any."""
+    if not isinstance(layout, Arms):
+        return layout
+    lists = [arm for arm in layout.arms if _is_list(arm)]
+    if len(lists) < 2:
+        return layout
+    others = [arm for arm in layout.arms if not _is_list(arm)]
+    return Arms((joined_lists(lists, name, contract), *others)) if others else joined_lists(lists, name, contract)
+
+
+def _is_grown(layout: Layout) -> bool:
+    return isinstance(layout, Grown) or (isinstance(layout, Static) and items_of(layout.value) is not None)
+
+
+def _is_list(layout: Layout) -> bool:
+    if isinstance(layout, Static):
+        return plain_kind(layout.value) is list and heap_of(layout.value) is None
+    return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind is list)
+
+
+def _elements(layout: Layout) -> Sequence[Layout]:
+    if isinstance(layout, Grown):
+        return (layout.element,)
+    if isinstance(layout, Parts):
+        return layout.parts
+    assert isinstance(layout, Static)
+    held = items_of(layout.value)
+    return [Static(part) for part in layout.value] if held is None else (held.element,)
 
 
 def _opened_instance(layout: Layout, other: Layout) -> Layout:
@@ -280,6 +349,8 @@ def _same_arm(a: Layout, b: Layout) -> bool:
         return not _is_bool_or_number(a, b)
     if a == b:
         return True
+    if _is_grown(a) or _is_grown(b):
+        return _is_list(a) and _is_list(b)
     a, b = _opened(a), _opened(b)
     if isinstance(a, Leaf) and isinstance(b, Leaf):
         return a.wrap == b.wrap or _joined_wrap(a, b) is not None
@@ -296,6 +367,8 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
         return []
     if isinstance(layout, Leaf):
         return [_emit_leaf(value, layout, region)]
+    if isinstance(layout, Grown):
+        return _emit_list(value, layout, region)
     if isinstance(layout, Parts):
         _, parts = _take_apart(value)
         return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
@@ -303,6 +376,40 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
         held = vars(value)
         return [v for key, part in zip(layout.keys, layout.parts, strict=True) for v in emit(held[key], part, region)]
     return _emit_arms(value, layout, region)
+
+
+def _emit_list(value: Any, layout: Grown, region: Region) -> list[Value]:
+    items = value if type(value) is Items else items_of(value)
+    if items is not None:
+        return [region.lift(v) for v in items.widened(layout.element).values]
+    lists = empty_lists(layout, region)
+    for item in value:
+        lists = with_item(lists, item, layout, region)
+    return lists
+
+
+def empty_lists(layout: Grown, region: Region) -> list[Value]:
+    """The graph values of a list without items."""
+    made = []
+    for type_ in leaf_types(layout.element):
+        if not isinstance(type_, TensorType):
+            raise StagingError(
+                "a list inside of a list has a length that only the running graph knows", current_place(),
+                "one list, or an autoconv.TensorArray",
+            )  # fmt: skip
+        made.append(dispatch.apply("list_empty", dtype=type_.dtype, shape=type_.shape, weak=type_.weak))
+    return made or [weak_constant(region, 0).value_in_graph]
+
+
+def with_item(lists: Sequence[Any], item: Any, layout: Grown, region: Region) -> list[Value]:
+    """The graph values of a list with one more item at its end."""
+    values = emit(item, layout.element, region)
+    if not values:
+        return [(SymbolicTensor(lists[0]) + 1).value_in_graph]
+    return [
+        region.record("list_push", [region.lift(list_), value], {}).results[0]
+        for list_, value in zip(lists, values, strict=True)
+    ]
 
 
 def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
@@ -387,6 +494,8 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         return made if current_region() is None else traced(made)
     if isinstance(layout, Instance):
         return _rebuilt_instance(layout, [rebuild(part, values) for part in layout.parts])
+    if isinstance(layout, Grown):
+        return _rebuilt_list(layout, [next(values) for _ in leaf_types(layout)])
     tag = next(values)
     found = [rebuild(arm, values) for arm in layout.arms]
     if isinstance(tag, Value):
@@ -405,6 +514,17 @@ def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
     return made
 
 
+def _rebuilt_list(layout: Grown, values: list[Any]) -> Any:
+    if current_region() is not None:
+        made = TracedList()
+        made._items = Items(layout.element, values)
+        return made
+    types = list(leaf_types(layout.element))
+    count = values[0].length if types else int(values[0])
+    rows = [[EagerTensor(list_.get(i)) for list_ in values] for i in range(count)] if types else [[]] * count
+    return [rebuild(layout.element, iter(row)) for row in rows]
+
+
 def leaf_types(layout: Layout) -> Iterator[Type]:
     """The types of the graph values of a layout, in order."""
     if isinstance(layout, Leaf):
@@ -412,6 +532,9 @@ def leaf_types(layout: Layout) -> Iterator[Type]:
     elif isinstance(layout, (Parts, Instance)):
         for part in layout.parts:
             yield from leaf_types(part)
+    elif isinstance(layout, Grown):
+        inner = list(leaf_types(layout.element))
+        yield from map(ListType, inner) if inner else [_weak_type(0)]
     elif isinstance(layout, Arms):
         yield _weak_type(0)
         for arm in layout.arms:

@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.operators.attempts import attempt
 from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells, with_cells
-from autoconv.operators.iterables import Staged, as_staged, is_staged_iterable
+from autoconv.operators.iterables import Staged, StagedList, as_staged, is_staged_iterable
 from autoconv.operators.layout import Variant
 from autoconv.operators.lazy import Lazy, Source
 from autoconv.operators.names import BREAK, NORMAL, goes_on
@@ -190,6 +190,8 @@ def _stage_for(
         if cells is not None:
             note_cells(cells)
         results = body(items.item(position), *values) or ()
+        if isinstance(items, StagedList):
+            items.check()
         return (position + 1, *results)
 
     final = stage_loop(stays, step, (0, *state), ("position of the loop", *names))

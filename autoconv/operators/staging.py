@@ -24,6 +24,7 @@ from autoconv.operators.deferred import template_of
 from autoconv.operators.layout import (
     NEVER,
     Arms,
+    Grown,
     Layout,
     Leaf,
     Never,
@@ -34,14 +35,16 @@ from autoconv.operators.layout import (
     is_number_layout,
     is_object_layout,
     join_layouts,
+    joined_lists,
     joined_objects,
     layout_of,
     leaf_types,
     rebuild,
+    settled_lists,
     state_layout,
 )
 from autoconv.operators.names import Undefined
-from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
+from autoconv.runtime.containers import PLAIN, TracedList, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Journal, Spot
 from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
@@ -235,7 +238,10 @@ def stage_arms(
         titles = [*names, *(spot.name for spot in spots.values())]
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
         columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
-        layouts = [_joined(column, recorded, title) for column, title in zip(columns, titles, strict=True)]
+        layouts = [_joined(column, recorded, title) for column, title in zip(columns[:count], titles, strict=False)]
+        for spot, column in zip(spots.values(), columns[count:], strict=True):
+            regions = [arm.region for arm in recorded]
+            layouts.append(_joined_contents(spot, column, regions) or _joined(column, recorded, spot.name))
         refuse_changed_copies(parent, spots.values())
         if not move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
             break
@@ -378,6 +384,8 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
 
 def _same_items(now: tuple[Any, ...], before: tuple[Any, ...]) -> bool:
     """Whether the contents of a container are the same objects."""
+    if not isinstance(now, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
+        return now is before
     if len(now) != len(before):
         return False
     return all(
@@ -399,6 +407,17 @@ def _joined(column: list[Any], recorded: list[Recorded], title: str) -> Layout:
         layout = NEVER if value is NEVER else layout_of(value, arm.region)
         joined = join_layouts(joined, layout, title, arm.region.contract)
     return joined
+
+
+def _joined_contents(spot: Spot, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
+    """The layout of what a list holds, where only the graph knows how many items; None for anything else."""
+    if type(spot.owner) is not TracedList or regions[0].contract == COMPILE:
+        return None
+    held = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
+    known = {len(value) for value, _ in held if isinstance(value, tuple)}
+    if len(known) < 2 and all(isinstance(value, tuple) for value, _ in held):
+        return None
+    return joined_lists([layout_of(value, region) for value, region in held], spot.name, regions[0].contract)
 
 
 def _is_another_name(column: list[Any], parent: Region | None) -> bool:
@@ -442,8 +461,12 @@ def stage_loop(
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
         widened = [
             join_layouts(layout, NEVER if value is NEVER else layout_of(value, stepped.region), title, parent.contract)
-            for layout, value, title in zip(layouts, after, titles, strict=True)
+            for layout, value, title in zip(layouts[:count], after, titles, strict=False)
         ]
+        if parent.contract != COMPILE:
+            widened = [settled_lists(x, name, parent.contract) for x, name in zip(widened, names, strict=True)]
+        for spot, layout, value in zip(spots.values(), layouts[count:], after[count:], strict=True):
+            widened.append(_widened_contents(spot, layout, value, stepped.region))
         if peel and parent.contract == COMPILE and not new and any(map(_changes_kind, layouts[:count], widened)):
             return _peeled(test, body, state, names, spots)
         if parent.contract == COMPILE and turn >= _PATIENCE:
@@ -471,6 +494,20 @@ def stage_loop(
         current_place(),
         "values of one type, whatever the iteration",
     )
+
+
+def _widened_contents(spot: Spot, layout: Layout, value: Any, region: Region) -> Layout:
+    """The layout of what a loop writes to a spot: what it held before, and what after an iteration."""
+    later = NEVER if value is NEVER else layout_of(value, region)
+    if type(spot.owner) is TracedList and region.contract != COMPILE:
+        grown = isinstance(layout, Grown) or isinstance(later, Grown)
+        if grown or (isinstance(value, tuple) and _length(layout) != len(value)):
+            return joined_lists([x for x in (layout, later) if x is not NEVER], spot.name, region.contract)
+    return join_layouts(layout, later, spot.name, region.contract)
+
+
+def _length(layout: Layout) -> int:
+    return len(layout.parts) if isinstance(layout, Parts) else len(layout.value) if isinstance(layout, Static) else -1
 
 
 def _changes_kind(before: Layout, after: Layout) -> bool:

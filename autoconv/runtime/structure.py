@@ -61,7 +61,7 @@ def is_structure(value: Any) -> bool:
     if kind in _PLAIN:
         return True
     if plain_kind(value) in _PLAIN:  # unless it is a container of the graph
-        return getattr(value, "_heap", None) is None
+        return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
     return (
         isinstance(value, tuple)
         or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _rebuildable(kind))

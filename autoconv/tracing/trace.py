@@ -17,14 +17,15 @@ from autoconv.operators.calls import converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
 from autoconv.operators.names import Undefined
 from autoconv.operators.special_methods import restore_special_methods
+from autoconv.operators.tensor_lists import mapped
 from autoconv.operators.variants import of_distinct_arms
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
-from autoconv.runtime.containers import TracedSet, heap_of, traced_argument
+from autoconv.runtime.containers import TracedSet, heap_of, items_of, traced_argument
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.journal import Journal
 from autoconv.runtime.objects import SymbolicObject
-from autoconv.runtime.recording import COMPILE, Trace, new_trace, recording
+from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
 from autoconv.runtime.structure import flatten, is_structure, pack
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.tracebacks import at_definition
@@ -277,11 +278,13 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         return value
     if heap_of(value) is not None:
         return heap_of(value)
+    if items_of(value) is not None and trace.contract != COMPILE:
+        return mapped(value, functools.partial(_standalone, trace=trace, function=function))
     if is_structure(value):
         leaves, template = flatten(value)
         return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
     if isinstance(value, Variant):
-        return of_distinct_arms(value, _arms(value, trace, function), trace.root)
+        return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
     tensor = as_tensor(value)
     if trace.contract == COMPILE:
         if tensor is not None:
