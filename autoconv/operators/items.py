@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
-from autoconv.operators.conditionals import if_exp, not_, note_cells, or_
+from autoconv.operators.conditionals import if_exp, is_staged, not_, note_cells, or_, truth, users_method
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import distribute, is_absent, is_arm, payload, raise_if
 from autoconv.runtime import dispatch
@@ -337,6 +337,10 @@ def in_(item: Any, container: Any) -> Any:
             return truth_of(apply_object("contains", container, item))
     if items_of(container) is not None:
         return container.count(item) > 0
+    own = users_method(container, "__contains__") if current_region() is not None else None
+    if own is not None:
+        found = own(container, item)
+        return truth(found) if is_staged(found) else bool(found)
     if current_region() is None or not (isinstance(item, (SymbolicTensor, Variant)) or _symbolic_inside(container)):
         if as_tensor(container) is not None:
             return bool(

@@ -20,6 +20,7 @@ from autoconv.graph.dtypes import bool_
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.attempts import emit_output
+from autoconv.operators.attributes import expect_missing, may_be_missing
 from autoconv.operators.deferred import template_of
 from autoconv.operators.layout import (
     NEVER,
@@ -45,7 +46,7 @@ from autoconv.operators.layout import (
 )
 from autoconv.operators.names import Undefined
 from autoconv.runtime.containers import PLAIN, TracedList, container_spot, heap_of, materialise
-from autoconv.runtime.journal import Journal, Spot
+from autoconv.runtime.journal import MISSING, Journal, Spot
 from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, place_of, span_of_error
@@ -644,9 +645,22 @@ def write_spot(spot: Spot, value: Any) -> None:
         raise StagingError(
             f"{spot.name} has another length or other keys depending on a tensor",
             current_place(),
-            "an autoconv.TensorArray",
+            "keys that are there from the start, with None where there is no value yet",
         )
+    if may_be_missing(value):
+        value = _maybe_missing(spot, value)
     spot.write(value)
+
+
+def _maybe_missing(spot: Spot, value: Variant) -> Variant:
+    """A value that may not be there, as its reads expect it."""
+    region = current_region()
+    if spot.kind == "attribute" and region is not None:
+        expect_missing(region, spot.owner, spot.key[1])
+        return value
+    arms = [Undefined(spot.name) if arm is MISSING else arm for arm in value.values]
+    return Variant(value.tag, [Static(arm) if isinstance(arm, Undefined) else layout
+                               for arm, layout in zip(arms, value.layouts, strict=True)], arms)  # fmt: skip
 
 
 def nearest_journal(region: Region | None) -> Journal | None:

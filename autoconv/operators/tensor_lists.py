@@ -40,11 +40,20 @@ from autoconv.runtime.tensor import SymbolicTensor
 _METHODS: dict[str, Callable[..., Any]] = {}
 
 
+_REFUSED = {
+    "__str__": "is turned into text", "__repr__": "is turned into text", "__format__": "is turned into text",
+    "__iter__": "is unpacked, or gone over by Python itself", "__len__": "is asked for its length by Python itself",
+    "__eq__": "is compared", "__ne__": "is compared", "__lt__": "is compared", "__le__": "is compared",
+    "__gt__": "is compared", "__ge__": "is compared", "__mul__": "is repeated", "__imul__": "is repeated",
+    "__rmul__": "is repeated",
+}  # fmt: skip
+
+
 def call(self: Items, owner: TracedList, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`owner.name(*args, **kwargs)`; raises StagingError for what has no meaning in a graph."""
     method = _METHODS.get(name)
     if method is None:
-        _refuse(f"has its {name} taken" if name.startswith("__") else f"is asked for its {name}()")
+        _refuse(_REFUSED.get(name) or f"is changed or asked by {name}")
     return method(owner, *args, **kwargs)
 
 

@@ -25,6 +25,7 @@ def raise_if(condition: Any, error: BaseException) -> None:
     """Records that `error` is raised where the symbolic bool `condition` holds."""
     region = current_region()
     assert region is not None
+    error._autoconv_run_time = True  # type: ignore[attr-defined]
 
     def fails() -> tuple[()]:
         raise error
@@ -62,6 +63,11 @@ def defined(variant: Variant) -> Any:
 def assigned(variant: Variant) -> Any:
     """The variant less its undefined arm, which the structure of the program rules out."""
     return without(variant, lambda v: isinstance(v, Undefined), None)
+
+
+def present(variant: Variant, absent: Any, error: BaseException) -> Any:
+    """The variant less the arm that is the object `absent`; `error` is raised where it is that one."""
+    return without(variant, lambda value: value is absent, lambda _: error)
 
 
 def distribute(function: Any, *operands: Any) -> Any:
@@ -196,6 +202,7 @@ Variant.__hash__ = None  # type: ignore[assignment]
 Variant.__autoconv_box__ = boxed  # type: ignore[attr-defined]
 Variant.__autoconv_defined__ = defined  # type: ignore[attr-defined]
 Variant.__autoconv_assigned__ = assigned  # type: ignore[attr-defined]
+Variant.__autoconv_present__ = present  # type: ignore[attr-defined]
 
 
 def _attribute(self: Variant, name: str) -> Any:

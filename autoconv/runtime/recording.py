@@ -39,7 +39,7 @@ class Trace:
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
     told of each function that is converted because traced code calls it. `refusal` is an error that the traced code
     may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
-    that they had.
+    that they had, `stand_ins` those that have something else for an attribute, with what they had.
     """
 
     root: Region
@@ -60,6 +60,7 @@ class Trace:
     watch: Any = None
     refusal: BaseException | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
+    stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     scope: str = ""
     converts: bool = True
 

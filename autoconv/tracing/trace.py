@@ -15,7 +15,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.calls import converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
-from autoconv.operators.names import Undefined
+from autoconv.operators.names import Undefined, ld
 from autoconv.operators.special_methods import restore_special_methods
 from autoconv.operators.tensor_lists import mapped
 from autoconv.operators.variants import of_distinct_arms
@@ -274,6 +274,8 @@ def _outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any
 
 def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     """Results as they leave: under `function` every number is a tensor, under `compile` Python's stay Python's."""
+    if type(value) in (Variant, Undefined):
+        value = ld(value)
     if type(value) is SymbolicObject:
         return value
     if heap_of(value) is not None:
