@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.operators.layout import Variant
+from autoconv.runtime.containers import is_maybe
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
@@ -57,7 +57,7 @@ class MaybeMissing:
 
 
 def may_be_missing(value: Any) -> bool:
-    return type(value) is Variant and any(arm is MISSING for arm in value.values)
+    return is_maybe(value)
 
 
 def maybe_missing(owner: Any, name: Any) -> Any:

@@ -26,10 +26,11 @@ from autoconv.operators.iterables import (
 )
 from autoconv.operators.layout import Variant
 from autoconv.operators.loops import iterate
+from autoconv.operators.maybe_keys import count
 from autoconv.operators.variants import is_arm, payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_methods import is_scalar
-from autoconv.runtime.containers import items_of
+from autoconv.runtime.containers import items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import COMPILE, current_region
@@ -87,6 +88,8 @@ def _len(x: Any) -> Any:
             return own(x)
         if items_of(x) is not None:
             return items_of(x).length()
+        if may_lack_keys(x):
+            return count(x)
         return _not_negative(x.length()) if isinstance(x, Staged) else len(_value(x))
     if tensor.type.shape == ():
         raise TypeError("len() of unsized object: the tensor has no dimensions")

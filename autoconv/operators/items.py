@@ -15,9 +15,10 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.conditionals import if_exp, is_staged, not_, note_cells, or_, truth, users_method
 from autoconv.operators.layout import Variant
+from autoconv.operators.maybe_keys import has
 from autoconv.operators.variants import distribute, is_absent, is_arm, payload, raise_if
 from autoconv.runtime import dispatch
-from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
+from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, may_lack_keys, note_container, traced
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.journal import attribute_spot, cells_spots
 from autoconv.runtime.objects import (
@@ -337,6 +338,8 @@ def in_(item: Any, container: Any) -> Any:
             return truth_of(apply_object("contains", container, item))
     if items_of(container) is not None:
         return container.count(item) > 0
+    if may_lack_keys(container):
+        return has(container, item)
     own = users_method(container, "__contains__") if current_region() is not None else None
     if own is not None:
         found = own(container, item)

@@ -19,6 +19,7 @@ from autoconv.operators.names import Undefined
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, GraphItems, TracedList, heap_of, items_of, traced, untraced_copy
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
+from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, as_object, box, unboxed
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
@@ -490,6 +491,8 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         return SymbolicTensor(value) if isinstance(value, Value) else value
     if isinstance(layout, Parts):
         parts = [rebuild(part, values) for part in layout.parts]
+        if layout.kind is dict and current_region() is None and layout.keys is not None:
+            return {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
         made: Any = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
         return made if current_region() is None else traced(made)
     if isinstance(layout, Instance):
@@ -593,7 +596,7 @@ def _same_kind(a: Parts, b: Parts) -> bool:
 
 def _take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
     if isinstance(value, dict):
-        return tuple(value), list(value.values())
+        return tuple(dict.keys(value)), list(dict.values(value))
     if isinstance(value, (list, tuple)):
         return None, list(value)
     leaves, template = flatten(value)

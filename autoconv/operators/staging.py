@@ -45,7 +45,7 @@ from autoconv.operators.layout import (
     state_layout,
 )
 from autoconv.operators.names import Undefined
-from autoconv.runtime.containers import PLAIN, TracedList, container_spot, heap_of, materialise
+from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, container_spot, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Journal, Spot
 from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
@@ -238,7 +238,7 @@ def stage_arms(
             spots.update(arm.spots)
         titles = [*names, *(spot.name for spot in spots.values())]
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
-        columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
+        columns += [_aligned(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots.values()]
         layouts = [_joined(column, recorded, title) for column, title in zip(columns[:count], titles, strict=False)]
         for spot, column in zip(spots.values(), columns[count:], strict=True):
             regions = [arm.region for arm in recorded]
@@ -421,6 +421,20 @@ def _joined_contents(spot: Spot, column: Sequence[Any], regions: Sequence[Region
     return joined_lists([layout_of(value, region) for value, region in held], spot.name, regions[0].contract)
 
 
+def _aligned(spot: Spot, column: list[Any], region: Region) -> list[Any]:
+    """What a dict holds on several paths, with all keys on each: a tensor decides whether one is there."""
+    if type(spot.owner) is not TracedDict or region.contract == COMPILE:
+        return column
+    held = [dict(value) if isinstance(value, tuple) else None for value in column]
+    keys = list(dict.fromkeys(key for pairs in held if pairs is not None for key in pairs))
+    if all(pairs is None or list(pairs) == keys for pairs in held):
+        return column
+    return [
+        value if pairs is None else tuple((key, pairs.get(key, MISSING)) for key in keys)
+        for value, pairs in zip(column, held, strict=True)
+    ]
+
+
 def _is_another_name(column: list[Any], parent: Region | None) -> bool:
     """Whether a tensor decides that a name is another name of a list, dict or set that is there already."""
     there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
@@ -466,8 +480,12 @@ def stage_loop(
         ]
         if parent.contract != COMPILE:
             widened = [settled_lists(x, name, parent.contract) for x, name in zip(widened, names, strict=True)]
-        for spot, layout, value in zip(spots.values(), layouts[count:], after[count:], strict=True):
-            widened.append(_widened_contents(spot, layout, value, stepped.region))
+        for position, (spot, layout) in enumerate(zip(spots.values(), layouts[count:], strict=True), count):
+            before = initial[position]
+            initial[position], after[position] = _aligned(spot, [before, after[position]], parent)
+            if initial[position] is not before:
+                layout = _with_keys(layout, state_layout(initial[position], parent))
+            widened.append(_widened_contents(spot, layout, after[position], stepped.region))
         if peel and parent.contract == COMPILE and not new and any(map(_changes_kind, layouts[:count], widened)):
             return _peeled(test, body, state, names, spots)
         if parent.contract == COMPILE and turn >= _PATIENCE:
@@ -505,6 +523,20 @@ def _widened_contents(spot: Spot, layout: Layout, value: Any, region: Region) ->
         if grown or (isinstance(value, tuple) and _length(layout) != len(value)):
             return joined_lists([x for x in (layout, later) if x is not NEVER], spot.name, region.contract)
     return join_layouts(layout, later, spot.name, region.contract)
+
+
+def _with_keys(layout: Layout, wanted: Layout) -> Layout:
+    """The layout of what a dict holds, with the keys that `wanted` has in addition."""
+    assert isinstance(wanted, Parts)
+    known = {_key(pair): pair for pair in (layout.parts if isinstance(layout, Parts) else ())}
+    return Parts(tuple, None, tuple(known.get(_key(pair), pair) for pair in wanted.parts))
+
+
+def _key(pair: Layout) -> Any:
+    if isinstance(pair, Static):
+        return pair.value[0]
+    assert isinstance(pair, Parts) and isinstance(pair.parts[0], Static)
+    return pair.parts[0].value
 
 
 def _length(layout: Layout) -> int:
@@ -647,7 +679,7 @@ def write_spot(spot: Spot, value: Any) -> None:
             current_place(),
             "keys that are there from the start, with None where there is no value yet",
         )
-    if may_be_missing(value):
+    if may_be_missing(value) and spot.kind:
         value = _maybe_missing(spot, value)
     spot.write(value)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from autoconv.errors import StagingError
-from autoconv.runtime.journal import Spot
+from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
@@ -94,6 +94,7 @@ class TracedList(list, Traced):  # type: ignore[type-arg]
 
 class TracedDict(dict, Traced):  # type: ignore[type-arg]
     __slots__ = ("_heap", "_home", "_outside")
+    call_maybe: ClassVar[Callable[..., Any]]  # the methods of a dict that may not have all of its keys
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         dict.__init__(self, *args, **kwargs)
@@ -152,6 +153,16 @@ def heap_of(value: Any) -> SymbolicObject | None:
     return value._heap if type(value) in PLAIN else None
 
 
+def is_maybe(value: Any) -> bool:
+    """Whether a tensor decides that there is such a value."""
+    return hasattr(type(value), "__autoconv_present__") and any(arm is MISSING for arm in value.values)
+
+
+def may_lack_keys(value: Any) -> bool:
+    """Whether a tensor decides that a dict has some of its keys, under `function`."""
+    return type(value) is TracedDict and any(map(is_maybe, dict.values(value)))
+
+
 def items_of(value: Any) -> Any:
     """What a list holds whose length only the graph knows under `function`; None for everything else."""
     if type(value) is not TracedList or value._items is None:
@@ -206,7 +217,7 @@ def _put(container: Any, held: Any) -> None:
         list.__setitem__(container, slice(None), held)
     elif isinstance(container, dict):
         dict.clear(container)
-        dict.update(container, held)
+        dict.update(container, [pair for pair in held if pair[1] is not MISSING])
     else:
         set.clear(container)
         set.update(container, held)
@@ -273,6 +284,8 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if self._items is not None or _grows(self, name, args):
             return (items_of(self) or self.grow()).call(self, name, args, kwargs)
+        if plain is dict and may_lack_keys(self):
+            return self.call_maybe(name, args, kwargs)
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:

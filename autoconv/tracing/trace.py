@@ -21,9 +21,9 @@ from autoconv.operators.tensor_lists import mapped
 from autoconv.operators.variants import of_distinct_arms
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
-from autoconv.runtime.containers import TracedSet, heap_of, items_of, traced_argument
+from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_keys, traced_argument
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
-from autoconv.runtime.journal import Journal
+from autoconv.runtime.journal import MISSING, Journal
 from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
 from autoconv.runtime.structure import flatten, is_structure, pack
@@ -282,6 +282,8 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         return heap_of(value)
     if items_of(value) is not None and trace.contract != COMPILE:
         return mapped(value, functools.partial(_standalone, trace=trace, function=function))
+    if may_lack_keys(value):
+        return {key: _standalone(held, trace, function) for key, held in dict.items(value)}
     if is_structure(value):
         leaves, template = flatten(value)
         return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
@@ -324,7 +326,7 @@ def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
     """What the arms of a result give; Python's own values stay what they are under `compile` alone."""
     kept = trace.contract == COMPILE
     return [
-        v if isinstance(layout, Static) and (kept or isinstance(v, Undefined)) else _standalone(v, trace, function)
+        v if isinstance(layout, Static) and (kept or v is MISSING or isinstance(v, Undefined)) else _standalone(v, trace, function)
         for layout, v in zip(value.layouts, value.values, strict=True)
     ]
 
