@@ -143,13 +143,15 @@ def layout_of(value: Any, region: Region) -> Layout:
         value = heap
     if type(value) is Items:
         return Grown(value.element)
+    if type(value) in PLAIN and value._home is not region and region.is_inside(value._home):
+        return Static(value)  # it stays the object that it is, and what it holds is state of its own
     if items_of(value) is not None:
-        made_around = region.is_inside(value._home) and value._home is not region
-        return Static(value) if made_around else Grown(value._items.element)
+        return Grown(value._items.element)
     if isinstance(value, SymbolicTensor):
         return Leaf(region.lift(value.value_in_graph).type)
     if isinstance(value, Variant):
-        return Arms(tuple(layout_of(v, region) for v in value.values))
+        arms = zip(value.layouts, value.values, strict=True)
+        return Arms(tuple(known if is_container(known) else layout_of(v, region) for known, v in arms))
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) not in PLAIN:
         return Leaf(_as_value(wrapper(value), region).type, value.__autoconv_wrap__())
@@ -176,7 +178,7 @@ def _instance(value: Any, region: Region, shared: bool) -> Instance:
 
 def state_layout(value: Any, region: Region) -> Layout:
     """The layout of a loop variable: numbers and arrays in it are expected to change."""
-    if home_of(value, region) is not None or items_of(value) is not None:
+    if home_of(value, region) is not None or (type(value) in PLAIN and heap_of(value) is None):
         return Static(value)
     if isinstance(value, (bool, int, float, complex)):
         return Leaf(_weak_type(value))
@@ -226,6 +228,7 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
                 current_place(),
                 "values of one type on both paths",
             ) from None
+    whole = first, second
     first, second = _opened(first), _opened(second)
     first, second = _opened_instance(first, second), _opened_instance(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
@@ -238,7 +241,13 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
     if isinstance(first, Parts) and isinstance(second, Parts) and _same_kind(first, second):
         joined = tuple(join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
         return Parts(first.kind, first.keys, joined)
+    first, second = (w if is_container(w) else opened for w, opened in zip(whole, (first, second), strict=True))
     return _join_arms(first, second, name, contract)
+
+
+def is_container(layout: Layout) -> bool:
+    """Whether this is a list, dict or set that the traced code made, as itself."""
+    return isinstance(layout, Static) and type(layout.value) in PLAIN
 
 
 def joined_lists(lists: Sequence[Layout], name: str, contract: str) -> Layout:
@@ -350,6 +359,8 @@ def _same_arm(a: Layout, b: Layout) -> bool:
         return not _is_bool_or_number(a, b)
     if a == b:
         return True
+    if is_container(a) or is_container(b):
+        return False
     if _is_grown(a) or _is_grown(b):
         return _is_list(a) and _is_list(b)
     a, b = _opened(a), _opened(b)
@@ -463,6 +474,8 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
 
 
 def _arm_index(layout: Arms, wanted: Layout) -> int:
+    if wanted in layout.arms:
+        return layout.arms.index(wanted)
     kind = _number_kind(wanted)
     for index, arm in enumerate(layout.arms):
         if kind is not None and _number_kind(arm) == kind:
@@ -470,7 +483,7 @@ def _arm_index(layout: Arms, wanted: Layout) -> int:
     for index, arm in enumerate(layout.arms):
         if _same_arm(arm, wanted):
             return index
-    raise AssertionError(f"{wanted} is not an arm of {layout}")
+    raise AssertionError(f"{type(wanted)} is not an arm of {list(map(type, layout.arms))}")
 
 
 def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
@@ -574,6 +587,10 @@ def _leaf(layout: Layout) -> Leaf:
 
 def _opened(layout: Layout) -> Layout:
     """A static structure, taken apart."""
+    region = current_region()
+    if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
+        keys, parts = _take_apart(layout.value)
+        return Parts(plain_kind(layout.value), keys, tuple(layout_of(part, region) for part in parts))
     if isinstance(layout, Static) and is_structure(layout.value):
         keys, parts = _take_apart(layout.value)
         return Parts(plain_kind(layout.value), keys, tuple(Static(part) for part in parts))

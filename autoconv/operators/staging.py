@@ -33,6 +33,7 @@ from autoconv.operators.layout import (
     Static,
     Variant,
     emit,
+    is_container,
     is_number_layout,
     is_object_layout,
     join_layouts,
@@ -404,8 +405,11 @@ def _joined(column: list[Any], recorded: list[Recorded], title: str) -> Layout:
     if region.contract == COMPILE and _is_another_name(column, region.parent):
         return Leaf(ObjectType(), as_object)
     joined: Layout = NEVER
-    for value, arm in zip(column, recorded, strict=True):
-        layout = NEVER if value is NEVER else layout_of(value, arm.region)
+    layouts = [NEVER if v is NEVER else layout_of(v, arm.region) for v, arm in zip(column, recorded, strict=True)]
+    if _is_another_name(column, region.parent):  # it may be changed by either name: each is an arm of its own
+        joined = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
+        layouts = [NEVER if is_container(layout) else layout for layout in layouts]
+    for layout, arm in zip(layouts, recorded, strict=True):
         joined = join_layouts(joined, layout, title, arm.region.contract)
     return joined
 

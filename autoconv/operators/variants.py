@@ -14,6 +14,7 @@ from autoconv.operators.layout import NEVER, Layout, Leaf, Static, Variant, layo
 from autoconv.operators.names import Undefined, unbound
 from autoconv.operators.staging import stage_arms
 from autoconv.runtime import dispatch
+from autoconv.runtime.containers import items_of
 from autoconv.runtime.objects import box
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
@@ -122,7 +123,10 @@ def _are_one(a: Layout, b: Layout) -> bool:
 
 
 def _merged(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
-    arms = [lambda value=values[i] if i in group else NEVER: (value,) for i in range(len(values))]
+    def arm(value: Any) -> Any:
+        return lambda: (value.copy() if items_of(value) is not None else value,)
+
+    arms = [arm(values[i]) if i in group else lambda: (NEVER,) for i in range(len(values))]
     (result,) = stage_arms(tag, arms, [], ("value",))
     return result
 
