@@ -261,10 +261,10 @@ def _at_its_columns(found: list[tuple[Any, str]], code: types.CodeType) -> list[
 
 
 def _start(node: Any) -> tuple[int, int]:
-    body = node.body if isinstance(node, ast.Lambda) else node
+    body: Any = node.body if isinstance(node, ast.Lambda) else node
     return body.lineno, body.col_offset
 
 
 def _end(node: Any) -> tuple[int, int]:
-    body = node.body if isinstance(node, ast.Lambda) else node
+    body: Any = node.body if isinstance(node, ast.Lambda) else node
     return body.end_lineno, body.end_col_offset

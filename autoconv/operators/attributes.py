@@ -1,4 +1,4 @@
-"""Attributes that a tensor decides to be there: reading one that is missing raises AttributeError when the graph runs."""
+"""Attributes that a tensor decides to be there: a read of a missing one raises AttributeError when the graph runs."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from autoconv.operators.conditionals import test
 from autoconv.operators.items import new
 from autoconv.operators.lazy import Lazy, Source
 from autoconv.operators.loops import for_source, is_symbolic_iterable, iterate
-from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.recording import current_region
 
 Function = Callable[..., Any]
 

@@ -31,7 +31,9 @@ def is_deferred(iterable: Any) -> bool:
     """Whether something is to be gone over by a loop of ours: Python cannot, or not as well."""
     if current_region() is None:
         return False
-    return type(iterable) is Lazy or items_of(iterable) is not None or (isinstance(iterable, Staged) and is_symbolic_iterable(iterable))
+    if type(iterable) is Lazy or items_of(iterable) is not None:
+        return True
+    return isinstance(iterable, Staged) and is_symbolic_iterable(iterable)
 
 
 def _is_compiled() -> bool:

@@ -9,7 +9,8 @@ from typing import Any
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import Trace
 
-# Called by Python itself for an expression or a statement, or by a dataclass. Those that make, copy or describe objects stay.
+# Called by Python itself for an expression or a statement, or by a dataclass that is made. Those that make, copy or
+# describe other objects stay.
 _NAMES = """
     add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod
     pow rpow ipow matmul rmatmul imatmul lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior

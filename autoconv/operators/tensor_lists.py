@@ -159,13 +159,13 @@ def mapped_items(items: Items, function: Callable[[Any], Any]) -> Items:
     return items_of(mapped(source, function))  # type: ignore[no-any-return]
 
 
-Items.call = call  # type: ignore[method-assign]
-Items.stacked = stacked  # type: ignore[method-assign]
-Items.joined = joined  # type: ignore[method-assign]
-Items.reduced = reduced  # type: ignore[method-assign]
-Items.widened = widened  # type: ignore[method-assign]
-Items.length = length  # type: ignore[method-assign]
-Items.item = item  # type: ignore[method-assign]
+Items.call = call  # type: ignore[method-assign,assignment]
+Items.stacked = stacked  # type: ignore[method-assign,assignment]
+Items.joined = joined  # type: ignore[method-assign,assignment]
+Items.reduced = reduced  # type: ignore[method-assign,assignment]
+Items.widened = widened  # type: ignore[method-assign,assignment]
+Items.length = length  # type: ignore[method-assign,assignment]
+Items.item = item  # type: ignore[method-assign,assignment]
 TracedList.grow = grow  # type: ignore[assignment]
 
 
@@ -190,7 +190,7 @@ _METHODS["append"] = _append
 def _list_extend(owner: TracedList, values: Any) -> None:
     others = items_of(values)
     if others is None:
-        for_stmt(values, lambda value: owner.append(value) or ())
+        for_stmt(values, _doing(owner.append))
         return
     region = _region()
     items = items_of(owner)
@@ -270,7 +270,7 @@ def _list_clear(owner: TracedList) -> None:
 def _list_reverse(owner: TracedList) -> None:
     made = _list_copy(owner)
     _list_clear(owner)
-    for_stmt(as_staged(made), lambda value: _list_insert(owner, 0, value) or ())
+    for_stmt(as_staged(made), _doing(lambda value: _list_insert(owner, 0, value)))
 
 
 @_method
@@ -371,7 +371,17 @@ def _each(items: Items, body: Callable[[Any], Any]) -> None:
     """Calls `body` with each item, in a loop of the graph."""
     source = TracedList()
     source._items = items
-    for_stmt(as_staged(source), lambda value: body(value) or ())
+    for_stmt(as_staged(source), _doing(body))
+
+
+def _doing(action: Callable[[Any], Any]) -> Callable[[Any], tuple[()]]:
+    """The body of a loop without state, of what is done with an item."""
+
+    def body(value: Any) -> tuple[()]:
+        action(value)
+        return ()
+
+    return body
 
 
 def _has_lists(items: Items) -> bool:

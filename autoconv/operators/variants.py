@@ -117,9 +117,11 @@ def of_distinct_arms(variant: Variant, values: Sequence[Any], region: Region) ->
 
 
 def _are_one(a: Layout, b: Layout) -> bool:
-    if isinstance(a, Leaf) and isinstance(b, Leaf) and isinstance(a.type, TensorType) and isinstance(b.type, TensorType):
-        return (a.type.dtype, a.type.weak, a.wrap) == (b.type.dtype, b.type.weak, b.wrap)
-    return a == b
+    if not isinstance(a, Leaf) or not isinstance(b, Leaf):
+        return a == b
+    if not isinstance(a.type, TensorType) or not isinstance(b.type, TensorType):
+        return a == b
+    return (a.type.dtype, a.type.weak, a.wrap) == (b.type.dtype, b.type.weak, b.wrap)
 
 
 def _merged(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:

@@ -1,8 +1,8 @@
 """Lists, dicts and sets that traced code makes: Python's own until a tensor decides what they hold, then the graph's.
 
 Such a container is a real list with its items known while tracing; once it is changed in a region, so that how long it
-is depends on a tensor, it moves into the graph, and every operation on it becomes a node. Under `compile` it is an object
-of the graph then (`materialise`); under `function` a list is tensor lists (`GraphItems`).
+is depends on a tensor, it moves into the graph, and every operation on it becomes a node. Under `compile` it is an
+object of the graph then (`materialise`); under `function` a list is tensor lists (`GraphItems`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autoconv.runtime.structure import plain_kind
 
 class GraphItems:
     """What a list holds whose length only the graph knows, under `function`. It is never changed: a list that changes
-    holds another one. `call` and `joined` are what the methods of such a list do (see `autoconv.operators.tensor_lists`).
+    holds another one. `autoconv.operators.tensor_lists` has what its methods do.
     """
 
     __slots__ = ()
@@ -211,7 +211,8 @@ def _put(container: Any, held: Any) -> None:
         container._heap = held if isinstance(held, SymbolicObject) else None
         held = () if container._heap is not None else held
     if type(container) is TracedList:
-        container._items = items_of(held) if type(held) is TracedList else held if isinstance(held, GraphItems) else None
+        held = held if items_of(held) is None else held._items
+        container._items = held if isinstance(held, GraphItems) else None
         held = () if container._items is not None else held
     if isinstance(container, list):
         list.__setitem__(container, slice(None), held)

@@ -325,10 +325,11 @@ def _name(function: Any) -> str:
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
     """What the arms of a result give; Python's own values stay what they are under `compile` alone."""
     kept = trace.contract == COMPILE
-    return [
-        v if isinstance(layout, Static) and (kept or v is MISSING or isinstance(v, Undefined)) else _standalone(v, trace, function)
-        for layout, v in zip(value.layouts, value.values, strict=True)
-    ]
+    found = []
+    for layout, v in zip(value.layouts, value.values, strict=True):
+        absent = v is MISSING or isinstance(v, Undefined)
+        found.append(v if isinstance(layout, Static) and (kept or absent) else _standalone(v, trace, function))
+    return found
 
 
 def _symbolic(tensor: Tensor, trace: Trace) -> Any:

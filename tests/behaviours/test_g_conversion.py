@@ -1,5 +1,7 @@
 """What is converted, what is left as it is, and what errors in converted code look like."""
 
+# ruff: noqa: C416  (the programs are meant as they are written)
+
 import dataclasses
 import functools
 import inspect
@@ -103,7 +105,7 @@ def test_line_116_callees_are_converted():
 
     @tf.function
     def f(x):
-        if_lambda = lambda v: 1 if v > 0 else -1  # noqa: E731
+        if_lambda = lambda v: 1 if v > 0 else -1
         partial = functools.partial(lambda a, b: a if a > b else b, x)
 
         def nested(v):
@@ -173,7 +175,7 @@ def test_line_117_do_not_convert():
 
 def test_line_118_what_cannot_be_converted_and_what_can():
     namespace = {}
-    exec("def f(x):\n    if x > 0:\n        return 1\n    return -1\n", namespace)  # noqa: S102
+    exec("def f(x):\n    if x > 0:\n        return 1\n    return -1\n", namespace)
     with pytest.raises(tf.errors.ConversionError, match="the source of 'f' cannot be found") as caught:
         tf.function(namespace["f"])(tf.constant(1))
     assert "do_not_convert to run it as it is" in str(caught.value)
@@ -232,7 +234,8 @@ def test_line_119_to_code():
     for part in ("def if_body(", "ag__.if_stmt(x < 0, if_body", "('x',)", "return x"):
         assert part in code
     compile(code, "shown", "exec")
-    with pytest.raises(ValueError, match="Cannot apply autograph to a function that doesn't expose a __code__ object") as caught:
+    refused = "Cannot apply autograph to a function that doesn't expose a __code__ object"
+    with pytest.raises(ValueError, match=refused) as caught:
         tf.autograph.to_code(tf.function(f))
     assert "python_function" in str(caught.value)
 
@@ -291,7 +294,7 @@ def test_line_122_errors_in_converted_code():
     def own_init(x):
         raise MyErr("p", "q")
 
-    with pytest.raises(MyErr, match="^pq$"):
+    with pytest.raises(MyErr, match=r"^pq$"):
         own_init(tf.constant(1))
 
     @tf.function
@@ -356,7 +359,10 @@ def test_line_125_symbolic_tensors():
     assert BOOL in refusal(lambda x: 1 if x else 2, tf.constant(True), not_allowed)
     assert BOOL in refusal(lambda x: bool(x), tf.constant(True), not_allowed)
     assert ITER in refusal(lambda x: [y for y in x], tf.constant([1, 2]), not_allowed)
-    expected = "len is not well defined for a symbolic Tensor (x:0). Please call `x.shape` rather than `len(x)` for shape information."
+    expected = (
+        "len is not well defined for a symbolic Tensor (x:0). Please call `x.shape` rather than `len(x)` for shape "
+        "information."
+    )
     assert expected in refusal(lambda x: len(x), tf.constant([1, 2]), TypeError)
     text = refusal(lambda x: np.array(x), tf.constant([1, 2]), NotImplementedError)
     assert "Cannot convert a symbolic autoconv.Tensor (x:0) to a numpy array" in text
