@@ -449,7 +449,9 @@ def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
 
 def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
     if isinstance(value, Variant):
-        positions = [_arm_index(layout, known) for known in value.layouts]
+        held = layout_of(value, region)
+        assert isinstance(held, Arms)
+        positions = [_arm_index(layout, known) for known in held.arms]
         tag = value.tag
         if positions != list(range(len(positions))):
             table = EagerTensor(np.array(positions, np.int64))
@@ -483,7 +485,17 @@ def _arm_index(layout: Arms, wanted: Layout) -> int:
     for index, arm in enumerate(layout.arms):
         if _same_arm(arm, wanted):
             return index
-    raise AssertionError(f"{type(wanted)} is not an arm of {list(map(type, layout.arms))}")
+    raise AssertionError(f"{_kinds(wanted)} is not an arm of {_kinds(layout)}")
+
+
+def _kinds(layout: Layout) -> str:
+    """A layout without the values in it, which a trace would take for being asked."""
+    if isinstance(layout, Static):
+        return f"the {type(layout.value).__name__}"
+    if isinstance(layout, Leaf):
+        return str(layout.type)
+    inner = layout.arms if isinstance(layout, Arms) else getattr(layout, "parts", ())
+    return f"{type(layout).__name__}({', '.join(map(_kinds, inner))})"
 
 
 def rebuild(layout: Layout, values: Iterator[Any]) -> Any:

@@ -14,7 +14,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.calls import converted, meet_class
-from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
+from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, is_container, layout_of
 from autoconv.operators.names import Undefined, ld
 from autoconv.operators.special_methods import restore_special_methods
 from autoconv.operators.tensor_lists import mapped
@@ -328,7 +328,8 @@ def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
     found = []
     for layout, v in zip(value.layouts, value.values, strict=True):
         absent = v is MISSING or isinstance(v, Undefined)
-        found.append(v if isinstance(layout, Static) and (kept or absent) else _standalone(v, trace, function))
+        own = isinstance(layout, Static) and (absent or (kept and not is_container(layout)))
+        found.append(v if own else _standalone(v, trace, function))
     return found
 
 

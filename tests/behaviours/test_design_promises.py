@@ -1,6 +1,6 @@
 """What AutoGraph gets wrong without a word, and what it refuses: both contracts give Python's result."""
 
-# ruff: noqa: RET503  (the programs are meant as they are written)
+# ruff: noqa: RET503 - the programs are meant as they are written
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Conditions that a tensor decides: what is traced, what the names hold afterwards, which errors there are."""
 
-# ruff: noqa: RET503, SIM222, SIM223, RUF021  (the programs are meant as they are written)
+# ruff: noqa: RET503, SIM222, SIM223, RUF021 - the programs are meant as they are written
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Loops that tensors decide: what is traced and how often, exits, the types of what they carry."""
 
-# ruff: noqa: B007, C417, F841, RET503  (the programs are meant as they are written)
+# ruff: noqa: B007, C417, F841, RET503 - the programs are meant as they are written
 
 import enum
 

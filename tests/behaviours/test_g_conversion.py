@@ -1,6 +1,6 @@
 """What is converted, what is left as it is, and what errors in converted code look like."""
 
-# ruff: noqa: C416  (the programs are meant as they are written)
+# ruff: noqa: C416 - the programs are meant as they are written
 
 import dataclasses
 import functools

@@ -1,6 +1,6 @@
 """Lists whose length a tensor decides, under `function`: plain Python's items come out, as tensors."""
 
-# ruff: noqa: C416, RUF005  (the programs are meant as they are written)
+# ruff: noqa: C416, RUF005 - the programs are meant as they are written
 
 import numpy as np
 import pytest
