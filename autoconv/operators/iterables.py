@@ -20,7 +20,9 @@ from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 
 class Staged:
-    """`length()` items, `item(i)` the i-th; both may be symbolic."""
+    """`length()` items, `item(i)` the i-th; both may be symbolic. `is_live` says that a loop's body may change them."""
+
+    is_live = False
 
     def length(self) -> Any:
         raise NotImplementedError
@@ -104,27 +106,25 @@ class StagedNumbers(Staged):
 
 
 class StagedList(Staged):
-    """A list whose length only the graph knows; it may not change while it is gone over."""
+    """A list whose length only the graph knows, from the item at `start` on, as it is when it is asked."""
 
-    def __init__(self, items: Any) -> None:
+    is_live = True
+
+    def __init__(self, items: Any, start: int = 0) -> None:
         self.list = items
-        self.items = items_of(items)
+        self.start = start
 
     def length(self) -> Any:
-        return self.items.length()
+        return items_of(self.list).length() - self.start
 
     def item(self, position: Any) -> Any:
-        return self.items.item(position)
-
-    def check(self) -> None:
-        """Raises StagingError where the list was changed since."""
-        if items_of(self.list) is not self.items:
-            raise StagingError("a list changes while a loop goes over it", current_place(), "a loop over list(…)")
+        return items_of(self.list).item(position + self.start)
 
 
 class StagedZip(Staged):
     def __init__(self, *parts: Any) -> None:
         self.parts = [required(part) for part in parts]
+        self.is_live = any(part.is_live for part in self.parts)
 
     def length(self) -> Any:
         lengths = [part.length() for part in self.parts]
@@ -142,6 +142,7 @@ class StagedZip(Staged):
 class StagedEnumerate(Staged):
     def __init__(self, iterable: Any, start: Any = 0) -> None:
         self.inner = required(iterable)
+        self.is_live = self.inner.is_live
         self.start = start
 
     def length(self) -> Any:
@@ -154,18 +155,20 @@ class StagedEnumerate(Staged):
 class StagedReversed(Staged):
     def __init__(self, iterable: Any) -> None:
         self.inner = required(iterable)
+        self.count = self.inner.length()  # Python, too, starts from where the end is now
 
     def length(self) -> Any:
-        return self.inner.length()
+        return self.count
 
     def item(self, position: Any) -> Any:
-        return self.inner.item(self.inner.length() - 1 - position)
+        return self.inner.item(self.count - 1 - position)
 
 
 class StagedMap(Staged):
     def __init__(self, function: Any, *iterables: Any) -> None:
         self.function = function
         self.inner = StagedZip(*iterables)
+        self.is_live = self.inner.is_live
 
     def length(self) -> Any:
         return self.inner.length()

@@ -314,9 +314,12 @@ def _known_items(container: Any, items: Any) -> Any:
     """The items, as long as they stay known."""
     for item in items:
         yield item
-        if container._heap is not None:
+        if container._heap is not None or items_of(container) is not None:
             kind = PLAIN[type(container)].__name__
-            raise StagingError(f"a {kind} that is gone over moves into the graph", current_place())
+            raise StagingError(
+                f"a {kind} that is gone over moves into the graph", current_place(),
+                "a for statement over the container itself, or over a copy",
+            )  # fmt: skip
 
 
 _BY_POSITION = frozenset({"pop", "insert", "__delitem__"})

@@ -42,7 +42,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/patterns.py", "…() accepts … positional sub-patterns (… given)"): "Python's own words",
     ("autoconv/operators/items.py", "a tensor decides which … this is, and its attribute … is cha"): ONLY_COMPILE,
     ("autoconv/operators/variants.py", "…"): PASSED_ON,
-    ("autoconv/runtime/containers.py", "a … that is gone over moves into the graph"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it calls the method … of, and cannot"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it takes … of, and cannot run its co"): ONLY_COMPILE,
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",

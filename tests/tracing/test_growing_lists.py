@@ -278,3 +278,35 @@ def test_a_function_called_by_another():
         return found, len(found)
 
     assert numbers(outer(ac.constant(3))) == ([0, 2, 4, 100], 4)
+
+
+def test_lists_that_change_while_they_are_gone_over():
+    def doubled(n):
+        out = [i for i in range(n)]
+        for i, x in enumerate(out):
+            out[i] = x * 2
+            if i + 1 < len(out):
+                out[i + 1] += 100
+        return out
+
+    check(doubled, 4, 0)
+
+    def grows(n):
+        out = [i for i in range(n)]
+        for x in out:
+            if x < 10:
+                out.append(x + 5)
+        return out
+
+    check(grows, 3, 0)
+
+    def known_at_first(n):
+        out = [1, 2, 3]
+        seen = 0
+        for x in out:
+            seen = seen * 10 + x
+            if x == n:
+                out.append(x + 5)
+        return out, seen
+
+    check(known_at_first, 1, 3, 9)
