@@ -213,7 +213,13 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
         ) from None
     found = [(node, class_name) for node, class_name in _definitions(tree, "") if _matches(node, code)]
     if len(found) > 1:
-        found = sorted((f for f in found if _columns_match(f[0], code)), key=lambda f: _size(f[0])) or found[:1]
+        found = _at_its_columns(found, code)
+        if not found:
+            raise ConversionError(
+                f"there are several functions {code.co_name!r} on this line, and Python does not say which is meant",
+                Place(filename, code.co_firstlineno, text=lines[code.co_firstlineno - 1].rstrip()),
+                "one of them a line",
+            )
     if not found:
         raise ConversionError(
             f"the source of {function.__qualname__!r} is not at {filename}:{code.co_firstlineno} any more; "
@@ -240,21 +246,25 @@ def _matches(node: Any, code: types.CodeType) -> bool:
     return code.co_name == node.name and first == code.co_firstlineno
 
 
-def _columns_match(node: Any, code: types.CodeType) -> bool:
-    """Whether all of the code comes from the body of a lambda; of nested ones this holds for those around it too."""
-    if not isinstance(node, ast.Lambda):
-        return True
-    line, column, end_line, end_column = _extent(node.body)
-    return all(
-        (line, column) <= (first, start) and (last, end) <= (end_line, end_column)
-        for first, last, start, end in code.co_positions()
-        if first is not None and start is not None and (start, end) != (0, 0)
-    )
+def _at_its_columns(found: list[tuple[Any, str]], code: types.CodeType) -> list[tuple[Any, str]]:
+    """The innermost of several functions on one line that the whole code comes from; none where that is not known."""
+    starts, ends = [], []
+    for line, end_line, column, end_column in code.co_positions():
+        if None not in (line, end_line, column, end_column) and (column or end_column):
+            starts.append((line, column))
+            ends.append((end_line, end_column))
+    if not starts:
+        return []
+    start, end = min(starts), max(ends)
+    around = [(node, name) for node, name in found if _start(node) <= start and end <= _end(node)]
+    return sorted(around, key=lambda pair: _start(pair[0]))[-1:]
 
 
-def _size(node: Any) -> tuple[Any, Any]:
-    """The innermost of nested lambdas comes first."""
-    if not isinstance(node, ast.Lambda):
-        return 0, 0
-    line, column, end_line, end_column = (place or 0 for place in _extent(node.body))
-    return end_line - line, end_column - column
+def _start(node: Any) -> tuple[int, int]:
+    body: Any = node.body if isinstance(node, ast.Lambda) else node
+    return body.lineno, body.col_offset
+
+
+def _end(node: Any) -> tuple[int, int]:
+    body: Any = node.body if isinstance(node, ast.Lambda) else node
+    return body.end_lineno, body.end_col_offset

@@ -48,8 +48,9 @@ class Value:
 
     @property
     def full_name(self) -> str:
-        """`node:index`, the name TensorFlow's users know."""
-        return f"{self.name}:{self.index}"
+        """`node:index`, the name TensorFlow's users know; ops with regions have their own way to name results."""
+        named = self.node.op.result_name if self.node is not None else None
+        return f"{self.name}:{self.index}" if named is None else named(self.name, self.index)
 
     def __repr__(self) -> str:
         return f"<Value %{self.full_name}: {self.type}>"
@@ -122,15 +123,22 @@ class Graph:
 
     def unique_name(self, name: str) -> str:
         """`name`, or `name_1`, `name_2` … when the graph has it already."""
+        found, number = self._next_name(name)
+        self._names[name] = number
+        self._names[found] = self._names.get(found, 0)
+        return found
+
+    def next_name(self, name: str) -> str:
+        """What `unique_name` is going to give."""
+        return self._next_name(name)[0]
+
+    def _next_name(self, name: str) -> tuple[str, int]:
         if name not in self._names:
-            self._names[name] = 0
-            return name
-        while True:
-            self._names[name] += 1
-            candidate = f"{name}_{self._names[name]}"
-            if candidate not in self._names:
-                self._names[candidate] = 0
-                return candidate
+            return name, 0
+        number = self._names[name] + 1
+        while f"{name}_{number}" in self._names:
+            number += 1
+        return f"{name}_{number}", number
 
     @property
     def effects(self) -> Effects:

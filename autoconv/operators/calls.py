@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.config import SETTINGS
-from autoconv.errors import ConversionError
+from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.consumers import extending
 from autoconv.operators.items import about_to_call
@@ -20,9 +20,9 @@ from autoconv.operators.object_calls import on_objects
 from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute
 from autoconv.operators.warning import WARN, warn
-from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.containers import PLAIN, items_of
 from autoconv.runtime.recording import COMPILE, current_region
-from autoconv.runtime.spans import is_own_file
+from autoconv.runtime.spans import current_place, is_own_file
 
 # Modules whose functions are called as they are.
 _NOT_ENTERED = frozenset({"autoconv", "numpy", "jax", "torch", "tensorflow", "numba", "pytest", "_pytest"})
@@ -66,7 +66,9 @@ def converted(function: Any, region: Any = None) -> Any:
         about_to_call(function)
         if guard is not None:
             guard(function)
-        return on_objects(function) if region is not None and region.contract == COMPILE else function
+        if region is None:
+            return function
+        return on_objects(function) if region.contract == COMPILE else _without_lists(function)
     if getattr(function, "__autoconv_function__", False) or hasattr(type(function), "__autoconv_tensor__"):
         return function
     method = getattr(type(function), "__call__", None)  # noqa: B004
@@ -75,6 +77,20 @@ def converted(function: Any, region: Any = None) -> Any:
     if guard is not None:
         guard(function)
     return function
+
+
+def _without_lists(function: Any) -> Callable[..., Any]:
+    """The builtin function, which is not to look into a list that is empty for Python and in the graph is not."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if function is not id and any(items_of(x) is not None for x in (*args, *kwargs.values())):
+            raise StagingError(
+                f"{function.__name__} is given a list whose length only the running graph knows", current_place(),
+                "the list's own methods, a loop over it, or autoconv.stack(list)",
+            )  # fmt: skip
+        return function(*args, **kwargs)
+
+    return run
 
 
 def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
@@ -142,8 +158,8 @@ def _register(made: Any) -> None:
 
 
 def meet_class(region: Any, cls: type) -> None:
-    """Under `compile`, the operators and properties of a class of the user's are converted for as long as it traces."""
-    if region.contract == COMPILE and cls not in region.trace.patched and is_user_code(cls):
+    """The operators and properties of a class of the user's are converted for as long as a trace of it runs."""
+    if region.trace.converts and cls not in region.trace.patched and is_user_code(cls):
         guard = region.trace.allows_call
         convert_special_methods(region.trace, cls, is_user_code, lambda function: _special(function, guard))
 

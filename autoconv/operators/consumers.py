@@ -20,7 +20,7 @@ from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source, is_symbolic_iterable
 from autoconv.operators.names import BREAK, NORMAL, Undefined, ld
 from autoconv.operators.streams import BY_CLASS, by_class, is_stream
-from autoconv.runtime.containers import PLAIN, heap_of, traced
+from autoconv.runtime.containers import PLAIN, heap_of, items_of, traced
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
@@ -33,11 +33,9 @@ def is_deferred(iterable: Any) -> bool:
     """Whether something is to be gone over by a loop of ours: Python cannot, or not as well."""
     if current_region() is None:
         return False
-    return (
-        type(iterable) is Lazy
-        or is_stream(iterable)
-        or (isinstance(iterable, Staged) and is_symbolic_iterable(iterable))
-    )
+    if type(iterable) is Lazy or is_stream(iterable) or items_of(iterable) is not None:
+        return True
+    return isinstance(iterable, Staged) and is_symbolic_iterable(iterable)
 
 
 def _is_compiled() -> bool:
@@ -117,6 +115,8 @@ _consumer(builtins.all)(_quantifier(False))
 def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> Any:
     """The builtin on the list of all items."""
     from_python = _BEFORE[function]
+    if items_of(items) is not None:
+        return _whole_list(function, items, kwargs or {})
     in_graph = heap_of(items) is not None or (function not in _TYPED and holds_symbols(items))
     if in_graph and _is_compiled():
         if any(map(callable, (kwargs or {}).values())):
@@ -125,6 +125,20 @@ def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> A
             )
         return apply_object(function.__name__, items, *(kwargs or {}).values(), keywords=tuple(kwargs or {}))
     return traced(from_python(list.__iter__(items), **(kwargs or {})))
+
+
+def _whole_list(function: Any, items: Any, kwargs: dict[str, Any]) -> Any:
+    """As `_whole`, for a list that is tensor lists of the graph."""
+    if function is builtins.sorted:
+        items = items.copy()
+        items.sort(**kwargs)
+        return items
+    if function in (builtins.min, builtins.max) and not kwargs:
+        return items_of(items).reduced(f"reduce_{function.__name__}")
+    raise StagingError(
+        f"{function.__name__}() takes a list whose length only the running graph knows", current_place(),
+        "a loop over the list, or autoconv.stack(list)",
+    )  # fmt: skip
 
 
 # What the builtins did without us, and those that keep the kinds of numbers where their count is known.

@@ -13,11 +13,12 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
-from autoconv.operators.conditionals import if_exp, not_, note_cells, or_
+from autoconv.operators.conditionals import if_exp, is_staged, not_, note_cells, or_, truth, users_method
 from autoconv.operators.layout import Variant
+from autoconv.operators.maybe_keys import has
 from autoconv.operators.variants import distribute, is_absent, is_arm, payload, raise_if
 from autoconv.runtime import dispatch
-from autoconv.runtime.containers import PLAIN, container_spot, heap_of, note_container, traced
+from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, may_lack_keys, note_container, traced
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.journal import attribute_spot, cells_spots
 from autoconv.runtime.objects import (
@@ -91,6 +92,8 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         return dispatch.get_item(x, index)
     if heap_of(x) is not None or type(x) is SymbolicObject:
         return apply_object("getitem", x, index)
+    if items_of(x) is not None:
+        return x[index]
     if isinstance(x, (list, tuple, range)):
         items = list(x)
         if index.weak and index.type.dtype.is_bool:
@@ -141,7 +144,8 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         _in_place(x, "an item of an array or tensor is assigned")
         return dispatch.set_item(x, index, value)
     _about_to_write(x)
-    if type(index) is SymbolicTensor and isinstance(x, list) and heap_of(x) is None and not _is_compiled():
+    known = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
+    if type(index) is SymbolicTensor and known and not _is_compiled():
         _write_at_tensor(x, index, value)
         return x
     x[index] = value
@@ -235,7 +239,8 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
 
 def _is_outside(region: Any, owner: Any) -> bool:
     """Whether a write has to happen when the graph runs: to what was there before the trace."""
-    return region.trace.owned is not None and id(owner) not in region.trace.owned
+    trace = region.trace
+    return trace.outside_effect is not None and trace.owned is not None and id(owner) not in trace.owned
 
 
 def del_attr(owner: Any, attribute: str) -> None:
@@ -331,6 +336,14 @@ def in_(item: Any, container: Any) -> Any:
         mapped = isinstance(container, (dict, set, frozenset, str, bytes))
         if (mapped and holds_symbols((item, container))) or holds_objects(container):
             return truth_of(apply_object("contains", container, item))
+    if items_of(container) is not None:
+        return container.count(item) > 0
+    if may_lack_keys(container):
+        return has(container, item)
+    own = users_method(container, "__contains__") if current_region() is not None else None
+    if own is not None:
+        found = own(container, item)
+        return truth(found) if is_staged(found) else bool(found)
     if current_region() is None or not (isinstance(item, (SymbolicTensor, Variant)) or _symbolic_inside(container)):
         if as_tensor(container) is not None:
             return bool(

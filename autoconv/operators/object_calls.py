@@ -53,7 +53,9 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
                 return record_object("object_method", operands, name=function.__name__, keywords=tuple(kwargs))
             return _made(otherwise(*args, **kwargs))
         late = otherwise is function and function in _TEXTS and any(isinstance(x, SymbolicTensor) for x in args)
-        if type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
+        # a key has to be called here, which it can be for each item that is known to be there
+        keyed = function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0])
+        if keyed or type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
             return _plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
 

@@ -20,10 +20,12 @@ from autoconv.graph.dtypes import bool_
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.attempts import emit_output
+from autoconv.operators.attributes import expect_missing, may_be_missing
 from autoconv.operators.deferred import template_of
 from autoconv.operators.layout import (
     NEVER,
     Arms,
+    Grown,
     Layout,
     Leaf,
     Never,
@@ -31,18 +33,21 @@ from autoconv.operators.layout import (
     Static,
     Variant,
     emit,
+    is_container,
     is_number_layout,
     is_object_layout,
     join_layouts,
+    joined_lists,
     joined_objects,
     layout_of,
     leaf_types,
     rebuild,
+    settled_lists,
     state_layout,
 )
 from autoconv.operators.names import Undefined
-from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
-from autoconv.runtime.journal import Journal, Spot
+from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, container_spot, heap_of, materialise
+from autoconv.runtime.journal import MISSING, Journal, Spot
 from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, place_of, span_of_error
@@ -91,7 +96,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     region = subregion(parent, name)
     region.journal = Journal(region)
     diverges = False
-    with recording(region):
+    with recording(region), _named_after(parent, name.partition("_")[0]):
         try:
             results = body(region)
         except _ABOUT_THE_PROGRAM:
@@ -120,6 +125,18 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         written = region.journal.roll_back()
     region.journal = None
     return Recorded(region, results, written, spots, diverges)
+
+
+@contextmanager
+def _named_after(parent: Region, shown: str) -> Iterator[None]:
+    """Nodes recorded inside are called after the node that is going to own their region: `cond/add`."""
+    trace = parent.trace
+    before = trace.scope
+    trace.scope = parent.graph.next_name(before + shown) + "/"
+    try:
+        yield
+    finally:
+        trace.scope = before
 
 
 # What the operators raise on behalf of the user's code; other errors raised by this package are about the program.
@@ -222,8 +239,11 @@ def stage_arms(
             spots.update(arm.spots)
         titles = [*names, *(spot.name for spot in spots.values())]
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
-        columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
-        layouts = [_joined(column, recorded, title) for column, title in zip(columns, titles, strict=True)]
+        columns += [_aligned(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots.values()]
+        layouts = [_joined(column, recorded, title) for column, title in zip(columns[:count], titles, strict=False)]
+        for spot, column in zip(spots.values(), columns[count:], strict=True):
+            regions = [arm.region for arm in recorded]
+            layouts.append(_joined_contents(spot, column, regions) or _joined(column, recorded, spot.name))
         refuse_changed_copies(parent, spots.values())
         if not move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
             break
@@ -366,6 +386,8 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
 
 def _same_items(now: tuple[Any, ...], before: tuple[Any, ...]) -> bool:
     """Whether the contents of a container are the same objects."""
+    if not isinstance(now, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
+        return now is before
     if len(now) != len(before):
         return False
     return all(
@@ -383,10 +405,38 @@ def _joined(column: list[Any], recorded: list[Recorded], title: str) -> Layout:
     if region.contract == COMPILE and _is_another_name(column, region.parent):
         return Leaf(ObjectType(), as_object)
     joined: Layout = NEVER
-    for value, arm in zip(column, recorded, strict=True):
-        layout = NEVER if value is NEVER else layout_of(value, arm.region)
+    layouts = [NEVER if v is NEVER else layout_of(v, arm.region) for v, arm in zip(column, recorded, strict=True)]
+    if _is_another_name(column, region.parent):  # it may be changed by either name: each is an arm of its own
+        joined = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
+        layouts = [NEVER if is_container(layout) else layout for layout in layouts]
+    for layout, arm in zip(layouts, recorded, strict=True):
         joined = join_layouts(joined, layout, title, arm.region.contract)
     return joined
+
+
+def _joined_contents(spot: Spot, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
+    """The layout of what a list holds, where only the graph knows how many items; None for anything else."""
+    if type(spot.owner) is not TracedList or regions[0].contract == COMPILE:
+        return None
+    held = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
+    known = {len(value) for value, _ in held if isinstance(value, tuple)}
+    if len(known) < 2 and all(isinstance(value, tuple) for value, _ in held):
+        return None
+    return joined_lists([layout_of(value, region) for value, region in held], spot.name, regions[0].contract)
+
+
+def _aligned(spot: Spot, column: list[Any], region: Region) -> list[Any]:
+    """What a dict holds on several paths, with all keys on each: a tensor decides whether one is there."""
+    if type(spot.owner) is not TracedDict or region.contract == COMPILE:
+        return column
+    held = [dict(value) if isinstance(value, tuple) else None for value in column]
+    keys = list(dict.fromkeys(key for pairs in held if pairs is not None for key in pairs))
+    if all(pairs is None or list(pairs) == keys for pairs in held):
+        return column
+    return [
+        value if pairs is None else tuple((key, pairs.get(key, MISSING)) for key in keys)
+        for value, pairs in zip(column, held, strict=True)
+    ]
 
 
 def _is_another_name(column: list[Any], parent: Region | None) -> bool:
@@ -406,6 +456,7 @@ def stage_loop(
     names: Sequence[str],
     spots: dict[tuple[Any, ...], Spot] | None = None,
     peel: bool = True,
+    limited: bool = False,
 ) -> tuple[Any, ...]:
     """A while loop; types of the state are widened until an iteration keeps them.
 
@@ -422,12 +473,23 @@ def stage_loop(
         titles = [*names, *(spot.name for spot in spots.values())]
         with unnoted_changes(body, state, current_place()):
             checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count)
+        limit = stepped.region.most_iterations
+        if limit is not None and not limited:
+            return _limited(limit, test, body, state, names, spots)
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
         widened = [
             join_layouts(layout, NEVER if value is NEVER else layout_of(value, stepped.region), title, parent.contract)
-            for layout, value, title in zip(layouts, after, titles, strict=True)
+            for layout, value, title in zip(layouts[:count], after, titles, strict=False)
         ]
+        if parent.contract != COMPILE:
+            widened = [settled_lists(x, name, parent.contract) for x, name in zip(widened, names, strict=True)]
+        for position, (spot, layout) in enumerate(zip(spots.values(), layouts[count:], strict=True), count):
+            before = initial[position]
+            initial[position], after[position] = _aligned(spot, [before, after[position]], parent)
+            if initial[position] is not before:
+                layout = _with_keys(layout, state_layout(initial[position], parent))
+            widened.append(_widened_contents(spot, layout, after[position], stepped.region))
         if peel and parent.contract == COMPILE and not new and any(map(_changes_kind, layouts[:count], widened)):
             return _peeled(test, body, state, names, spots)
         if parent.contract == COMPILE and turn >= _PATIENCE:
@@ -457,6 +519,34 @@ def stage_loop(
     )
 
 
+def _widened_contents(spot: Spot, layout: Layout, value: Any, region: Region) -> Layout:
+    """The layout of what a loop writes to a spot: what it held before, and what after an iteration."""
+    later = NEVER if value is NEVER else layout_of(value, region)
+    if type(spot.owner) is TracedList and region.contract != COMPILE:
+        grown = isinstance(layout, Grown) or isinstance(later, Grown)
+        if grown or (isinstance(value, tuple) and _length(layout) != len(value)):
+            return joined_lists([x for x in (layout, later) if x is not NEVER], spot.name, region.contract)
+    return join_layouts(layout, later, spot.name, region.contract)
+
+
+def _with_keys(layout: Layout, wanted: Layout) -> Layout:
+    """The layout of what a dict holds, with the keys that `wanted` has in addition."""
+    assert isinstance(wanted, Parts)
+    known = {_key(pair): pair for pair in (layout.parts if isinstance(layout, Parts) else ())}
+    return Parts(tuple, None, tuple(known.get(_key(pair), pair) for pair in wanted.parts))
+
+
+def _key(pair: Layout) -> Any:
+    if isinstance(pair, Static):
+        return pair.value[0]
+    assert isinstance(pair, Parts) and isinstance(pair.parts[0], Static)
+    return pair.parts[0].value
+
+
+def _length(layout: Layout) -> int:
+    return len(layout.parts) if isinstance(layout, Parts) else len(layout.value) if isinstance(layout, Static) else -1
+
+
 def _changes_kind(before: Layout, after: Layout) -> bool:
     """Whether a number turned out to be of more than one kind."""
     return isinstance(before, (Static, Leaf)) and isinstance(after, Arms) and all(map(is_number_layout, after.arms))
@@ -472,6 +562,21 @@ def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], s
     if not is_staged(first):
         return first_and_rest(*state) if first else tuple(state)
     return stage_arms(truth(first), [first_and_rest, lambda *values: values], state, names)
+
+
+def _limited(
+    limit: Any, test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any
+) -> tuple[Any, ...]:
+    """The loop, which ends after `limit` iterations as well."""
+
+    def stays(count: Any, *values: Any) -> Any:
+        arms: list[Body] = [lambda: (test(*values),), lambda: (False,)]
+        return stage_arms(count < limit, arms, [], ("condition",))[0]
+
+    def step(count: Any, *values: Any) -> tuple[Any, ...]:
+        return (count + 1, *_as_tuple(body(*values)))
+
+    return stage_loop(stays, step, (0, *state), ("number of iterations", *names), spots, limited=True)[1:]
 
 
 def _record_iteration(
@@ -491,7 +596,7 @@ def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], cou
     """Parameters for the state, as Python values; those of spots are written to them."""
     values = []
     for layout in layouts:
-        leaves = [region.graph.add_parameter(leaf, "while") for leaf in leaf_types(layout)]
+        leaves = [region.graph.add_parameter(leaf, f"{region.trace.scope}Placeholder") for leaf in leaf_types(layout)]
         values.append(rebuild(layout, iter(leaves)))
     for spot, value in zip(spots.values(), values[count:], strict=True):
         write_spot(spot, value)
@@ -576,9 +681,22 @@ def write_spot(spot: Spot, value: Any) -> None:
         raise StagingError(
             f"{spot.name} has another length or other keys depending on a tensor",
             current_place(),
-            "an autoconv.TensorArray",
+            "keys that are there from the start, with None where there is no value yet",
         )
+    if may_be_missing(value) and spot.kind:
+        value = _maybe_missing(spot, value)
     spot.write(value)
+
+
+def _maybe_missing(spot: Spot, value: Variant) -> Variant:
+    """A value that may not be there, as its reads expect it."""
+    region = current_region()
+    if spot.kind == "attribute" and region is not None:
+        expect_missing(region, spot.owner, spot.key[1])
+        return value
+    arms = [Undefined(spot.name) if arm is MISSING else arm for arm in value.values]
+    return Variant(value.tag, [Static(arm) if isinstance(arm, Undefined) else layout
+                               for arm, layout in zip(arms, value.layouts, strict=True)], arms)  # fmt: skip
 
 
 def nearest_journal(region: Region | None) -> Journal | None:

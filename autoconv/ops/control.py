@@ -51,10 +51,12 @@ def _call_types(*inputs: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type
 define(
     name="cond", graphdef="If", result=_cond_types, kernel=None,
     gradient=none("differentiated by its regions"),
+    result_name=lambda name, index: f"{name}/Identity_{index}:0" if index else f"{name}/Identity:0",
 )  # fmt: skip
 define(
     name="while", graphdef="While", result=_while_types, kernel=None,
     gradient=none("differentiated by its regions"),
+    result_name=lambda name, index: f"{name}:{index + 2}",  # TensorFlow's loops count iterations before the state
 )  # fmt: skip
 define(
     name="call", graphdef="PartitionedCall", result=_call_types, kernel=None,

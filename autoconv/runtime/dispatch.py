@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.config import SETTINGS
-from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
+from autoconv.errors import AutoconvError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, string
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
@@ -17,9 +17,9 @@ from autoconv.ops.indexing import parse_index
 from autoconv.ops.record import Op
 from autoconv.runtime import taping
 from autoconv.runtime.convert import as_tensor, constant, is_tensor, record_constant, to_array, weak_dtype
-from autoconv.runtime.recording import COMPILE, Region, current_region, defined_at
+from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, left_behind
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -357,11 +357,7 @@ def _concrete(value: Any) -> Any:
     if isinstance(value, EagerTensor):
         return value._array
     if isinstance(value, SymbolicTensor):
-        raise InaccessibleTensorError(
-            f"{value!r} is out of scope and cannot be used here. Use return values, explicit Python locals or autoconv "
-            f"collections to access it.{defined_at(value.value_in_graph)}It belongs to the traced function "
-            f"{value.graph.name!r}, and ops run at once here: return it from there."
-        )
+        raise left_behind(value)
     if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__autoconv_resource__"):
         return value
     return np.array(value, weak_dtype(value).numpy) if isinstance(value, _NUMBERS) else value

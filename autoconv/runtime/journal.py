@@ -74,11 +74,13 @@ class Journal:
 
 def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
     def read() -> Any:
+        if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in vars(owner):
+            return vars(owner)[name]
         return getattr(owner, name, MISSING)
 
     def write(value: Any) -> None:
         if value is MISSING:
-            if hasattr(owner, name):
+            if name in getattr(owner, "__dict__", ()) or hasattr(owner, name):
                 delattr(owner, name)
         else:
             setattr(owner, name, value)

@@ -41,7 +41,7 @@ class Trace:
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
     told of each function that is converted because traced code calls it. `refusal` is an error that the traced code
     may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
-    that they had.
+    that they had, `stand_ins` those that have something else for an attribute, with what they had.
     """
 
     root: Region
@@ -63,6 +63,7 @@ class Trace:
     watch: Any = None
     refusal: BaseException | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
+    stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     scope: str = ""
     converts: bool = True
 
@@ -77,12 +78,14 @@ class Trace:
 
 @dataclass(eq=False)
 class Region:
-    """A graph being recorded. `captures` maps outer values to this graph's parameters, in order."""
+    """A graph being recorded. `captures` maps outer values to this graph's parameters, in order; `most_iterations` is
+    what the body of a loop sets to have it end."""
 
     graph: Graph
     parent: Region | None = None
     captures: dict[Value, Value] = field(default_factory=dict)
     journal: Journal | None = None
+    most_iterations: Any = None
     _trace: Trace | None = None
 
     @property

@@ -7,12 +7,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autoconv.errors import ItemAssignmentError, OperatorNotAllowedInGraphError
+from autoconv.errors import InaccessibleTensorError, ItemAssignmentError, OperatorNotAllowedInGraphError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.runtime import taping
-from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.recording import COMPILE, current_region, defined_at
 from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.tensor_methods import TensorMethods
 
@@ -282,7 +282,8 @@ class SymbolicTensor(Tensor):
 
     def __len__(self) -> int:
         shape = self.type.shape
-        if shape and isinstance(shape[0], int):
+        region = current_region()
+        if shape and isinstance(shape[0], int) and region is not None and region.trace.converts:
             return shape[0]
         raise TypeError(
             f"len is not well defined for a symbolic Tensor ({self.name}). "
@@ -290,6 +291,8 @@ class SymbolicTensor(Tensor):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if current_region() is None:
+            raise left_behind(self)
         raise NotImplementedError(
             f"Cannot convert a symbolic autoconv.Tensor ({self.name}) to a numpy array. This error may indicate "
             "that you're trying to pass a Tensor to a NumPy call, which is not supported. Use the op of that meaning "
@@ -339,6 +342,15 @@ def _of_origin(tensor: Tensor, name: str) -> Any:
         if isinstance(tensor, SymbolicTensor):
             remedy = ": variables are assigned; where a tensor chooses between variables, assign in each branch"
     raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}{remedy}", name=name, obj=tensor)
+
+
+def left_behind(tensor: SymbolicTensor) -> InaccessibleTensorError:
+    """What the use of a tensor raises that tracing left where Python holds it, when nothing is traced any more."""
+    return InaccessibleTensorError(
+        f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or autoconv "
+        f"collections to access it.{defined_at(tensor.value_in_graph)}It belongs to the traced function "
+        f"{tensor.graph.name!r}, and ops run at once here: return it from there."
+    )
 
 
 class TensorReference:

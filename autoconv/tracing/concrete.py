@@ -12,7 +12,7 @@ from autoconv.config import SETTINGS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.layout import Arms, Instance, Layout, Leaf, Parts, Static, leaf_types, rebuild
+from autoconv.operators.layout import Arms, Grown, Instance, Layout, Leaf, Parts, Static, leaf_types, rebuild
 from autoconv.runtime import taping
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
@@ -222,6 +222,8 @@ def _layout_text(layout: Layout) -> str:
     if isinstance(layout, Instance):
         held = [f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True)]
         return f"{layout.kind.__name__}[{', '.join(held)}]"
+    if isinstance(layout, Grown):
+        return f"List[{_layout_text(layout.element)}, ...]"
     if isinstance(layout, Arms):
         return " | ".join(map(_layout_text, layout.arms))
     return repr(layout.value) if isinstance(layout, Static) else "never"

@@ -27,6 +27,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,
     ("autoconv/emit/function.py", "no code for …"): CANNOT,
     ("autoconv/operators/layout.py", "… is not an arm of …"): CANNOT,
+    ("autoconv/operators/layout.py", "a value is of several kinds that are one kind on another pat"): CANNOT,
     (
         "autoconv/operators/layout.py",
         "… has no common type on two paths: …",
@@ -39,11 +40,10 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/patterns.py", "…() accepts … positional sub-patterns (… given)"): "Python's own words",
     ("autoconv/operators/items.py", "a tensor decides which … this is, and its attribute … is cha"): ONLY_COMPILE,
     ("autoconv/operators/variants.py", "…"): PASSED_ON,
-    ("autoconv/runtime/containers.py", "a … is changed that a tensor decides to return"): ONLY_COMPILE,
-    ("autoconv/runtime/containers.py", "a … that is gone over moves into the graph"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it calls the method … of, and cannot"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it takes … of, and cannot run its co"): ONLY_COMPILE,
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",
+    ("autoconv/operators/attributes.py", "…"): "Python's own words",
     ("autoconv/operators/builtins.py", "type numpy.ndarray doesn't define __round__ method"): ONLY_COMPILE,
     ("autoconv/operators/functions.py", "… is given a name that only the running graph knows"): ONLY_COMPILE,
     ("autoconv/runtime/array_methods.py", "the method … of an array …"): ONLY_COMPILE,
@@ -154,4 +154,5 @@ def test_exceptions_are_needed():
 
 @pytest.mark.parametrize("cls", sorted(REFUSALS - {"RunPlain", "AutoconvError"}))
 def test_every_class_is_shown(cls):
-    assert f"autoconv.errors.{cls}: " in TEXTS or cls in ("SourceError", "TargetError")
+    # files and names that are not there are the command's business, and no pass refuses a construct now
+    assert f"autoconv.errors.{cls}: " in TEXTS or cls in ("SourceError", "TargetError", "UnsupportedError")
