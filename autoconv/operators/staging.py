@@ -78,6 +78,7 @@ class Recorded:
     written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
     diverges: bool = False
+    wrote: bool = False  # of the test of a loop: whether it changes any state
 
     def value_of(self, spot: Spot) -> Any:
         return NEVER if self.diverges else self.written[spot.key] if spot.key in self.written else spot.read()
@@ -422,6 +423,8 @@ def stage_loop(
         titles = [*names, *(spot.name for spot in spots.values())]
         with unnoted_changes(body, state, current_place()):
             checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count)
+        if checked.wrote:
+            return _tested_in_body(test, body, state, names)
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
         widened = [
@@ -474,13 +477,30 @@ def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], s
     return stage_arms(truth(first), [first_and_rest, lambda *values: values], state, names)
 
 
+def _tested_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
+    """A loop whose test writes lists, attributes or outer names, which are state of the body alone: the test is made
+    before the loop, and again at the end of each iteration."""
+    from autoconv.operators.conditionals import truth
+
+    def step(*values: Any) -> tuple[Any, ...]:
+        after = _as_tuple(body(*values[:-1]))
+        return (*after, truth(test(*after), "while loop"))
+
+    first = truth(test(*state), "while loop")
+    return stage_loop(lambda *values: values[-1], step, (*state, first), (*names, "the test of the loop"))[:-1]
+
+
 def _record_iteration(
     parent: Region, test: Any, body: Body, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int
 ) -> tuple[Recorded, Recorded, list[Callable[[], None]]]:
     """The test and the body recorded for these layouts, and what they printed meanwhile."""
     outer_output, parent.trace.pending_output = parent.trace.pending_output, []
     try:
-        checked = record_body(parent, "while_cond", lambda region: [_test(region, test, layouts, spots, count)], 1)
+        bound: dict[Any, Any] = {}
+        checked = record_body(parent, "while_cond", lambda region: [_test(region, test, layouts, spots, count, bound)], 1)
+        checked.wrote = any(
+            key not in bound or not _same_contents(checked.written[key], bound[key]) for key in checked.spots
+        )
         stepped = record_body(parent, "while_body", lambda region: _step(region, body, layouts, spots, count), count)
     finally:
         shown, parent.trace.pending_output = parent.trace.pending_output, outer_output
@@ -498,10 +518,19 @@ def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], cou
     return values[:count]
 
 
-def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int) -> Any:
+def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int, bound: dict[Any, Any]) -> Any:
+    """The test for state of those layouts; `bound` takes what its spots hold before."""
     from autoconv.operators.conditionals import truth
 
-    return truth(test(*_bind(region, layouts, spots, count)), "while loop")
+    values = _bind(region, layouts, spots, count)
+    bound.update((key, spot.read()) for key, spot in spots.items())
+    return truth(test(*values), "while loop")
+
+
+def _same_contents(now: Any, before: Any) -> bool:
+    if type(now) is tuple and type(before) is tuple:
+        return _same_items(now, before)
+    return now is before or (type(now) is frozenset and now == before)
 
 
 def _step(region: Region, body: Any, layouts: Any, spots: Any, count: int) -> Sequence[Any]:
