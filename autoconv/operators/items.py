@@ -127,6 +127,8 @@ def _kind(item: Any) -> Any:
 
 def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     """`x[i][j] = value` for the path (i, j): what `x` is then. Tensors are replaced, the rest is changed in place."""
+    if value is _UNCHANGED:
+        return x
     index, *rest = path
     if rest:
         inner = get_item(x, index)
@@ -146,6 +148,14 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return x
     x[index] = value
     return x
+
+
+_UNCHANGED = object()
+
+
+def replaced(held: Any, changed: Any) -> Any:
+    """What `x[i]` is to be once an item in it was written: unless that was a tensor, it is there already."""
+    return _UNCHANGED if held is changed else changed
 
 
 def _is_compiled() -> bool:
@@ -175,6 +185,8 @@ def _in_place(x: Any, what: str) -> None:
 
 def set_item_of(owner: Any, attribute: str, path: tuple[Any, ...], value: Any) -> None:
     """`owner.attribute[i] = value`."""
+    if value is _UNCHANGED:
+        return
     x = getattr(owner, attribute)
     new = set_item(x, path, value)
     if new is not x:
