@@ -35,10 +35,6 @@ from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 slice = builtins.slice  # `ag__.slice(a, b, c)` in emitted code
-imatmul, itruediv, ifloordiv, imod, ipow = (
-    operator.imatmul, operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow,
-)  # fmt: skip
-ilshift, irshift = operator.ilshift, operator.irshift
 
 
 def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -47,13 +43,27 @@ def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def augment(x: Any, value: Any) -> Any:
         if isinstance(x, (list, dict, set)):
             _about_to_write(x)
-        return change(x, value)
+        try:
+            return change(x, value)
+        except TypeError as error:
+            operands = getattr(error, "_autoconv_operands", None)
+            if operands is not None:  # what Python says of the operator, it says otherwise of `+=`
+                try:
+                    change(*operands)
+                except TypeError as told:
+                    error.args = told.args
+            raise
 
     return augment
 
 
-iadd, isub, imul = map(_augmenting, (operator.iadd, operator.isub, operator.imul))
-iand, ior, ixor = map(_augmenting, (operator.iand, operator.ior, operator.ixor))
+iadd, isub, imul, iand, ior, ixor, imatmul, itruediv, ifloordiv, imod, ipow, ilshift, irshift = map(
+    _augmenting,
+    (
+        operator.iadd, operator.isub, operator.imul, operator.iand, operator.ior, operator.ixor, operator.imatmul,
+        operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow, operator.ilshift, operator.irshift,
+    ),
+)  # fmt: skip
 
 
 def get_item(x: Any, index: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from autoconv.runtime.objects import box
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import Tensor
-from autoconv.runtime.tensor_methods import TensorMethods
+from autoconv.runtime.tensor_methods import TensorMethods, is_in_place
 
 
 def raise_if(condition: Any, error: BaseException) -> None:
@@ -125,8 +126,11 @@ def _kind(value: Any) -> str:
 
 def _forward(name: str) -> Any:
     function = _FUNCTIONS.get(name)
+    changing = getattr(operator, f"__i{name[2:]}", None)
 
     def method(self: Variant, *arguments: Any) -> Any:
+        if changing is not None and is_in_place(sys._getframe(1)):
+            return distribute(changing, self, *arguments)
         if function is not None:
             return distribute(function, self, *arguments)
         return getattr(payload(self, name), name)(*arguments)

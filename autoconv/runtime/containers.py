@@ -6,6 +6,7 @@ is depends on a tensor, it moves into the graph (`materialise`) and every operat
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,8 @@ from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, bu
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import plain_kind
+from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.tensor_methods import refuse_as_python
 
 
 class Traced:
@@ -203,6 +206,8 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
+            if name == "__add__" and type(args[0]) is SymbolicTensor:
+                refuse_as_python(operator.add, self, args[0])
             if name == "__iter__":
                 return _known_items(self, own(self))
             if name in _CHANGING:
