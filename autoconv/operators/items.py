@@ -13,12 +13,12 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
-from autoconv.operators.conditionals import if_exp, not_, note_cells, or_
+from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.layout import Variant
-from autoconv.operators.variants import distribute, is_absent, is_arm, payload, raise_if
+from autoconv.operators.variants import distribute, is_absent, payload, raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, note_container, traced
-from autoconv.runtime.convert import as_tensor, weak_dtype
+from autoconv.runtime.convert import weak_dtype
 from autoconv.runtime.journal import attribute_spot, cells_spots
 from autoconv.runtime.objects import (
     SymbolicObject,
@@ -27,7 +27,6 @@ from autoconv.runtime.objects import (
     constant_object,
     holds_symbols,
     record_object,
-    truth_of,
     unboxed,
 )
 from autoconv.runtime.recording import COMPILE, current_region
@@ -343,66 +342,6 @@ def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
         check(getter, f"the outer name {names[0]!r} is written", cells_spots(getter, setter, names))
 
 
-def in_(item: Any, container: Any) -> Any:
-    """`item in container`; a tensor among the two makes it a tensor."""
-    if current_region() is not None and _is_compiled():
-        if type(item) is Variant or type(container) is Variant:
-            return distribute(lambda i, c: in_(i, c), item, container)
-        if type(item) is SymbolicObject or type(container) is SymbolicObject or heap_of(container) is not None:
-            return truth_of(apply_object("contains", container, item))
-        mapped = isinstance(container, (dict, set, frozenset, str, bytes))
-        if (mapped and holds_symbols((item, container))) or holds_objects(container):
-            return truth_of(apply_object("contains", container, item))
-    if current_region() is None or not (isinstance(item, (SymbolicTensor, Variant)) or _symbolic_inside(container)):
-        if as_tensor(container) is not None:
-            return bool(
-                dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False)
-            )
-        return item in container
-    if as_tensor(container) is not None:
-        return dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False)
-    if isinstance(container, (list, tuple, set, frozenset, range, dict)):
-        result: Any = False
-        for other in container:
-            found = other == item
-            result = or_(result, functools.partial(_kept, found))
-        return result
-    return item in container
-
-
-def not_in(item: Any, container: Any) -> Any:
-    found = in_(item, container)
-    return not_(found)
-
-
-def _symbolic_inside(container: Any) -> bool:
-    if isinstance(container, (list, tuple)):
-        return any(isinstance(item, (SymbolicTensor, Variant)) for item in container)
-    return isinstance(container, SymbolicTensor)
-
-
-def is_(a: Any, b: Any) -> Any:
-    if a is b and not isinstance(a, (bool, int, float)):
-        return True
-    if current_region() is not None and (_is_graph_object(a) or _is_graph_object(b)):
-        return truth_of(apply_object("is", a, b))
-    if type(a) is Variant or type(b) is Variant:
-        return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
-    if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
-        region = current_region()
-        if region is not None and a is not b and a is not None and b is not None:
-            _outside_effect(region, a, "a number is compared by identity")
-    return a is b
-
-
-def _is_graph_object(x: Any) -> bool:
-    return type(x) is SymbolicObject or heap_of(x) is not None
-
-
-def holds_objects(container: Any) -> bool:
-    return isinstance(container, (list, tuple)) and any(type(item) is SymbolicObject for item in container)
-
-
 def new(container: Any) -> Any:
     """A list, dict or set that was just made: under trace one that may depend on what the graph computes."""
     return container if current_region() is None else traced(container)
@@ -421,8 +360,3 @@ def new_set(*items: Any) -> Any:
     if current_region() is not None and holds_symbols(items):
         return build_object("set", items)
     return new(set(items))
-
-
-def is_not(a: Any, b: Any) -> Any:
-    same = is_(a, b)
-    return dispatch.apply("logical_not", same) if isinstance(same, Tensor) else not same

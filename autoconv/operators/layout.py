@@ -121,7 +121,10 @@ def layout_of(value: Any, region: Region) -> Layout:
     if isinstance(value, SymbolicTensor):
         return Leaf(region.lift(value.value_in_graph).type)
     if isinstance(value, Variant):
-        return Arms(tuple(layout_of(v, region) for v in value.values))
+        arms = tuple(layout_of(v, region) for v in value.values)
+        if sum(map(is_object_layout, arms)) > 1:  # lists that moved into the graph since
+            return Leaf(ObjectType(), as_object)
+        return Arms(arms)
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) not in PLAIN:
         return Leaf(_as_value(wrapper(value), region).type, value.__autoconv_wrap__())

@@ -10,6 +10,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.builtins import OVERRIDES
+from autoconv.operators.by_key import BY_KEY
 from autoconv.operators.comprehensions import collected
 from autoconv.operators.consumers import LATE, extend, is_deferred
 from autoconv.operators.functions import AS_STATEMENTS
@@ -48,10 +49,14 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
                 return extend(owner, args[0])
             args = (collected(args[0]),) if function.__name__ == "join" else args
         if isinstance(owner, (str, bytes, dict, set, frozenset, list, tuple)) and type(owner) not in PLAIN:
-            if holds_symbols((*args, *kwargs.values())) and function.__name__ not in ("append", "extend", "insert"):
+            compares = function.__name__ in ("index", "count") and holds_symbols((owner,))
+            known = not compares and not holds_symbols((*args, *kwargs.values()))
+            if not known and function.__name__ not in ("append", "extend", "insert"):
                 operands = [owner, *args, *kwargs.values()]
                 return record_object("object_method", operands, name=function.__name__, keywords=tuple(kwargs))
             return _made(otherwise(*args, **kwargs))
+        if function in BY_KEY and callable(kwargs.get("key")):
+            return BY_KEY[function](*args, **kwargs)
         late = otherwise is function and function in _TEXTS and any(isinstance(x, SymbolicTensor) for x in args)
         if type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
             return _plain_call(otherwise, args, kwargs)

@@ -497,7 +497,8 @@ def _record_iteration(
     outer_output, parent.trace.pending_output = parent.trace.pending_output, []
     try:
         bound: dict[Any, Any] = {}
-        checked = record_body(parent, "while_cond", lambda region: [_test(region, test, layouts, spots, count, bound)], 1)
+        tested = lambda region: [_test(region, test, layouts, spots, count, bound)]
+        checked = record_body(parent, "while_cond", tested, 1)
         checked.wrote = any(
             key not in bound or not _same_contents(checked.written[key], bound[key]) for key in checked.spots
         )

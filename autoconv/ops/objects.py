@@ -54,6 +54,7 @@ _MAKING: dict[str, Callable[..., Any]] = {
     "sorted": builtins.sorted, "reversed": builtins.reversed, "enumerate": builtins.enumerate, "zip": builtins.zip,
     "divmod": builtins.divmod, "sum": builtins.sum, "min": builtins.min, "max": builtins.max,
     "range": builtins.range, "next": builtins.next, "iter": builtins.iter, "bytes": builtins.bytes,
+    "last": operator.itemgetter(-1), "last_of_each": lambda rows: [row[-1] for row in rows],
 }  # fmt: skip
 _CHANGING: dict[str, Callable[..., Any]] = {"setitem": operator.setitem, "delitem": operator.delitem}
 _READING: dict[str, Callable[..., Any]] = {

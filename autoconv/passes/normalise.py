@@ -277,7 +277,7 @@ class _Outside(Container[str]):
 
 
 def _can_be_put_back(item: Any) -> bool:
-    """Whether an item is one of a name or its attribute, and its indices can be evaluated before what they are indices of."""
+    """Whether an item is one of a name or its attribute, and its indices can be evaluated before anything else."""
     while isinstance(item, gast.Subscript):
         if contains(item.slice, gast.Call) or contains(item.slice, gast.NamedExpr):
             return False

@@ -61,7 +61,7 @@ def _sample(value: Any) -> tuple[Any] | None:
     kind = getattr(type(value), "__autoconv_plain__", type(value))
     if kind in _NO_OPERANDS:
         return (None if value is None else kind(),)
-    if not hasattr(value, "value_in_graph") or not value.weak:
+    if not isinstance(value, TensorMethods) or not hasattr(value, "value_in_graph") or not value.weak:  # type: ignore[attr-defined]
         return None
     return (value.type.dtype.numpy.type(1).item(),)
 
