@@ -130,12 +130,16 @@ def _forward(name: str) -> Any:
 
     def method(self: Variant, *arguments: Any) -> Any:
         if changing is not None and is_in_place(sys._getframe(1)):
-            return distribute(changing, self, *arguments)
+            return distribute(lambda x, y: (function if _is_array(x) else changing)(x, y), self, *arguments)
         if function is not None:
             return distribute(function, self, *arguments)
         return getattr(payload(self, name), name)(*arguments)
 
     return method
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Tensor) and not x.weak
 
 
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "xor")
