@@ -19,6 +19,7 @@ from autoconv.operators.conditionals import (
     test,
 )
 from autoconv.operators.deferred import raising
+from autoconv.operators.displays import SPREAD, new, new_dict, new_set, spread, unpacked
 from autoconv.operators.items import (
     augment_item_of,
     context,
@@ -38,9 +39,6 @@ from autoconv.operators.items import (
     isub,
     itruediv,
     ixor,
-    new,
-    new_dict,
-    new_set,
     replaced,
     set_attr,
     set_item,
@@ -105,8 +103,8 @@ __all__ = [
     "iterate", "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "le", "leaves", "list_of", "lt", "managed",
     "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_", "not_in", "operand",
     "or_", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr", "set_item", "set_item_in",
-    "set_item_of", "set_of", "shared", "slice", "switch_stmt", "test", "text", "Undefined", "unwound", "watch",
-    "watched", "while_stmt",
+    "set_item_of", "set_of", "shared", "slice", "SPREAD", "spread", "switch_stmt", "test", "text", "Undefined",
+    "unpacked", "unwound", "watch", "watched", "while_stmt",
 ]  # fmt: skip
 
 # What plain values may make raise, by how it is called.

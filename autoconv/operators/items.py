@@ -23,7 +23,6 @@ from autoconv.runtime.journal import attribute_spot, cells_spots
 from autoconv.runtime.objects import (
     SymbolicObject,
     apply_object,
-    build_object,
     constant_object,
     holds_symbols,
     record_object,
@@ -345,18 +344,3 @@ def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
 def new(container: Any) -> Any:
     """A list, dict or set that was just made: under trace one that may depend on what the graph computes."""
     return container if current_region() is None else traced(container)
-
-
-def new_dict(*parts: Any) -> Any:
-    """A dict of key, value, key, value …, evaluated in that order."""
-    keys = parts[::2]
-    if current_region() is not None and holds_symbols(keys):
-        return build_object("dict", zip(keys, parts[1::2], strict=True))
-    return new(dict(zip(keys, parts[1::2], strict=True)))
-
-
-def new_set(*items: Any) -> Any:
-    """A set of these items."""
-    if current_region() is not None and holds_symbols(items):
-        return build_object("set", items)
-    return new(set(items))

@@ -2,10 +2,10 @@
 may be tuples or lists become operators too.
 
     def f(a, b):
-        return (a, b) < (b, 0) if a > 1 and not b else a in (1, 2)
+        return a < b if b and not a else a in (1, 2)
     # becomes
     def f(a, b):
-        return ag__.if_exp(ag__.and_(a > 1, lambda: ag__.not_(b)), lambda: ag__.lt((a, b), (b, 0)), lambda: ag__.in_(a, (1, 2)))
+        return ag__.if_exp(ag__.and_(b, lambda: ag__.not_(a)), lambda: ag__.lt(a, b), lambda: ag__.in_(a, (1, 2)))
 """
 
 from __future__ import annotations

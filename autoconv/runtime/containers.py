@@ -7,6 +7,7 @@ is depends on a tensor, it moves into the graph (`materialise`) and every operat
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -214,7 +215,7 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
                 note_container(self)
             return traced(own(self, *args, **kwargs))
         if name == "__iter__":
-            return iter(self._heap)
+            return self._heap.unpack_for(sys._getframe(1))
         if name in _REFUSED:
             raise StagingError(f"a {plain.__name__} that only the running graph knows is {_REFUSED[name]} by Python")
         if name in _OPERATORS:

@@ -67,7 +67,11 @@ class SymbolicObject:
 
     def __iter__(self) -> Iterator[Any]:
         """What unpacking takes: the names that are assigned say how many items there have to be."""
-        counts = _names_unpacked(sys._getframe(1))
+        return self.unpack_for(sys._getframe(1))
+
+    def unpack_for(self, frame: Any) -> Iterator[Any]:
+        """The items for the names that the frame is assigning to."""
+        counts = _names_unpacked(frame)
         if counts is None:
             _refuse("iterated over by Python itself")
         count, star = counts
