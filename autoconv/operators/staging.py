@@ -224,6 +224,9 @@ def stage_arms(
         titles = [*names, *(spot.name for spot in spots.values())]
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
         columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
+        arms_values = zip(recorded, zip(*columns, strict=True), strict=True) if columns else ()
+        if any([move_shared(parent, arm, values) for arm, values in arms_values]):
+            continue
         layouts = [_joined(column, recorded, title) for column, title in zip(columns, titles, strict=True)]
         refuse_changed_copies(parent, spots.values())
         if not move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
@@ -287,6 +290,23 @@ def move_into_graph(
     return found
 
 
+def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any]) -> bool:
+    """Moves lists, dicts and sets that several of the values hold into the graph, where they stay one. Says whether any
+    was there before the arm, which then has to be recorded again."""
+    if parent.contract != COMPILE:
+        return False
+    seen: set[int] = set()
+    found = False
+    for part in [part for value in values for part in mutable_parts(value)]:
+        if id(part) in seen and type(part) in PLAIN and heap_of(part) is None:
+            before = arm is None or parent.is_inside(part._home)
+            with recording(parent if arm is None or before else arm.region):
+                materialise(part)
+            found |= before
+        seen.add(id(part))
+    return found
+
+
 def _move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]) -> bool:
     """As `move_into_graph`, for what a loop's body was seen to write for the first time."""
     columns, layouts = [], []
@@ -322,6 +342,8 @@ def _check_alias(region: Region, body: Any, value: Any, name: str) -> None:
     if name.startswith("retval_"):  # what a function returns has no other name any more, unless something changes it
         for part in mutable_parts(value):
             if type(part) in PLAIN:
+                if part._outside:  # the result has to be the argument itself
+                    region.trace.outside_effect(part, "a tensor decides whether an argument is returned")
                 region.trace.frozen[id(part)] = part
         return
     parts = {id(part) for part in mutable_parts(value)}
@@ -416,6 +438,7 @@ def stage_loop(
     assert parent is not None
     spots = dict(spots or {})
     count = len(names)
+    move_shared(parent, None, state)
     layouts = [state_layout(value, parent) for value in state]
     for turn in range(_ROUNDS):
         initial = [*state, *(spot.read() for spot in spots.values())]
@@ -427,6 +450,7 @@ def stage_loop(
             return _tested_in_body(test, body, state, names)
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
+        shared = move_shared(parent, stepped, after)
         widened = [
             join_layouts(layout, NEVER if value is NEVER else layout_of(value, stepped.region), title, parent.contract)
             for layout, value, title in zip(layouts, after, titles, strict=True)
@@ -440,6 +464,7 @@ def stage_loop(
             ]
         columns = [[value] for value in initial]
         moved = move_into_graph(parent, columns, widened, list(spots.values()), count)
+        moved |= shared
         moved |= _move_new_into_graph(parent, stepped, list(new.values()))
         if moved:
             spots = {key: spot for key, spot in spots.items() if heap_of(spot.owner) is None}

@@ -37,6 +37,7 @@ from autoconv.operators.staging import (
     cannot_be_caught,
     is_about_program,
     move_into_graph,
+    move_shared,
     record_raise,
     refuse_changed_copies,
     stage_arms,
@@ -280,6 +281,7 @@ class Trial:
         body = self.body
         spots = [*self.cells, *body.spots.values()]
         values = [*body.results, *(body.written[key] for key in body.spots)]
+        move_shared(self.region, body, values)
         layouts = [layout_of(value, body.region) for value in values]
         with recording(body.region):
             body.region.graph.outputs = [
@@ -360,7 +362,8 @@ class Trial:
         known = {spot.key for spot in self.cells}
         while inside is not None and inside is not self.parent:
             for key, spot in (inside.journal.spots if inside.journal is not None else {}).items():
-                if key not in known and type(spot.owner) not in PLAIN:
+                inside_body = spot.home is not None and spot.home.is_inside(self.region)
+                if key not in known and type(spot.owner) not in PLAIN and not inside_body:
                     known.add(key)
                     yield spot
             inside = inside.parent
@@ -421,11 +424,10 @@ class Trial:
         columns = [[_named(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(self.cells)]
         columns += [[arm.value_of(spot) for arm in arms] for spot in spots]
         titles = [spot.name for spot in (*self.cells, *spots)]
-        layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
-        refuse_changed_copies(parent, spots)
         with recording(parent):
-            if self._moves(length, columns, layouts, spots, written):
+            if self._moves(length, arms, columns, titles, spots, written):
                 return False
+            layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
             written.hand_on(before)
             for position, arm in enumerate(arms):
                 with recording(arm.region):
@@ -454,11 +456,17 @@ class Trial:
                     spot.write(value)
         return True
 
-    def _moves(self, length: int, columns: Any, layouts: Any, spots: Any, written: Journal) -> bool:
+    def _moves(
+        self, length: int, arms: Any, columns: Any, titles: Any, spots: Any, written: Journal
+    ) -> bool:
         """Moves lists that a tensor decides over into the graph, in front of the statement."""
         nodes = self.parent.graph.nodes
         mark = len(nodes)
-        if not move_into_graph(self.parent, columns, layouts, spots, len(self.cells)):
+        values = list(zip(*columns, strict=True))
+        shared = [move_shared(self.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
+        layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+        refuse_changed_copies(self.parent, spots)
+        if not any(shared) and not move_into_graph(self.parent, columns, layouts, spots, len(self.cells)):
             return False
         nodes[length:mark] = []
         written.roll_back()
