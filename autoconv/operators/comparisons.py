@@ -9,8 +9,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.operators.conditionals import if_exp, is_staged, not_, or_, truth, users_method
+from autoconv.operators.conditionals import if_exp, if_stmt, is_staged, not_, or_, truth, users_method
 from autoconv.operators.layout import Variant
+from autoconv.operators.lazy import Lazy
+from autoconv.operators.loops import for_source
+from autoconv.operators.names import BREAK, NORMAL
 from autoconv.operators.variants import distribute, is_arm
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, heap_of
@@ -158,6 +161,8 @@ def in_(item: Any, container: Any) -> Any:
         own = users_method(container, "__contains__")
         if own is not None:
             return truth(own(container, item))
+        if type(container) is Lazy:
+            return _among(item, container)
         if users_method(container, "__iter__") is not None and not hasattr(type(container), "__contains__"):
             container = tuple(container)
     if as_tensor(container) is not None:
@@ -190,6 +195,16 @@ def _found(item: Any, others: tuple[Any, ...], position: int) -> Any:
         if same:
             return True
     return False
+
+
+def _among(item: Any, values: Lazy) -> Any:
+    """Whether a generator gives the item, which is asked for no more values then."""
+
+    def body(other: Any, *state: Any) -> Any:
+        return if_stmt(same_or_equal(other, item), lambda *_: (True, BREAK), lambda *state: state, state, names)
+
+    names = ("in", "its end")
+    return for_source(values, body, (False, NORMAL), names, exit="its end")[0]
 
 
 def not_in(item: Any, container: Any) -> Any:

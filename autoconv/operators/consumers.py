@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
+from autoconv.operators.attempts import Attempt
 from autoconv.operators.builtins import OVERRIDES, called
 from autoconv.operators.comprehensions import collected, collected_set, generator
 from autoconv.operators.conditionals import if_stmt
@@ -127,12 +128,39 @@ def _next(iterator: Any, *default: Any) -> Any:
     """next(): the first value of a loop that ends there."""
     if type(iterator) is not Lazy:
         return AS_STATEMENTS[builtins.next](iterator, *default)
+    if iterator.is_generated:
+        found = _next_in_python(iterator, default)
+        if found is not _TENSOR_DECIDES:
+            return found
     nothing = default[0] if default else Undefined("next")
     names = ("next", "its end")
     found, code = for_source(iterator, lambda item, *_: (item, BREAK), (nothing, NORMAL), names, exit="its end")
     if not default:
         if_stmt(code == NORMAL, _stop)
     return ld(found)
+
+
+_TENSOR_DECIDES = object()
+
+
+def _next_in_python(iterator: Lazy, default: tuple[Any, ...]) -> Any:
+    """The next value of a generator function that no tensor decides in before it."""
+    begins = iterator.begins
+    trial = Attempt()
+    try:
+        found = builtins.next(iterator, *default)
+    except StagingError:
+        if not begins:
+            trial.keep()
+            raise
+        trial.undo()
+        iterator.begin_again()
+        return _TENSOR_DECIDES
+    except BaseException:
+        trial.keep()
+        raise
+    trial.keep()
+    return found
 
 
 def _stop() -> NoReturn:

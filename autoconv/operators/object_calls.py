@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autoconv.errors import StagingError
@@ -43,6 +43,10 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
                 lambda *all_: apply(*all_[:count], **dict(zip(names, all_[count:], strict=True))),
                 *args, *kwargs.values(),
             )  # fmt: skip
+        if function in _TAKING_ALL and len(args) == 1 and isinstance(args[0], Iterator) and not is_deferred(args[0]):
+            args = (list(args[0]),)
+            if function is dict and holds_symbols(args[0]) and not kwargs:
+                return apply_object("dict", args[0])
         owner = getattr(function, "__self__", None)
         if isinstance(owner, (str, bytes, list)) and len(args) == 1 and is_deferred(args[0]):
             if function.__name__ == "extend":
@@ -63,6 +67,10 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
         return graph_call(function, args, kwargs)
 
     return apply
+
+
+# What goes over all of an iterator before anything else happens: it may as well be given a list.
+_TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
 
 
 def _plain_call(function: Any, args: Any, kwargs: Any) -> Any:

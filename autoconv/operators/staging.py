@@ -224,8 +224,8 @@ def stage_arms(
         titles = [*names, *(spot.name for spot in spots.values())]
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
         columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
-        arms_values = zip(recorded, zip(*columns, strict=True), strict=True) if columns else ()
-        if any([move_shared(parent, arm, values) for arm, values in arms_values]):
+        shared = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
+        if any(shared):
             continue
         layouts = [_joined(column, recorded, title) for column, title in zip(columns, titles, strict=True)]
         refuse_changed_copies(parent, spots.values())
