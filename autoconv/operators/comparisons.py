@@ -18,6 +18,7 @@ from autoconv.operators.variants import distribute, is_arm
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, heap_of
 from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, truth_of
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.tensor import SymbolicTensor, Tensor
@@ -165,6 +166,7 @@ def in_(item: Any, container: Any) -> Any:
             return _among(item, container)
         if users_method(container, "__iter__") is not None and not hasattr(type(container), "__contains__"):
             container = tuple(container)
+    refuse_number(container, "argument of type {!r} is not iterable")
     if as_tensor(container) is not None:
         found = dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False)
         return found if _is_symbolic(item) or _is_symbolic(container) else bool(found)

@@ -387,8 +387,10 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
         )
 
 
-def _same_items(now: tuple[Any, ...], before: tuple[Any, ...]) -> bool:
+def _same_items(now: Any, before: Any) -> bool:
     """Whether the contents of a container are the same objects."""
+    if type(now) is not tuple or type(before) is not tuple:
+        return now is before
     if len(now) != len(before):
         return False
     return all(
@@ -554,9 +556,7 @@ def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int, bound
 
 
 def _same_contents(now: Any, before: Any) -> bool:
-    if type(now) is tuple and type(before) is tuple:
-        return _same_items(now, before)
-    return now is before or (type(now) is frozenset and now == before)
+    return _same_items(now, before) or (type(now) is type(before) is frozenset and now == before)
 
 
 def _step(region: Region, body: Any, layouts: Any, spots: Any, count: int) -> Sequence[Any]:

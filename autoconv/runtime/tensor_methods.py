@@ -47,6 +47,22 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Non
         raise told from None
 
 
+def refuse_to_iterate(number: Any, frame: Any) -> None:
+    """Raises the TypeError that Python has for going over a number, where the frame does that."""
+    kind = type(number).__name__
+    instruction = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
+    words = {
+        "UNPACK_SEQUENCE": f"cannot unpack non-iterable {kind} object",
+        "UNPACK_EX": f"cannot unpack non-iterable {kind} object",
+        "LIST_EXTEND": f"Value after * must be an iterable, not {kind}",
+        "GET_ITER": f"{kind!r} object is not iterable",
+    }.get(instruction)
+    if words is not None:
+        error = TypeError(words)
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+
+
 def is_in_place(frame: Any) -> bool:
     """Whether the instruction that a frame is at is that of `x += y` or the like."""
     code, position = frame.f_code.co_code, frame.f_lasti
