@@ -12,6 +12,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.layout import Arms, Instance, Layout, Leaf, Parts, Static, leaf_types, rebuild
+from autoconv.ops.objects import NotAssigned
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
 from autoconv.runtime.shape import TensorSpec
@@ -63,8 +64,8 @@ class ConcreteFunction:
     @property
     def can_run_again(self) -> bool:
         """Whether a run that failed left nothing behind: no output, no write, no draw."""
-        lasting = Effects.WRITE | Effects.RANDOM
-        printing = {"print", "python_print", "py_call"}
+        lasting = Effects.RANDOM if _is_on_its_own(self.optimised) else Effects.WRITE | Effects.RANDOM
+        printing = {"print", "python_print", "object_print", "py_call"}
         return not any(node.effects & lasting or node.op.name in printing for node in self.optimised.walk())
 
     @property
@@ -172,6 +173,20 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
+
+
+def _is_on_its_own(graph: Graph) -> bool:
+    """Whether all that a graph writes to are objects that it made itself: it is given none that can change."""
+    if not all(isinstance(value.type, TensorType) for value in graph.parameters):
+        return False
+    given = (node.attributes["value"] for node in graph.walk() if node.op.name == "object_constant")
+    return all(map(_cannot_change, given))
+
+
+def _cannot_change(value: Any) -> bool:
+    if type(value) in (tuple, frozenset):
+        return all(map(_cannot_change, value))
+    return value is None or type(value) in (bool, int, float, complex, str, bytes, range, NotAssigned)
 
 
 def _layout_text(layout: Layout) -> str:
