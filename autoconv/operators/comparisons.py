@@ -47,6 +47,8 @@ def _ordering(name: str) -> Callable[[Any, Any], Any]:
     def compare(x: Any, y: Any) -> Any:
         if current_region() is None:
             return native(x, y)
+        if type(x) is Variant or type(y) is Variant:
+            return distribute(compare, x, y)
         if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
             refuse_as_python(native, x, y)
             return native(x, y)
@@ -83,12 +85,11 @@ def _of_parts(name: str, x: Any, y: Any) -> Any:
         return distribute(_COMPARISONS[name], x, y)
     for kind in (tuple, list):
         if _is_plain(x, kind, name) and _is_plain(y, kind, name):
-            if not (holds_symbols(_items(x)) or holds_symbols(_items(y))):
+            if not (_may_be_late(_items(x)) or _may_be_late(_items(y))):
                 return NotImplemented
             return _of_sequences(name, x, y, kind is not tuple)
     if isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)) and isinstance(x, tuple) != isinstance(y, tuple):
-        samples = [() if isinstance(value, tuple) else [] for value in (x, y)]
-        return getattr(operator, name)(*samples)
+        return _of_other_kinds(name, x, y)
     if dataclasses.is_dataclass(x) and type(x) is type(y) and _is_generated(getattr(type(x), f"__{name}__", None)):
         return _COMPARISONS[name](_fields(x), _fields(y))
     if dataclasses.is_dataclass(x) and type(x) is type(y) and name == "ne" and _is_generated(type(x).__eq__):
@@ -96,6 +97,25 @@ def _of_parts(name: str, x: Any, y: Any) -> Any:
     if isinstance(x, (dict, set)) and type(y) is SymbolicObject:
         return apply_object(name, x, y)
     return NotImplemented
+
+
+def _may_be_late(items: tuple[Any, ...]) -> bool:
+    """Whether only the running graph may know how items compare."""
+    return holds_symbols(items) or any(
+        users_method(item, "__eq__") is not None or (type(item) in (tuple, list, *PLAIN) and _may_be_late(_items(item)))
+        for item in items
+        if not isinstance(item, (dict, set))
+    )
+
+
+def _of_other_kinds(name: str, x: Any, y: Any) -> Any:
+    """A tuple compared with a list, which says in Python's words that there is no order."""
+    samples = [() if isinstance(value, tuple) else [] for value in (x, y)]
+    try:
+        return getattr(operator, name)(*samples)
+    except TypeError as error:
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise
 
 
 def _is_plain(x: Any, kind: type, name: str) -> bool:
@@ -170,7 +190,7 @@ def in_(item: Any, container: Any) -> Any:
     if as_tensor(container) is not None:
         found = dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False)
         return found if _is_symbolic(item) or _is_symbolic(container) else bool(found)
-    if isinstance(container, (list, tuple)) and holds_symbols((item, container)):
+    if isinstance(container, (list, tuple)) and (_may_be_late((item,)) or _may_be_late(_items(container))):
         return _found(item, _items(container), 0)
     if isinstance(container, (set, frozenset, range, dict)) and _is_symbolic(item):
         return _found(item, tuple(container), 0)

@@ -247,6 +247,9 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
     if type(owner) is SymbolicObject:
         record_object("object_set_attribute", [owner, value], name=attribute)
         return
+    if isinstance(getattr(type(owner), attribute, None), property):
+        setattr(owner, attribute, value)  # whose setter notes what it writes
+        return
     note_attribute(owner, attribute)
     setattr(owner, attribute, value)
     if _is_outside(region, owner):

@@ -43,7 +43,7 @@ from autoconv.operators.layout import (
 from autoconv.operators.names import Undefined
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Journal, Spot
-from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
+from autoconv.runtime.objects import StagedException, apply_object, as_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, place_of, span_of_error
 from autoconv.runtime.structure import mutable_parts
@@ -417,7 +417,10 @@ def _joined(column: list[Any], recorded: list[Recorded], title: str) -> Layout:
 def _is_another_name(column: list[Any], parent: Region | None) -> bool:
     """Whether a tensor decides that a name is another name of a list, dict or set that is there already."""
     there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
-    return bool(there) and any(v is not there[0] for v in column if not _is_nothing(v))
+    if not there:
+        return False
+    copied = heap_of(there[0]) is None and holds_symbols(there[0])  # what is known of it would be put together anew
+    return any(v is not there[0] for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
 
 
 def _is_nothing(value: Any) -> bool:

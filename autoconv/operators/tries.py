@@ -52,6 +52,7 @@ from autoconv.runtime.objects import (
     StagedException,
     SymbolicObject,
     apply_object,
+    box,
     box_array,
     constant_object,
     record_object,
@@ -267,12 +268,13 @@ class Trial:
         return Recorded(self.region, results, written, dict(journal.spots), diverges)
 
     def _finish_body(self, error: Exception | None) -> None:
-        self._stop_storing()
         if not any(map(is_catchable, self.region.graph.nodes)):
+            self._stop_storing()
             self._splice()
             return
         if error is not None:
-            record_raise(self.region, error)
+            record_raise(self.region, error)  # before which the variables are stored
+        self._stop_storing()
         self.body = self._close(diverges=error is not None)
         self.state = "failed" if error is not None else "normal"
         self.region = self._open("try_normal", self.parent)
@@ -374,6 +376,8 @@ class Trial:
         self.seen.setdefault(spot.key, []).append(_kept_layout(value, region))
         self.spots.setdefault(spot.key, spot)
         kept = list(self.seen).index(spot.key)
+        if isinstance(self.seen[spot.key][-1], Static) and _is_owned(value, region):
+            return  # the object that it was before the body, unless another was stored as well
         apply_object("setitem", self.frame, kept, _boxable(value, spot.name))
 
     def _stop_storing(self) -> None:
@@ -400,6 +404,9 @@ class Trial:
             joined = join_layouts(joined, layout, name, self.parent.contract)
         if isinstance(joined, Static):
             return joined.value
+        for layout in layouts:
+            if isinstance(layout, Static) and _is_owned(layout.value, self.parent):
+                box(layout.value)  # which refuses it: it was not stored
         found = record_object("object_method", [self.frame, position, _boxable(before, name)], name="get")
         number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
         if number:
@@ -476,8 +483,11 @@ class Trial:
         """The handlers as arms of a cond on the first clause that takes the exception; the last raises it again."""
         handler = self.handler
         again = subregion(handler, "not_caught")
+        trace = self.parent.trace
         with recording(again):
+            told, trace.before_node = trace.before_node, []  # what variables hold was stored where it was raised
             again.record("object_raise", [again.lift(self.error.value_in_graph)], {})
+            trace.before_node = told
             again.graph.outputs = [again.record("absent", [], {"type": leaf}).results[0] for leaf in types]
         regions = [*(end.region for end in self.ends), again]
         with recording(handler):
@@ -547,6 +557,12 @@ def _outermost(value: Value, back: dict[Value, Value], outer: Region) -> Value:
     """The value of the outer region that a parameter of a spliced one stood for."""
     found = back.get(value)
     return value if found is None else outer.lift(found)
+
+
+def _is_owned(value: Any, region: Region) -> bool:
+    """Whether it is an object of the user's that the traced code made."""
+    owned = region.trace.owned
+    return owned is not None and id(value) in owned
 
 
 def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:

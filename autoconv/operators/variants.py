@@ -17,7 +17,7 @@ from autoconv.runtime.objects import box
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import Tensor
-from autoconv.runtime.tensor_methods import TensorMethods, is_in_place
+from autoconv.runtime.tensor_methods import TensorMethods, is_in_place, refuse_as_python
 
 
 def raise_if(condition: Any, error: BaseException) -> None:
@@ -142,9 +142,18 @@ def _is_array(x: Any) -> bool:
     return isinstance(x, Tensor) and not x.weak
 
 
+def _ordering(compare: Any) -> Any:
+    def ordered(x: Any, y: Any) -> Any:
+        refuse_as_python(compare, x, y)
+        return compare(x, y)
+
+    return ordered
+
+
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "xor")
 _FUNCTIONS: dict[str, Any] = {f"__{name}__": getattr(operator, name) for name in _BINARY}
-_FUNCTIONS.update({f"__{name}__": getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")})
+_FUNCTIONS.update({"__eq__": operator.eq, "__ne__": operator.ne})
+_FUNCTIONS.update({f"__{name}__": _ordering(getattr(operator, name)) for name in ("lt", "le", "gt", "ge")})
 _FUNCTIONS.update({f"__{name}__": getattr(operator, name) for name in ("neg", "pos", "abs", "invert", "getitem")})
 _FUNCTIONS.update({"__and__": operator.and_, "__or__": operator.or_, "__divmod__": divmod, "__round__": round})
 _FUNCTIONS.update(

@@ -77,6 +77,7 @@ KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
 PLAIN: dict[type, type] = {traced: plain for plain, traced in KINDS.items()}
 for _traced, _plain in PLAIN.items():
     _traced.__autoconv_plain__ = _plain  # type: ignore[attr-defined]
+    _traced.__name__ = _plain.__name__  # what messages of Python's call it
 
 
 def traced(container: Any) -> Any:

@@ -38,6 +38,8 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Non
     (first,), (second,) = samples  # type: ignore[misc]
     if is_in_place(sys._getframe(2)):
         function = getattr(operator, "i" + function.__name__.strip("_"))
+    elif _compares_by(sys._getframe(2)) == _MIRRORED.get(function.__name__):  # Python asks the right operand second
+        function, first, second = getattr(operator, _MIRRORED[function.__name__]), second, first
     try:
         function(first, second)
     except TypeError as error:
@@ -70,6 +72,19 @@ def is_in_place(frame: Any) -> bool:
 
 
 _IN_PLACE = range(13, 26)  # of the operators that the instruction numbers
+
+
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+_SYMBOLS = {"<": "lt", ">": "gt", "<=": "le", ">=": "ge"}
+_SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
+
+
+def _compares_by(frame: Any) -> str:
+    """The comparison that the instruction a frame is at makes; "" for other instructions."""
+    code, position = frame.f_code.co_code, frame.f_lasti
+    if opcode.opname[code[position]] != "COMPARE_OP":
+        return ""
+    return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _SHIFT], "")
 
 
 def _sample(value: Any) -> tuple[Any] | None:

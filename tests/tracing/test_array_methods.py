@@ -100,7 +100,7 @@ def test_clip_by_numbers_that_are_inputs():
 
 def test_axes_as_numpy_takes_them():
     goes_plain(lambda x: x.transpose(()), ARRAYS[0], because="perm []")
-    goes_plain(lambda x: x.sum(axis=[0, 1]), ARRAYS[0], because="List' object cannot be interpreted as an integer")
+    goes_plain(lambda x: x.sum(axis=[0, 1]), ARRAYS[0], because="'list' object cannot be interpreted as an integer")
     goes_plain(lambda x: x.sum(axis=(0, -2)), ARRAYS[0], because="name a dimension twice")
     agrees(lambda x: x.transpose(None) + x.transpose([1, 0]) + x.transpose((-1, 0)), (ARRAYS[0],))
 
