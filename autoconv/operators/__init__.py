@@ -20,6 +20,7 @@ from autoconv.operators.conditionals import (
 )
 from autoconv.operators.deferred import raising
 from autoconv.operators.displays import SPREAD, new, new_dict, new_set, spread, unpacked
+from autoconv.operators.groups import left_of_group, split_group
 from autoconv.operators.items import (
     augment_item_of,
     context,
@@ -100,11 +101,11 @@ __all__ = [
     "end", "entering", "eq", "exception", "for_stmt", "formatted", "ge", "generator", "get_item", "goes_on", "gt",
     "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior",
     "ipow", "irshift", "is_", "is_instance", "is_mapping", "is_not", "is_sequence", "isub", "ItemAssignmentError",
-    "iterate", "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "le", "leaves", "list_of", "lt", "managed",
-    "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_", "not_in", "operand",
-    "or_", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr", "set_item", "set_item_in",
-    "set_item_of", "set_of", "shared", "slice", "SPREAD", "spread", "switch_stmt", "test", "text", "Undefined",
-    "unpacked", "unwound", "watch", "watched", "while_stmt",
+    "iterate", "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "le", "leaves", "left_of_group", "list_of", "lt",
+    "managed", "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_", "not_in",
+    "operand", "or_", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr", "set_item",
+    "set_item_in", "set_item_of", "set_of", "shared", "slice", "split_group", "SPREAD", "spread", "switch_stmt",
+    "test", "text", "Undefined", "unpacked", "unwound", "watch", "watched", "while_stmt",
 ]  # fmt: skip
 
 # What plain values may make raise, by how it is called.

@@ -41,6 +41,7 @@ from autoconv.operators.layout import (
     state_layout,
 )
 from autoconv.operators.names import Undefined
+from autoconv.ops.exception_groups import leaves_of_group
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Journal, Spot
 from autoconv.runtime.objects import StagedException, apply_object, as_object, holds_symbols, record_object
@@ -170,6 +171,11 @@ def record_raise(region: Region, error: BaseException) -> None:
             "the graph runs",
             place_of(span) if span is not None else None,
             "an exception of Python's own, with the values as its arguments",
+        ) from None
+    if isinstance(error, BaseExceptionGroup) and any(template_of(part)[1] for part in leaves_of_group(error)):
+        raise StagingError(
+            "an exception in a group has values that are known only when the graph runs",
+            place_of(span) if span is not None else None,
         ) from None
     error.__traceback__ = None
     for how, link in (("cause", error.__cause__), ("context", error.__context__)):
