@@ -110,7 +110,7 @@ def _may_be_late(items: tuple[Any, ...]) -> bool:
 
 def _of_other_kinds(name: str, x: Any, y: Any) -> Any:
     """A tuple compared with a list, which says in Python's words that there is no order."""
-    samples = [() if isinstance(value, tuple) else [] for value in (x, y)]
+    samples: list[Any] = [() if isinstance(value, tuple) else [] for value in (x, y)]
     try:
         return getattr(operator, name)(*samples)
     except TypeError as error:

@@ -23,7 +23,6 @@ from autoconv.operators.names import BREAK, NORMAL, Undefined, ld
 from autoconv.runtime.containers import PLAIN, heap_of, traced
 from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
-from autoconv.runtime.spans import current_place
 
 _INTEGER = TensorType(int64, (), True)
 
@@ -63,8 +62,6 @@ _OF_RANGES = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
 
 
 def _of_range(function: Any, numbers: StagedRange, kwargs: dict[str, Any]) -> Any:
-    if any(map(callable, kwargs.values())):
-        return _whole(function, collected(numbers), kwargs)
     found = apply_object(function.__name__, numbers, *kwargs.values(), keywords=tuple(kwargs))
     return unboxed(found, _INTEGER) if function in (sum, min, max) and not kwargs else found
 
@@ -106,10 +103,6 @@ def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> A
     from_python = _BEFORE[function]
     in_graph = heap_of(items) is not None or (function not in _TYPED and holds_symbols(items))
     if in_graph and _is_compiled():
-        if any(map(callable, (kwargs or {}).values())):
-            raise StagingError(
-                f"'{function.__name__}' is given a value that only the running graph knows", current_place()
-            )
         return apply_object(function.__name__, items, *(kwargs or {}).values(), keywords=tuple(kwargs or {}))
     return traced(from_python(list.__iter__(items), **(kwargs or {})))
 

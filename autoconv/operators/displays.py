@@ -58,7 +58,8 @@ def new(container: Any) -> Any:
 
 def _joined(parts: Any) -> Any:
     """A list of the graph, of items and Spreads."""
-    held, run = None, []
+    held: Any = None
+    run: list[Any] = []
     for part in (*parts, None):
         if type(part) is Spread or (part is None and run):
             known = build_object("list", run)

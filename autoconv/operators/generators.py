@@ -24,7 +24,7 @@ def is_generator_function(function: Any, region: Region | None) -> bool:
     )
 
 
-def generating(function: types.FunctionType, convert: Callable[[types.FunctionType], Any]) -> Callable[..., Any]:
+def generating(function: Any, convert: Callable[[Any], Any]) -> Callable[..., Any]:
     """What to call instead of a converted generator function; `convert` makes the function that hands out values."""
 
     def start(*args: Any, **kwargs: Any) -> Any:

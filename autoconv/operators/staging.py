@@ -176,6 +176,7 @@ def record_raise(region: Region, error: BaseException) -> None:
         raise StagingError(
             "an exception in a group has values that are known only when the graph runs",
             place_of(span) if span is not None else None,
+            "exceptions whose arguments are constants",
         ) from None
     error.__traceback__ = None
     for how, link in (("cause", error.__cause__), ("context", error.__context__)):

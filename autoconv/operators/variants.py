@@ -125,12 +125,12 @@ def _kind(value: Any) -> str:
 
 
 def _forward(name: str) -> Any:
-    function = _FUNCTIONS.get(name)
-    changing = getattr(operator, f"__i{name[2:]}", None)
+    function: Any = _FUNCTIONS.get(name)
+    changing: Any = getattr(operator, f"__i{name[2:]}", None)
 
     def method(self: Variant, *arguments: Any) -> Any:
         if changing is not None and is_in_place(sys._getframe(1)):
-            return distribute(lambda x, y: (function if _is_array(x) else changing)(x, y), self, *arguments)
+            return distribute(lambda x, y: function(x, y) if _is_array(x) else changing(x, y), self, *arguments)
         if function is not None:
             return distribute(function, self, *arguments)
         return getattr(payload(self, name), name)(*arguments)

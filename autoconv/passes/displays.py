@@ -81,7 +81,7 @@ class Displays(FunctionPass):
         if len(node.targets) == 1 and _is_starred(node.targets[0]) and not isinstance(node.value, (*_MADE, gast.Tuple)):
             target = node.targets[0]
             node.targets[0] = build.placed(gast.Tuple([_unstarred(t) for t in target.elts], gast.Store()), target)
-            node.value = build.placed(build.operate("unpacked", node.value, build.constant(_shape(target))), node)
+            node.value = build.placed(build.operate("unpacked", node.value, build.constant(_shape(target))), target)
         return node
 
     def visit_Call(self, node: Any) -> Any:

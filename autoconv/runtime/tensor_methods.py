@@ -92,9 +92,10 @@ def _sample(value: Any) -> tuple[Any] | None:
     kind = getattr(type(value), "__autoconv_plain__", type(value))
     if kind in _NO_OPERANDS:
         return (None if value is None else kind(),)
-    if not isinstance(value, TensorMethods) or not hasattr(value, "value_in_graph") or not value.weak:  # type: ignore[attr-defined]
+    tensor: Any = value if isinstance(value, TensorMethods) and hasattr(value, "value_in_graph") else None
+    if tensor is None or not tensor.weak:
         return None
-    return (value.type.dtype.numpy.type(1).item(),)
+    return (tensor.type.dtype.numpy.type(1).item(),)
 
 
 def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:

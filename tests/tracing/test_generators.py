@@ -1,6 +1,6 @@
 """Generator functions in a trace: loops over them, builtins that go over them, and what they do besides."""
 
-# ruff: noqa: C400, RUF005 - what people write is what is tested
+# ruff: noqa: C416, C417 - what people write is what is tested
 
 import pytest
 
@@ -61,8 +61,9 @@ def test_loops_that_end_early():
 def test_what_goes_over_iterables():
     def f(n, m):
         return (
-            list(numbers(n)), sum(numbers(n, m)), max(numbers(n, m), default=1), sorted(numbers(n, m)), [*numbers(n), m],
-            [i * 2 for i in numbers(n) if i > m], any(i > m for i in numbers(n)), tuple(numbers(2, m)), m in numbers(n),
+            list(numbers(n)), sum(numbers(n, m)), max(numbers(n, m), default=1), sorted(numbers(n, m)),
+            [*numbers(n), m], [i * 2 for i in numbers(n) if i > m], any(i > m for i in numbers(n)),
+            tuple(numbers(2, m)), m in numbers(n),
             min(numbers(n), key=lambda t: -t), set(numbers(n, m)), ",".join(str(i) for i in numbers(n)),
             list(map(lambda t: t + m, numbers(n))), isinstance(numbers(n), list),
         )  # fmt: skip

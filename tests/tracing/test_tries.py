@@ -154,7 +154,7 @@ def test_exception_groups():
             try:
                 if a > first:
                     raise ExceptionGroup("several", [ValueError(1), KeyError(2), ExceptionGroup("in", [ValueError(3)])])
-                elif a < -1:
+                if a < -1:
                     raise KeyError(a)
                 log.append(b // a)
             except* ValueError as e:

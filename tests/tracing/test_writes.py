@@ -1,5 +1,7 @@
 """What is written in a trace is there afterwards, once, and two results are two objects where Python's are."""
 
+# ruff: noqa: B016, RUF005 - what people write is what is tested
+
 import numpy as np
 
 import autoconv as ac
