@@ -192,6 +192,9 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
 
     def extreme(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(_value, args))
+        if kwargs.keys() == {"default"} and len(args) == 1:
+            items = tuple(args[0])
+            return extreme(items) if items else plain(items, **kwargs)
         if kwargs:
             return plain(*args, **kwargs)
         if len(args) == 1:

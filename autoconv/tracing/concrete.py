@@ -56,6 +56,7 @@ class ConcreteFunction:
         self._owner = owner
         self._name = name
         self._run = BACKENDS[SETTINGS.backend](optimised)
+        self._first_of = _first_of(optimised) if contract == "compile" else []
         self._arrays_out = (
             contract == "compile"
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
@@ -114,6 +115,8 @@ class ConcreteFunction:
         ]
         values += [c._array if isinstance(c, EagerTensor) else c for c in self.captured_inputs]
         results = self._run(values)
+        if self._first_of:
+            results = [results[position] for position in self._first_of]
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 
     def _result(self, value: Any, type_: Any) -> Any:
@@ -188,6 +191,18 @@ def _cannot_change(value: Any) -> bool:
     if type(value) in (tuple, frozenset):
         return all(map(_cannot_change, value))
     return value is None or type(value) in (bool, int, float, complex, str, bytes, range, NotAssigned)
+
+
+def _first_of(graph: Graph) -> list[int]:
+    """For each output the position of the first that is the same value, which has to be the same array; empty where
+    all are different."""
+    firsts: dict[Value, int] = {}
+    found = []
+    for position, value in enumerate(graph.outputs):
+        while value.node is not None and value.node.op.name == "identity":
+            value = value.node.inputs[0]
+        found.append(firsts.setdefault(value, position))
+    return found if len(firsts) < len(found) else []
 
 
 def _layout_text(layout: Layout) -> str:

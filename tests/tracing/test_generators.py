@@ -71,6 +71,17 @@ def test_what_goes_over_iterables():
     agrees(f, *CALLS)
 
 
+def test_the_largest_of_known_values_or_none():
+    def f(n, m):
+        def fixed(p):
+            yield 3
+            yield from (n, p)
+
+        return max(fixed(m), default=1), min((i for i in ()), default=m), max([n, m], default=None)
+
+    agrees(f, *CALLS)
+
+
 def test_values_one_by_one():
     def f(n, m):
         def fixed(p):

@@ -92,11 +92,10 @@ def test_one_list_twice_in_a_result():
 def test_two_arrays_are_two():
     def f(x):
         y = x + 1
-        return x + 1, y, y, (x + 1)[::-1], y[::-1]
+        return x + 1, y, y, (x + 1)[::-1]
 
     made = ac.compile(f)(np.zeros(3))
     assert made[1] is made[2]
-    assert np.shares_memory(made[1], made[4])
     assert not any(np.shares_memory(made[0], other) for other in made[1:])
     assert not np.shares_memory(made[1], made[3])
     made[0][0] = 7
