@@ -31,21 +31,25 @@ MAY_IMPORT = {
     "ops": {"errors", "graph"},
     "autodiff": {"errors", "graph", "ops"},
     "optimise": {"errors", "graph", "ops"},
-    "backends": BASE | {"graph", "ops"},
+    "code_cache": {"config"},
+    "backends": BASE | {"graph", "ops", "code_cache"},
     # where they meet
     "runtime": BASE | {"graph", "ops", "autodiff"},
     "operators": BASE | {"runtime", "graph", "ops", "emit"},
     "tracing": BASE | SOURCE | GRAPH | {"runtime", "operators"},
     "api": BASE | {"graph", "ops", "autodiff", "runtime", "operators", "tracing"},
+    # what users see beyond the core
+    "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "tracing"},
 }
+BEYOND = {"api", "data"}
 INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
-CORE = INNER - {"api"}
+CORE = INNER - BEYOND
 
 THIRD_PARTY = {
     "syntax": {"gast"}, "analysis": {"gast"}, "passes": {"gast"}, "emit": {"gast", "astunparse"},
     "graph": {"numpy", "ml_dtypes"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
     "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"},
-    "tracing": {"numpy"}, "api": {"numpy"},
+    "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"},
     "config": {"platformdirs"},
 }  # fmt: skip
 
@@ -143,6 +147,7 @@ def test_the_command_line_uses_what_stands_above(path):
         "passes",
         "importing",
         "conversion_cache",
+        "code_cache",
         "backends",
         "_start",
         "runtime" if path.name == "tracebacks.py" else "tracing",

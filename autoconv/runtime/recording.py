@@ -7,6 +7,7 @@ capture of every region in between.
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,7 +32,8 @@ class Trace:
     """One tracing of one function. `contract` is "function" or "compile" (see the README's invariants).
 
     `captures` maps what was captured by identity to (the object kept alive, its parameter of the root graph).
-    `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may
+    `on_create` is told of each variable the traced code creates; `evaluate` gives the array that a value of the root
+    graph has in the call that is being traced, or None. `pending_output` holds prints of a region that may
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`,
     `concretise` and `attribute` (for names that tensors do not have); what is in `before_node` is told before a node
     is recorded that does more than compute. `arrays` says that NumPy arrays came in, which can be changed in place;
@@ -46,6 +48,7 @@ class Trace:
     contract: str = FUNCTION
     captures: dict[int, tuple[Any, Value]] = field(default_factory=dict)
     on_create: Any = None
+    evaluate: Any = None
     pending_output: list[Any] | None = None
     allows_call: Any = None
     outside_effect: Any = None
@@ -146,9 +149,12 @@ class _Activity:
     def add(self, change: int) -> None:
         with self.lock:
             self.count += change
+            BUSY.value = self.count
             self.on_change(self.count == 0)
 
 
+# How many threads record, for native code to read: while it is not 0, calls take the long way.
+BUSY = ctypes.c_int64(0)
 _STACK = _Stack()
 _ACTIVITY = _Activity()
 

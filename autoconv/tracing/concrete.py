@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,12 @@ from autoconv.ops.objects import NotAssigned
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
 from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present
-from autoconv.runtime.variable import Variable
+from autoconv.runtime.variable import Storage, Variable
+from autoconv.tracing.direct import call_form, needs_asking
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, TensorKey, VariableKey
+from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
 
@@ -55,13 +56,17 @@ class ConcreteFunction:
         self.contract = contract
         self._owner = owner
         self._name = name
-        self._run = BACKENDS[SETTINGS.backend](optimised)
         self._first_of = _first_of(optimised) if contract == "compile" else []
         self._arrays_out = (
             contract == "compile"
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
             and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
         )
+        form = call_form(graph, key, self.captured_inputs, layout, guards, contract, self._arrays_out)
+        self._run = BACKENDS[SETTINGS.backend](optimised, form)
+        # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
+        self.entry: Callable[..., Any] | None = None if self._first_of else getattr(self._run, "entry", None)
+        self.asks_guards = self.entry is not None and needs_asking(guards)
 
     @property
     def can_run_again(self) -> bool:
@@ -97,7 +102,7 @@ class ConcreteFunction:
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        return tuple(c for c in self.captured_inputs if not isinstance(c, Tensor))
+        return tuple(c for c in self.captured_inputs if isinstance(c, Storage))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -111,7 +116,7 @@ class ConcreteFunction:
         values = [
             leaf if isinstance(key, ObjectKey) else _run_value(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey, ObjectKey))
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey))
         ]
         values += [c._array if isinstance(c, EagerTensor) else c for c in self.captured_inputs]
         results = self._run(values)
@@ -134,7 +139,7 @@ class ConcreteFunction:
         inputs: list[Value] = [
             region.lift(graph_value(region, leaf if not isinstance(leaf, Variable) else leaf.storage))
             for leaf, key in zip(call.leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey))
+            if isinstance(key, (TensorKey, VariableKey, SpecKey))
         ]
         inputs += [region.lift(graph_value(region, captured)) for captured in self.captured_inputs]
         stateful = bool(self.graph.effects)
@@ -227,6 +232,9 @@ def _run_value(leaf: Any) -> Any:
         return leaf._array
     if isinstance(leaf, Variable):
         return leaf.storage
+    run_value = getattr(type(leaf), "__autoconv_run_value__", None)
+    if run_value is not None:
+        return run_value(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
         return _copied(np.asarray(leaf))
     return np.asarray(leaf)
