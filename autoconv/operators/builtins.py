@@ -33,6 +33,7 @@ from autoconv.runtime.array_methods import is_scalar
 from autoconv.runtime.containers import items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.journal import MISSING
+from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -71,6 +72,14 @@ def _tensor(x: Any) -> Any:
     return as_tensor(_value(x))
 
 
+def _gone_over(x: Any) -> Any:
+    """The tensor that something to go over is, None for what is none; raises TypeError for a number."""
+    tensor = _tensor(x)
+    if tensor is not None:
+        refuse_number(tensor, "{!r} object is not iterable")
+    return tensor
+
+
 @_overrides(builtins.range)
 def _range(*bounds: Any) -> Any:
     bounds = tuple(map(_value, bounds))
@@ -91,6 +100,7 @@ def _len(x: Any) -> Any:
         if may_lack_keys(x):
             return count(x)
         return _not_negative(x.length()) if isinstance(x, Staged) else len(_value(x))
+    refuse_number(tensor, "object of type {!r} has no len()")
     if tensor.type.shape == ():
         raise TypeError("len() of unsized object: the tensor has no dimensions")
     return leading_dimension(tensor)
@@ -190,10 +200,13 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
 
     def extreme(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(_value, args))
+        if kwargs.keys() == {"default"} and len(args) == 1:
+            items = tuple(args[0])
+            return extreme(items) if items else plain(items, **kwargs)
         if kwargs:
             return plain(*args, **kwargs)
         if len(args) == 1:
-            tensor = as_tensor(args[0])
+            tensor = _gone_over(args[0])
             if tensor is not None and current_region() is not None:
                 return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
             args = tuple(args[0])
@@ -222,7 +235,7 @@ OVERRIDES[builtins.min] = _extreme("min", "minimum", "reduce_min")
 
 @_overrides(builtins.sum)
 def _sum(iterable: Any, start: Any = 0) -> Any:
-    tensor = _tensor(iterable)
+    tensor = _gone_over(iterable)
     if tensor is not None:
         total = dispatch.apply("reduce_sum", tensor, axis=(0,), keepdims=False)
         return total if isinstance(start, int) and start == 0 else start + total
@@ -233,7 +246,7 @@ def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Cal
     """any() or all(): goes on until an element is `decisive`, which it evaluates one by one."""
 
     def quantify(iterable: Any) -> Any:
-        tensor = _tensor(iterable)
+        tensor = _gone_over(iterable)
         if tensor is not None:
             flags = tensor if tensor.dtype.is_bool else tensor != 0
             return dispatch.apply(reduce, flags, axis=None, keepdims=False)
@@ -291,7 +304,7 @@ def called(function: Any) -> Any:
 
 @_overrides(builtins.sorted)
 def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    tensor = _tensor(iterable)
+    tensor = _gone_over(iterable)
     if tensor is not None and key is None:
         return dispatch.apply("sort", tensor, axis=-1, descending=reverse)
     items = builtins.list(iterable)

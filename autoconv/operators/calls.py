@@ -14,6 +14,7 @@ from autoconv.config import SETTINGS
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.consumers import extending
+from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import on_objects
@@ -94,6 +95,17 @@ def _without_lists(function: Any) -> Callable[..., Any]:
 
 
 def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
+    found = _plain_function(function, guard)
+    return generating(found, _handing) if is_generator_function(found, current_region()) else found
+
+
+def _handing(function: types.FunctionType) -> Any:
+    from autoconv.emit.function import convert_generator, is_converted  # lazily: it brings gast and astunparse
+
+    return convert_generator(function, operators_module()) if is_converted(function) else None
+
+
+def _plain_function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
     from autoconv.emit.function import convert_function, is_converted  # lazily: it brings gast and astunparse
 
     if is_converted(function):

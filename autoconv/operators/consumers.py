@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
+from autoconv.operators.attempts import Attempt
 from autoconv.operators.builtins import OVERRIDES, called
 from autoconv.operators.comprehensions import collected, collected_set, generator
 from autoconv.operators.conditionals import if_stmt
@@ -66,8 +67,6 @@ _OF_RANGES = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
 
 
 def _of_range(function: Any, numbers: StagedRange, kwargs: dict[str, Any]) -> Any:
-    if any(map(callable, kwargs.values())):
-        return _whole(function, collected(numbers), kwargs)
     found = apply_object(function.__name__, numbers, *kwargs.values(), keywords=tuple(kwargs))
     return unboxed(found, _INTEGER) if function in (sum, min, max) and not kwargs else found
 
@@ -119,10 +118,6 @@ def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> A
         return _whole_list(function, items, kwargs or {})
     in_graph = heap_of(items) is not None or (function not in _TYPED and holds_symbols(items))
     if in_graph and _is_compiled():
-        if any(map(callable, (kwargs or {}).values())):
-            raise StagingError(
-                f"'{function.__name__}' is given a value that only the running graph knows", current_place()
-            )
         return apply_object(function.__name__, items, *(kwargs or {}).values(), keywords=tuple(kwargs or {}))
     return traced(from_python(list.__iter__(items), **(kwargs or {})))
 
@@ -155,12 +150,39 @@ def _next(iterator: Any, *default: Any) -> Any:
     """next(): the first value of a loop that ends there."""
     if type(iterator) is not Lazy:
         return AS_STATEMENTS[builtins.next](iterator, *default)
+    if iterator.is_generated:
+        found = _next_in_python(iterator, default)
+        if found is not _TENSOR_DECIDES:
+            return found
     nothing = default[0] if default else Undefined("next")
     names = ("next", "its end")
     found, code = for_source(iterator, lambda item, *_: (item, BREAK), (nothing, NORMAL), names, exit="its end")
     if not default:
         if_stmt(code == NORMAL, _stop)
     return ld(found)
+
+
+_TENSOR_DECIDES = object()
+
+
+def _next_in_python(iterator: Lazy, default: tuple[Any, ...]) -> Any:
+    """The next value of a generator function that no tensor decides in before it."""
+    begins = iterator.begins
+    trial = Attempt()
+    try:
+        found = builtins.next(iterator, *default)
+    except StagingError:
+        if not begins:
+            trial.keep()
+            raise
+        trial.undo()
+        iterator.begin_again()
+        return _TENSOR_DECIDES
+    except BaseException:
+        trial.keep()
+        raise
+    trial.keep()
+    return found
 
 
 def _stop() -> NoReturn:

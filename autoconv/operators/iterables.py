@@ -14,6 +14,7 @@ from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -75,6 +76,7 @@ class StagedTensor(Staged):
     """The rows of a tensor."""
 
     def __init__(self, tensor: Any) -> None:
+        refuse_number(tensor, "{!r} object is not iterable")
         if tensor.type.shape == ():
             raise TypeError("Cannot iterate over a scalar tensor. To count up to it, loop over autoconv.range(x).")
         self.tensor = tensor

@@ -150,8 +150,11 @@ def layout_of(value: Any, region: Region) -> Layout:
     if isinstance(value, SymbolicTensor):
         return Leaf(region.lift(value.value_in_graph).type)
     if isinstance(value, Variant):
-        arms = zip(value.layouts, value.values, strict=True)
-        return Arms(tuple(known if is_container(known) else layout_of(v, region) for known, v in arms))
+        known_arms = zip(value.layouts, value.values, strict=True)
+        arms = tuple(known if is_container(known) else layout_of(v, region) for known, v in known_arms)
+        if sum(map(is_object_layout, arms)) > 1:  # lists that moved into the graph since
+            return Leaf(ObjectType(), as_object)
+        return Arms(arms)
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) not in PLAIN:
         # What has to be recorded first says of what type it will be.

@@ -12,9 +12,10 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.operators.attempts import attempt
 from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells, with_cells
+from autoconv.operators.generators import for_generated
 from autoconv.operators.iterables import Staged, StagedList, as_staged, is_staged_iterable
 from autoconv.operators.layout import Variant
-from autoconv.operators.lazy import Lazy, Source
+from autoconv.operators.lazy import Generated, Lazy, Source
 from autoconv.operators.names import BREAK, NORMAL, goes_on
 from autoconv.operators.staging import stage_arms, stage_loop
 from autoconv.operators.streams import is_stream, stream_of
@@ -296,6 +297,8 @@ def for_source(
         if not is_staged(code):
             source.leave(everything=code < BREAK)
         return final
+    if type(source) is Generated:
+        return for_generated(source, _noting(body, cells), state, names, exit)
     if type(source) is not Source:
         return for_stmt(source, body, state, names, exit, cells)
 

@@ -46,9 +46,10 @@ from autoconv.operators.layout import (
     state_layout,
 )
 from autoconv.operators.names import Undefined
+from autoconv.ops.exception_groups import leaves_of_group
 from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, container_spot, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Journal, Spot
-from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
+from autoconv.runtime.objects import StagedException, apply_object, as_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, place_of, span_of_error
 from autoconv.runtime.structure import mutable_parts
@@ -83,6 +84,7 @@ class Recorded:
     written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
     diverges: bool = False
+    wrote: bool = False  # of the test of a loop: whether it changes any state
 
     def value_of(self, spot: Spot) -> Any:
         return NEVER if self.diverges else self.written[spot.key] if spot.key in self.written else spot.read()
@@ -187,6 +189,12 @@ def record_raise(region: Region, error: BaseException) -> None:
             place_of(span) if span is not None else None,
             "an exception of Python's own, with the values as its arguments",
         ) from None
+    if isinstance(error, BaseExceptionGroup) and any(template_of(part)[1] for part in leaves_of_group(error)):
+        raise StagingError(
+            "an exception in a group has values that are known only when the graph runs",
+            place_of(span) if span is not None else None,
+            "exceptions whose arguments are constants",
+        ) from None
     error.__traceback__ = None
     for how, link in (("cause", error.__cause__), ("context", error.__context__)):
         if type(link) is StagedException and region.contract != COMPILE and not all(t.weak for t in data):
@@ -240,6 +248,9 @@ def stage_arms(
         titles = [*names, *(spot.name for spot in spots.values())]
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
         columns += [_aligned(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots.values()]
+        shared = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
+        if any(shared):
+            continue
         layouts = [_joined(column, recorded, title) for column, title in zip(columns[:count], titles, strict=False)]
         for spot, column in zip(spots.values(), columns[count:], strict=True):
             regions = [arm.region for arm in recorded]
@@ -306,6 +317,23 @@ def move_into_graph(
     return found
 
 
+def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any]) -> bool:
+    """Moves lists, dicts and sets that several of the values hold into the graph, where they stay one. Says whether any
+    was there before the arm, which then has to be recorded again."""
+    if parent.contract != COMPILE:
+        return False
+    seen: set[int] = set()
+    found = False
+    for part in [part for value in values for part in mutable_parts(value)]:
+        if id(part) in seen and type(part) in PLAIN and heap_of(part) is None:
+            before = arm is None or parent.is_inside(part._home)
+            with recording(parent if arm is None or before else arm.region):
+                materialise(part)
+            found |= before
+        seen.add(id(part))
+    return found
+
+
 def _move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]) -> bool:
     """As `move_into_graph`, for what a loop's body was seen to write for the first time."""
     columns, layouts = [], []
@@ -341,6 +369,8 @@ def _check_alias(region: Region, body: Any, value: Any, name: str) -> None:
     if name.startswith("retval_"):  # what a function returns has no other name any more, unless something changes it
         for part in mutable_parts(value):
             if type(part) in PLAIN:
+                if part._outside:  # the result has to be the argument itself
+                    region.trace.outside_effect(part, "a tensor decides whether an argument is returned")
                 region.trace.frozen[id(part)] = part
         return
     parts = {id(part) for part in mutable_parts(value)}
@@ -384,7 +414,7 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
         )
 
 
-def _same_items(now: tuple[Any, ...], before: tuple[Any, ...]) -> bool:
+def _same_items(now: Any, before: Any) -> bool:
     """Whether the contents of a container are the same objects."""
     if not isinstance(now, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
         return now is before
@@ -442,7 +472,11 @@ def _aligned(spot: Spot, column: list[Any], region: Region) -> list[Any]:
 def _is_another_name(column: list[Any], parent: Region | None) -> bool:
     """Whether a tensor decides that a name is another name of a list, dict or set that is there already."""
     there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
-    return bool(there) and any(v is not there[0] for v in column if not _is_nothing(v))
+    if not there:
+        return False
+    # Under `compile`, what is known of it would be put together anew.
+    copied = there[0]._home.contract == COMPILE and heap_of(there[0]) is None and holds_symbols(there[0])
+    return any(v is not there[0] for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
 
 
 def _is_nothing(value: Any) -> bool:
@@ -466,6 +500,7 @@ def stage_loop(
     assert parent is not None
     spots = dict(spots or {})
     count = len(names)
+    move_shared(parent, None, state)
     layouts = [state_layout(value, parent) for value in state]
     for turn in range(_ROUNDS):
         initial = [*state, *(spot.read() for spot in spots.values())]
@@ -476,8 +511,11 @@ def stage_loop(
         limit = stepped.region.most_iterations
         if limit is not None and not limited:
             return _limited(limit, test, body, state, names, spots)
+        if checked.wrote:
+            return _tested_in_body(test, body, state, names)
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
+        shared = move_shared(parent, stepped, after)
         widened = [
             join_layouts(layout, NEVER if value is NEVER else layout_of(value, stepped.region), title, parent.contract)
             for layout, value, title in zip(layouts[:count], after, titles, strict=False)
@@ -499,6 +537,7 @@ def stage_loop(
             ]
         columns = [[value] for value in initial]
         moved = move_into_graph(parent, columns, widened, list(spots.values()), count)
+        moved |= shared
         moved |= _move_new_into_graph(parent, stepped, list(new.values()))
         if moved:
             spots = {key: spot for key, spot in spots.items() if heap_of(spot.owner) is None}
@@ -579,13 +618,31 @@ def _limited(
     return stage_loop(stays, step, (0, *state), ("number of iterations", *names), spots, limited=True)[1:]
 
 
+def _tested_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
+    """A loop whose test writes lists, attributes or outer names, which are state of the body alone: the test is made
+    before the loop, and again at the end of each iteration."""
+    from autoconv.operators.conditionals import truth
+
+    def step(*values: Any) -> tuple[Any, ...]:
+        after = _as_tuple(body(*values[:-1]))
+        return (*after, truth(test(*after), "while loop"))
+
+    first = truth(test(*state), "while loop")
+    return stage_loop(lambda *values: values[-1], step, (*state, first), (*names, "the test of the loop"))[:-1]
+
+
 def _record_iteration(
     parent: Region, test: Any, body: Body, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int
 ) -> tuple[Recorded, Recorded, list[Callable[[], None]]]:
     """The test and the body recorded for these layouts, and what they printed meanwhile."""
     outer_output, parent.trace.pending_output = parent.trace.pending_output, []
     try:
-        checked = record_body(parent, "while_cond", lambda region: [_test(region, test, layouts, spots, count)], 1)
+        bound: dict[Any, Any] = {}
+        tested = lambda region: [_test(region, test, layouts, spots, count, bound)]
+        checked = record_body(parent, "while_cond", tested, 1)
+        checked.wrote = any(
+            key not in bound or not _same_contents(checked.written[key], bound[key]) for key in checked.spots
+        )
         stepped = record_body(parent, "while_body", lambda region: _step(region, body, layouts, spots, count), count)
     finally:
         shown, parent.trace.pending_output = parent.trace.pending_output, outer_output
@@ -603,10 +660,17 @@ def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], cou
     return values[:count]
 
 
-def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int) -> Any:
+def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int, bound: dict[Any, Any]) -> Any:
+    """The test for state of those layouts; `bound` takes what its spots hold before."""
     from autoconv.operators.conditionals import truth
 
-    return truth(test(*_bind(region, layouts, spots, count)), "while loop")
+    values = _bind(region, layouts, spots, count)
+    bound.update((key, spot.read()) for key, spot in spots.items())
+    return truth(test(*values), "while loop")
+
+
+def _same_contents(now: Any, before: Any) -> bool:
+    return _same_items(now, before) or (type(now) is type(before) is frozenset and now == before)
 
 
 def _step(region: Region, body: Any, layouts: Any, spots: Any, count: int) -> Sequence[Any]:

@@ -37,6 +37,7 @@ from autoconv.operators.staging import (
     cannot_be_caught,
     is_about_program,
     move_into_graph,
+    move_shared,
     record_raise,
     refuse_changed_copies,
     stage_arms,
@@ -51,6 +52,7 @@ from autoconv.runtime.objects import (
     StagedException,
     SymbolicObject,
     apply_object,
+    box,
     box_array,
     constant_object,
     record_object,
@@ -266,12 +268,13 @@ class Trial:
         return Recorded(self.region, results, written, dict(journal.spots), diverges)
 
     def _finish_body(self, error: Exception | None) -> None:
-        self._stop_storing()
         if not any(map(is_catchable, self.region.graph.nodes)):
+            self._stop_storing()
             self._splice()
             return
         if error is not None:
-            record_raise(self.region, error)
+            record_raise(self.region, error)  # before which the variables are stored
+        self._stop_storing()
         self.body = self._close(diverges=error is not None)
         self.state = "failed" if error is not None else "normal"
         self.region = self._open("try_normal", self.parent)
@@ -280,6 +283,7 @@ class Trial:
         body = self.body
         spots = [*self.cells, *body.spots.values()]
         values = [*body.results, *(body.written[key] for key in body.spots)]
+        move_shared(self.region, body, values)
         layouts = [layout_of(value, body.region) for value in values]
         with recording(body.region):
             body.region.graph.outputs = [
@@ -360,7 +364,8 @@ class Trial:
         known = {spot.key for spot in self.cells}
         while inside is not None and inside is not self.parent:
             for key, spot in (inside.journal.spots if inside.journal is not None else {}).items():
-                if key not in known and type(spot.owner) not in PLAIN:
+                inside_body = spot.home is not None and spot.home.is_inside(self.region)
+                if key not in known and type(spot.owner) not in PLAIN and not inside_body:
                     known.add(key)
                     yield spot
             inside = inside.parent
@@ -371,6 +376,8 @@ class Trial:
         self.seen.setdefault(spot.key, []).append(_kept_layout(value, region))
         self.spots.setdefault(spot.key, spot)
         kept = list(self.seen).index(spot.key)
+        if isinstance(self.seen[spot.key][-1], Static) and _is_owned(value, region):
+            return  # the object that it was before the body, unless another was stored as well
         apply_object("setitem", self.frame, kept, _boxable(value, spot.name))
 
     def _stop_storing(self) -> None:
@@ -397,6 +404,9 @@ class Trial:
             joined = join_layouts(joined, layout, name, self.parent.contract)
         if isinstance(joined, Static):
             return joined.value
+        for layout in layouts:
+            if isinstance(layout, Static) and _is_owned(layout.value, self.parent):
+                box(layout.value)  # which refuses it: it was not stored
         found = record_object("object_method", [self.frame, position, _boxable(before, name)], name="get")
         number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
         if number:
@@ -421,11 +431,10 @@ class Trial:
         columns = [[_named(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(self.cells)]
         columns += [[arm.value_of(spot) for arm in arms] for spot in spots]
         titles = [spot.name for spot in (*self.cells, *spots)]
-        layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
-        refuse_changed_copies(parent, spots)
         with recording(parent):
-            if self._moves(start, columns, layouts, spots, written):
+            if self._moves(start, arms, columns, titles, spots, written):
                 return False
+            layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
             written.hand_on(before)
             for position, arm in enumerate(arms):
                 with recording(arm.region):
@@ -454,11 +463,17 @@ class Trial:
                     spot.write(value)
         return True
 
-    def _moves(self, start: Node | None, columns: Any, layouts: Any, spots: Any, written: Journal) -> bool:
+    def _moves(
+        self, start: Node | None, arms: Any, columns: Any, titles: Any, spots: Any, written: Journal
+    ) -> bool:
         """Moves lists that a tensor decides over into the graph, in front of the statement."""
         nodes = self.parent.graph.nodes
         mark = len(nodes)
-        if not move_into_graph(self.parent, columns, layouts, spots, len(self.cells)):
+        values = list(zip(*columns, strict=True))
+        shared = [move_shared(self.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
+        layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+        refuse_changed_copies(self.parent, spots)
+        if not any(shared) and not move_into_graph(self.parent, columns, layouts, spots, len(self.cells)):
             return False
         nodes[self.parent.graph.position(start) : mark] = []
         written.roll_back()
@@ -468,8 +483,11 @@ class Trial:
         """The handlers as arms of a cond on the first clause that takes the exception; the last raises it again."""
         handler = self.handler
         again = subregion(handler, "not_caught")
+        trace = self.parent.trace
         with recording(again):
+            told, trace.before_node = trace.before_node, []  # what variables hold was stored where it was raised
             again.record("object_raise", [again.lift(self.error.value_in_graph)], {})
+            trace.before_node = told
             again.graph.outputs = [again.record("absent", [], {"type": leaf}).results[0] for leaf in types]
         regions = [*(end.region for end in self.ends), again]
         with recording(handler):
@@ -539,6 +557,12 @@ def _outermost(value: Value, back: dict[Value, Value], outer: Region) -> Value:
     """The value of the outer region that a parameter of a spliced one stood for."""
     found = back.get(value)
     return value if found is None else outer.lift(found)
+
+
+def _is_owned(value: Any, region: Region) -> bool:
+    """Whether it is an object of the user's that the traced code made."""
+    owned = region.trace.owned
+    return owned is not None and id(value) in owned
 
 
 def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from autoconv.runtime.objects import box
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import Tensor
-from autoconv.runtime.tensor_methods import TensorMethods
+from autoconv.runtime.tensor_methods import TensorMethods, is_in_place, refuse_as_python
 
 
 def raise_if(condition: Any, error: BaseException) -> None:
@@ -170,9 +171,12 @@ def _kind(value: Any) -> str:
 
 
 def _forward(name: str) -> Any:
-    function = _FUNCTIONS.get(name)
+    function: Any = _FUNCTIONS.get(name)
+    changing: Any = getattr(operator, f"__i{name[2:]}", None)
 
     def method(self: Variant, *arguments: Any) -> Any:
+        if changing is not None and is_in_place(sys._getframe(1)):
+            return distribute(lambda x, y: function(x, y) if _is_array(x) else changing(x, y), self, *arguments)
         if function is not None:
             return distribute(function, self, *arguments)
         return getattr(payload(self, name), name)(*arguments)
@@ -180,9 +184,22 @@ def _forward(name: str) -> Any:
     return method
 
 
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Tensor) and not x.weak
+
+
+def _ordering(compare: Any) -> Any:
+    def ordered(x: Any, y: Any) -> Any:
+        refuse_as_python(compare, x, y)
+        return compare(x, y)
+
+    return ordered
+
+
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "xor")
 _FUNCTIONS: dict[str, Any] = {f"__{name}__": getattr(operator, name) for name in _BINARY}
-_FUNCTIONS.update({f"__{name}__": getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")})
+_FUNCTIONS.update({"__eq__": operator.eq, "__ne__": operator.ne})
+_FUNCTIONS.update({f"__{name}__": _ordering(getattr(operator, name)) for name in ("lt", "le", "gt", "ge")})
 _FUNCTIONS.update({f"__{name}__": getattr(operator, name) for name in ("neg", "pos", "abs", "invert", "getitem")})
 _FUNCTIONS.update({"__and__": operator.and_, "__or__": operator.or_, "__divmod__": divmod, "__round__": round})
 _FUNCTIONS.update(

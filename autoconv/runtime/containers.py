@@ -7,6 +7,8 @@ object of the graph then (`materialise`); under `function` a list is tensor list
 
 from __future__ import annotations
 
+import operator
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -16,6 +18,8 @@ from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, bu
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import plain_kind
+from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.tensor_methods import refuse_as_python
 
 
 class GraphItems:
@@ -117,6 +121,7 @@ KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
 PLAIN: dict[type, type] = {traced: plain for plain, traced in KINDS.items()}
 for _traced, _plain in PLAIN.items():
     _traced.__autoconv_plain__ = _plain  # type: ignore[attr-defined]
+    _traced.__name__ = _plain.__name__  # what messages of Python's call it
 
 
 def traced(container: Any) -> Any:
@@ -290,13 +295,15 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
+            if name == "__add__" and type(args[0]) is SymbolicTensor:
+                refuse_as_python(operator.add, self, args[0])
             if name == "__iter__":
                 return _known_items(self, own(self))
             if name in _CHANGING:
                 note_container(self)
             return traced(own(self, *args, **kwargs))
         if name == "__iter__":
-            return iter(self._heap)
+            return self._heap.unpack_for(sys._getframe(1))
         if name in _REFUSED:
             raise StagingError(f"a {plain.__name__} that only the running graph knows is {_REFUSED[name]} by Python")
         if name in _OPERATORS:

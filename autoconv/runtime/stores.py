@@ -55,10 +55,12 @@ class Stores:
                 value = spot.read()
                 if self._stored(region, spot) is value:
                     continue
+                nodes = region.graph.nodes
+                length = len(nodes)
                 with recording(region):
                     self._write(spot, value)
-                nodes = region.graph.nodes
-                self._last[id(region), spot.key] = value, nodes[-1], len(nodes) - 1
+                stored = len(nodes) > length
+                self._last[id(region), spot.key] = value, nodes[-1] if stored else None, len(nodes) - 1
                 outer = region.parent
                 while outer is not None:
                     self._last[id(outer), spot.key] = _UNKNOWN, None, 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -14,7 +15,7 @@ from autoconv.graph.types import TensorType
 from autoconv.runtime import taping
 from autoconv.runtime.recording import COMPILE, current_region, defined_at
 from autoconv.runtime.shape import TensorShape, as_shape
-from autoconv.runtime.tensor_methods import TensorMethods
+from autoconv.runtime.tensor_methods import TensorMethods, refuse_to_iterate
 
 
 class Tensor(TensorMethods):
@@ -218,6 +219,14 @@ class SymbolicTensor(Tensor):
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _changed_in_place
     __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __imatmul__ = _changed_in_place
 
+    def __getitem__(self, index: Any) -> Any:
+        region = current_region()
+        if self.weak and region is not None and region.contract == COMPILE:
+            error = TypeError(f"{type(self.type.dtype.numpy.type(1).item()).__name__!r} object is not subscriptable")
+            error._autoconv_run_time = True  # type: ignore[attr-defined]
+            raise error
+        return super().__getitem__(index)
+
     def _shown(self) -> None:
         """Text of a tensor under `compile` would be text of a number or array, which is not known yet."""
         region = current_region()
@@ -244,6 +253,8 @@ class SymbolicTensor(Tensor):
         """In converted code a tensor of known length unpacks into its rows; loops over it are staged before this."""
         region = current_region()
         shape = self.type.shape
+        if region is not None and region.contract == COMPILE and self.weak:
+            refuse_to_iterate(self.type.dtype.numpy.type(1).item(), sys._getframe(1))
         if region is not None and region.trace.converts and shape and shape[0] is None:
             raise OperatorNotAllowedInGraphError(
                 f"Iterating over a symbolic `autoconv.Tensor` is not allowed here: the length of {self.name} is known "

@@ -13,6 +13,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.layout import Arms, Grown, Instance, Layout, Leaf, Parts, Static, leaf_types, rebuild
+from autoconv.ops.objects import NotAssigned
 from autoconv.runtime import taping
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
@@ -62,6 +63,7 @@ class ConcreteFunction:
         self._owner = owner
         self._name = name
         self._derivable: Derivable | None = None
+        self._first_of = _first_of(optimised) if contract == "compile" else []
         self._arrays_out = (
             contract == "compile"
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
@@ -70,14 +72,14 @@ class ConcreteFunction:
         form = call_form(graph, key, self.captured_inputs, layout, guards, contract, self._arrays_out)
         self._run = BACKENDS[SETTINGS.backend](optimised, form)
         # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
-        self.entry: Callable[..., Any] | None = getattr(self._run, "entry", None)
+        self.entry: Callable[..., Any] | None = None if self._first_of else getattr(self._run, "entry", None)
         self.asks_guards = self.entry is not None and needs_asking(guards)
 
     @property
     def can_run_again(self) -> bool:
         """Whether a run that failed left nothing behind: no output, no write, no draw."""
-        lasting = Effects.WRITE | Effects.RANDOM
-        printing = {"print", "python_print", "py_call"}
+        lasting = Effects.RANDOM if _is_on_its_own(self.optimised) else Effects.WRITE | Effects.RANDOM
+        printing = {"print", "python_print", "object_print", "py_call"}
         return not any(node.effects & lasting or node.op.name in printing for node in self.optimised.walk())
 
     @property
@@ -127,6 +129,8 @@ class ConcreteFunction:
         ]
         values += [c._array if isinstance(c, EagerTensor) else c for c in self.captured_inputs]
         results = self._run(values)
+        if self._first_of:
+            results = [results[position] for position in self._first_of]
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 
     def _call_taped(self, leaves: Sequence[Any]) -> Any:
@@ -208,6 +212,32 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
+
+
+def _is_on_its_own(graph: Graph) -> bool:
+    """Whether all that a graph writes to are objects that it made itself: it is given none that can change."""
+    if not all(isinstance(value.type, TensorType) for value in graph.parameters):
+        return False
+    given = (node.attributes["value"] for node in graph.walk() if node.op.name == "object_constant")
+    return all(map(_cannot_change, given))
+
+
+def _cannot_change(value: Any) -> bool:
+    if type(value) in (tuple, frozenset):
+        return all(map(_cannot_change, value))
+    return value is None or type(value) in (bool, int, float, complex, str, bytes, range, NotAssigned)
+
+
+def _first_of(graph: Graph) -> list[int]:
+    """For each output the position of the first that is the same value, which has to be the same array; empty where
+    all are different."""
+    firsts: dict[Value, int] = {}
+    found = []
+    for position, value in enumerate(graph.outputs):
+        while value.node is not None and value.node.op.name == "identity":
+            value = value.node.inputs[0]
+        found.append(firsts.setdefault(value, position))
+    return found if len(firsts) < len(found) else []
 
 
 def _layout_text(layout: Layout) -> str:

@@ -26,6 +26,7 @@ ONLY_COMPILE = "met under `compile` alone, where the call runs as plain Python"
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,
     ("autoconv/emit/function.py", "no code for …"): CANNOT,
+    ("autoconv/emit/function.py", "this generator function cannot hand out its values"): "Python goes over it instead",
     ("autoconv/operators/layout.py", "… is not an arm of …"): CANNOT,
     ("autoconv/operators/layout.py", "a value is of several kinds that are one kind on another pat"): CANNOT,
     (
@@ -48,6 +49,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/functions.py", "… is given a name that only the running graph knows"): ONLY_COMPILE,
     ("autoconv/runtime/array_methods.py", "the method … of an array …"): ONLY_COMPILE,
     ("autoconv/runtime/objects.py", "a value that belongs to a graph is used after the graph was "): ONLY_COMPILE,
+    ("autoconv/runtime/objects.py", "a … made of values that only the graph knows is kept"): ONLY_COMPILE,
     ("autoconv/runtime/objects.py", "an array becomes part of a list, dict or name that only the "): ONLY_COMPILE,
     ("autoconv/runtime/recording.py", "…"): PASSED_ON,
     ("autoconv/tracing/concrete.py", "…"): "no error: a tape has the call run as plain Python",
