@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import linecache
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from autoconv.backends.stack import compile_recursive
 from autoconv.errors import OpError, Place, StagingError
-from autoconv.graph.graph import Graph, Node
+from autoconv.graph.graph import Graph, Node, is_recursive
 from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Run = Callable[[Sequence[Any]], list[Any]]
 Step = Callable[[list[Any]], None]
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def compile_graph(graph: Graph) -> Run:
     """A function from the values of the parameters (arrays, storages, lists) to those of the outputs.
 
     What a kernel raises leaves with the user's spans in `_autoconv_spans`, and `place` on errors of this package.
+    Functions that call themselves may go as deep as Python's limit allows.
     """
+    if any(map(is_recursive, graph.walk())):
+        return compile_recursive(graph, _lowered, locate, _is_own)
+    return _compile(graph)
+
+
+def _compile(graph: Graph) -> Run:
+    """As `compile_graph`, without functions that call themselves."""
     slots: dict[Any, int] = {}
     for value in graph.parameters:
         slots[value] = len(slots)
@@ -28,7 +40,7 @@ def compile_graph(graph: Graph) -> Run:
     for node in graph.nodes:
         inputs = [slots[value] for value in node.inputs]
         outputs = [slots.setdefault(value, len(slots)) for value in node.results]
-        steps.append(_LOWER.get(node.op.name, _kernel_step)(node, inputs, outputs))
+        steps.append(_lowered(node, inputs, outputs))
     size, count = len(slots), len(graph.parameters)
     results = [slots[value] for value in graph.outputs]
 
@@ -39,6 +51,14 @@ def compile_graph(graph: Graph) -> Run:
         return [frame[slot] for slot in results]
 
     return run
+
+
+def _lowered(node: Node, inputs: list[int], outputs: list[int]) -> Step:
+    return _LOWER.get(node.op.name, _kernel_step)(node, inputs, outputs)
+
+
+def _is_own(filename: str) -> bool:
+    return filename.startswith(_PACKAGE)
 
 
 def _kernel_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
@@ -72,7 +92,7 @@ def _constant_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
 
 def _cond_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
     index, *captures = inputs
-    arms = [compile_graph(region) for region in node.regions]
+    arms = [_compile(region) for region in node.regions]
 
     def step(frame: list[Any]) -> None:
         chosen = frame[index]
@@ -86,7 +106,7 @@ def _cond_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
 
 def _while_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
     state_size = node.attributes["state"]
-    test, body = (compile_graph(region) for region in node.regions)
+    test, body = (_compile(region) for region in node.regions)
 
     def step(frame: list[Any]) -> None:
         state = [frame[slot] for slot in inputs[:state_size]]
@@ -100,7 +120,7 @@ def _while_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
 
 
 def _call_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    run = compile_graph(node.regions[0])
+    run = _compile(node.regions[0])
 
     def step(frame: list[Any]) -> None:
         try:
@@ -115,7 +135,7 @@ def _call_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
 
 
 def _try_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    body, normal, handler = (compile_graph(region) for region in node.regions)
+    body, normal, handler = (_compile(region) for region in node.regions)
 
     def step(frame: list[Any]) -> None:
         captures = [frame[slot] for slot in inputs]

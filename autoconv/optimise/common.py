@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copy_node
+from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
 from autoconv.graph.rewrite import attributes_key, begin_copy
 from autoconv.graph.types import TensorType
 
@@ -30,7 +30,14 @@ def common(graph: Graph, contract: str = "function") -> Graph:
     nothing between them writes one; any write counts, as two resources may be the same when the graph runs.
     What prints, writes or draws never merges, nor do nodes with regions.
     """
+    copy = _common(graph, {})
+    settle_effects(copy)
+    return copy
+
+
+def _common(graph: Graph, copies: dict[Graph, Graph]) -> Graph:
     copy, values = begin_copy(graph)
+    copies[graph] = copy
     found: dict[Hashable, Sequence[Value]] = {}
     reads: dict[Hashable, Sequence[Value]] = {}
     for node in graph.nodes:
@@ -38,7 +45,7 @@ def common(graph: Graph, contract: str = "function") -> Graph:
         if node.effects & Effects.WRITE:
             reads.clear()
         if node.effects.must_run or node.regions:
-            regions = [common(region, contract) for region in node.regions]
+            regions = copied_regions(node, copies, lambda region: _common(region, copies))
             results: Sequence[Value] = copy_node(copy, node, inputs, regions).results
         else:
             table, key = reads if node.effects & Effects.READ else found, _key(node, inputs)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Node, Value, is_recursive
 from autoconv.ops import OPS
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import Region, recording
@@ -16,7 +16,7 @@ _UNKNOWN = object()
 # These raise for integers beyond 64 bits alone, which Python does not know and no program expects.
 _INTEGER_OPS = ("add", "subtract", "multiply", "negative", "abs", "invert", "cast", "and", "or", "xor")
 _ONLY_LIMITS = frozenset(f"python_{name}" for name in _INTEGER_OPS)
-_COMES_BACK = ("while", "try_handler")  # regions at whose start it is not known what was stored last
+_COMES_BACK = ("while", "try_handler", "recursive")  # regions at whose start it is not known what was stored last
 
 
 class Stores:
@@ -90,6 +90,8 @@ def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
 
 def is_catchable(node: Node) -> bool:
     """Whether a node, or one in its regions, may raise what a program could catch."""
+    if is_recursive(node):
+        return True  # beyond Python's limit, if nowhere else
     if node.regions:
         return any(is_catchable(inner) for region in node.regions for inner in region.nodes)
     return bool(node.effects & Effects.RAISE) and node.op.name not in _ONLY_LIMITS
