@@ -79,10 +79,6 @@ class Control:
 
 
 class _Call(Control):
-    def __init__(self, node: Node, *rest: Any) -> None:
-        super().__init__(node, *rest)
-        self.frames = _length(node.span)
-
     def start(self, frame: Frame) -> Start:
         return self.regions[0], [frame[slot] for slot in self.inputs], None
 
@@ -142,19 +138,27 @@ class _Compiler:
     def __init__(self, lower: Lower, locate: Locate) -> None:
         self.lower, self.locate = lower, locate
         self.codes: dict[Graph, Code] = {}
+        self.inside = 0  # how many functions that call themselves are around
 
     def code(self, graph: Graph) -> Code:
         known = self.codes.get(graph)
         if known is not None:
             return known
         code = self.codes[graph] = Code()
+        outermost = not self.inside
         slots = {value: slot for slot, value in enumerate(graph.parameters)}
         for node in graph.nodes:
             inputs = [slots[value] for value in node.inputs]
             outputs = [slots.setdefault(value, len(slots)) for value in node.results]
             if leads_to_recursion(node):
+                self.inside += is_recursive(node)
                 regions = [self.code(region) for region in node.regions]
-                code.steps.append(_CONTROLS[node.op.name](node, inputs, outputs, regions, self.locate))
+                self.inside -= is_recursive(node)
+                control = _CONTROLS[node.op.name](node, inputs, outputs, regions, self.locate)
+                if is_recursive(node):
+                    # Inside of a function the first place is in its own frame, which its caller counts.
+                    control.frames = max(_length(node.span), 1) if not outermost else _length(node.span) + 1
+                code.steps.append(control)
             else:
                 code.steps.append(self.lower(node, inputs, outputs))
         code.extra = len(slots) - len(graph.parameters)
@@ -237,7 +241,7 @@ def _length(span: Span | None) -> int:
     while span is not None:
         count += 1
         span = span.caller
-    return max(count, 1)
+    return count
 
 
 def _depth(package: Callable[[str], bool]) -> int:

@@ -17,6 +17,7 @@ from autoconv.operators.consumers import extending
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import on_objects
+from autoconv.operators.recursion import is_noted, noted
 from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute
 from autoconv.operators.warning import WARN, warn
@@ -48,7 +49,7 @@ def converted(function: Any, region: Any = None) -> Any:
         return warn
     guard = region.trace.allows_call if region is not None else None
     if isinstance(function, types.FunctionType):
-        return _function(function, guard)
+        return _noted(function, guard, region)
     if isinstance(function, types.MethodType):
         if type(function.__self__) in PLAIN:
             return extending(function) if function.__name__ == "extend" else function
@@ -56,7 +57,7 @@ def converted(function: Any, region: Any = None) -> Any:
             meet_class(region, type(function.__self__))
         inner = function.__func__
         if isinstance(inner, types.FunctionType):
-            return types.MethodType(_function(inner, guard), function.__self__)
+            return types.MethodType(_noted(inner, guard, region), function.__self__)
         return function
     if isinstance(function, functools.partial):
         return functools.partial(converted(function.func, region), *function.args, **function.keywords)
@@ -71,10 +72,18 @@ def converted(function: Any, region: Any = None) -> Any:
         return function
     method = getattr(type(function), "__call__", None)  # noqa: B004
     if isinstance(method, types.FunctionType):
-        return types.MethodType(_function(method, guard), function)
+        return types.MethodType(_noted(method, guard, region), function)
     if guard is not None:
         guard(function)
     return function
+
+
+def _noted(function: types.FunctionType, guard: Any, region: Any) -> Callable[..., Any]:
+    """The converted function; in a trace one that notices when it calls itself."""
+    if is_noted(function):
+        return function
+    target = _function(function, guard)
+    return noted(function, target) if region is not None and (target is not function or is_user_code(function)) else target
 
 
 def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:

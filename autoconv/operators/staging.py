@@ -69,6 +69,28 @@ class AbandonTrace(BaseException):
             region.trace.refusal = self  # a finally that is left early swallows even this
 
 
+class Suspended(BaseException):
+    """Leaves an arm that needs what a recursive function gives, while that is not known, or never comes."""
+
+    def __init__(self, region: Region) -> None:
+        super().__init__()
+        self.trace = region.trace
+        self.before = region.trace.refusal
+        region.trace.refusal = swallowed()
+
+    def caught(self) -> None:
+        self.trace.refusal = self.before
+
+
+def swallowed() -> StagingError:
+    """What is wrong where the program itself takes what the tracing of a recursive function raises."""
+    return StagingError(
+        "a function calls itself inside of a finally or except that is left early, and a tensor decides how often",
+        current_place(),
+        "the call outside of that statement",
+    )
+
+
 @dataclass(eq=False)
 class Recorded:
     """One arm or body: its region, what it gave (NEVER where it always raises), and what it wrote."""
@@ -97,12 +119,16 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         except _ABOUT_THE_PROGRAM:
             region.journal.roll_back()
             raise
+        except Suspended as suspended:
+            suspended.caught()
+            results, diverges = [NEVER] * count, True
         except RecursionError:
             region.journal.roll_back()
             raise StagingError(
-                "a function calls itself, and a tensor decides how often; that cannot be part of a graph yet",
+                "a function calls itself, a tensor decides how often, and each call has functions or objects of its "
+                "own for arguments; that cannot be part of a graph",
                 current_place(),
-                "a loop",
+                "arguments that are numbers, arrays, or the same objects at every call; or a loop",
             ) from None
         except Exception as error:  # whatever the user's code raises
             if is_about_program(error):

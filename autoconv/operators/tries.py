@@ -34,6 +34,7 @@ from autoconv.operators.layout import (
 from autoconv.operators.names import Undefined
 from autoconv.operators.staging import (
     Recorded,
+    Suspended,
     cannot_be_caught,
     is_about_program,
     move_into_graph,
@@ -207,6 +208,7 @@ class Trial:
         self.state = "body"
         self.stores = Stores(self._kept_spots, self._keep, inside=self.region)
         self.parent.trace.before_node.append(self.stores.before_node)
+        self.parent.trace.after_call.append(self.stores.after_call)
 
     def done(self) -> None:
         """The body has come to its end."""
@@ -233,7 +235,7 @@ class Trial:
             return () if self.settled or self.passing else BaseException
         if self.state == "failed":
             return BaseException
-        assert isinstance(error, Exception)
+        assert isinstance(error, (Exception, Suspended))
         self._diverge(error)
         return BaseException
 
@@ -243,7 +245,7 @@ class Trial:
         if _passes(error):
             self.passing = True
             return
-        assert isinstance(error, Exception)
+        assert isinstance(error, (Exception, Suspended))
         self._finish_body(error)
 
     def _open(self, name: str, parent: Region) -> Region:
@@ -265,12 +267,14 @@ class Trial:
         self.spots.update(journal.spots)
         return Recorded(self.region, results, written, dict(journal.spots), diverges)
 
-    def _finish_body(self, error: Exception | None) -> None:
+    def _finish_body(self, error: Exception | Suspended | None) -> None:
         self._stop_storing()
-        if not any(map(is_catchable, self.region.graph.nodes)):
+        if type(error) is Suspended:
+            error.caught()
+        elif not any(map(is_catchable, self.region.graph.nodes)):
             self._splice()
             return
-        if error is not None:
+        elif error is not None:
             record_raise(self.region, error)
         self.body = self._close(diverges=error is not None)
         self.state = "failed" if error is not None else "normal"
@@ -343,8 +347,11 @@ class Trial:
             self.ends.append(self._close())
         enter(self.parent)
 
-    def _diverge(self, error: Exception) -> None:
-        record_raise(self.region, error)
+    def _diverge(self, error: Exception | Suspended) -> None:
+        if type(error) is Suspended:
+            error.caught()
+        else:
+            record_raise(self.region, error)
         end = self._close(diverges=True)
         if self.state == "normal":
             self.normal = end
@@ -359,7 +366,7 @@ class Trial:
         inside: Region | None = region
         known = {spot.key for spot in self.cells}
         while inside is not None and inside is not self.parent:
-            for key, spot in (inside.journal.spots if inside.journal is not None else {}).items():
+            for key, spot in inside.journal.noted() if inside.journal is not None else ():
                 if key not in known and type(spot.owner) not in PLAIN:
                     known.add(key)
                     yield spot
@@ -376,6 +383,7 @@ class Trial:
     def _stop_storing(self) -> None:
         if self.stores is not None and self.stores.before_node in self.parent.trace.before_node:
             self.parent.trace.before_node.remove(self.stores.before_node)
+            self.parent.trace.after_call.remove(self.stores.after_call)
 
     def _restore(self) -> None:
         """The variables as they were when the body raised."""
@@ -526,6 +534,8 @@ class _Managed:
 def _passes(error: BaseException | None) -> bool:
     """Whether an exception is nothing that the program's clauses are to see."""
     region = current_region()
+    if type(error) is Suspended:
+        return False  # nothing is known of the body's end, and the handlers may be reached
     if error is None or cannot_be_caught(error):
         return True
     assert isinstance(error, Exception)

@@ -34,7 +34,8 @@ class Trace:
     `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`,
     `concretise` and `attribute` (for names that tensors do not have); what is in `before_node` is told before a node
-    is recorded that does more than compute. `arrays` says that NumPy arrays came in, which can be changed in place;
+    is recorded that does more than compute, and what is in `after_call` where a function that is recorded calls itself;
+    `calls` are the user's functions that run now. `arrays` says that NumPy arrays came in, which can be changed in place;
     `owned` are the objects that the traced code made, with the regions that made them, `frozen` those that may not
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
     told of each function that is converted because traced code calls it. `refusal` is an error that the traced code
@@ -53,6 +54,8 @@ class Trace:
     concretise: Any = None
     attribute: Any = None
     before_node: list[Any] = field(default_factory=list)
+    after_call: list[Any] = field(default_factory=list)
+    calls: list[Any] = field(default_factory=list)
     arrays: bool = False
     owned: dict[int, Any] | None = None
     frozen: dict[int, Any] = field(default_factory=dict)

@@ -47,6 +47,14 @@ class Stores:
         if may_raise(op, inputs, attributes) and (self._limits or op not in _ONLY_LIMITS):
             self.store(region)
 
+    def after_call(self, region: Region) -> None:
+        """Told of a call of a function that is being recorded, which may store something."""
+        for spot in list(self._spots(region)):
+            outer: Region | None = region
+            while outer is not None:
+                self._last[id(outer), spot.key] = _UNKNOWN, None, 0
+                outer = outer.parent
+
     def store(self, region: Region) -> None:
         """Records stores of what changed since it was last stored."""
         self._storing = True

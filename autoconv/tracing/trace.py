@@ -16,6 +16,7 @@ from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.calls import converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
 from autoconv.operators.special_methods import restore_special_methods
+from autoconv.operators.staging import Suspended
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.containers import TracedSet, heap_of, traced_argument
@@ -100,7 +101,11 @@ def _trace(
                 meet_class(trace.root, type(spot.read()))
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
-        result = _invoke(target, signature, arguments)
+        try:
+            result = _invoke(target, signature, arguments)
+        except Suspended as never:  # what follows is not reached
+            never.caught()
+            result = None
         if trace.refusal is not None:
             raise trace.refusal
         _check_not_modified(call, copies, before, signature, contract, function)
@@ -133,6 +138,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
     trace.before_node.append(outside.stores.before_node)
+    trace.after_call.append(outside.stores.after_call)
     trace.python_print = python_contract.python_print
     trace.attribute = attribute_of
     values: dict[Any, int] = {}

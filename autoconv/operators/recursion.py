@@ -1,0 +1,432 @@
+"""Functions that call themselves as often as a tensor says: such a function becomes a graph that calls itself.
+
+A call of the user's that is traced is noted while it runs. Where the same function is called again in an arm or loop
+body of it, with arguments of the same layout, going on would never end: the first of the calls is taken back, and
+recorded as a graph of its own (`Recursion`), in which the function's calls of itself are nodes. As long as it is not
+known what the function gives, an arm that needs to know is left (`Suspended`); the other arms give a first layout, and
+the body is recorded again until its result, its arguments, and what it writes keep their layouts.
+
+Where a condition of Python's own ends the recursion the layouts differ from call to call, and nothing of this happens.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Graph, Value, settle_effects
+from autoconv.graph.types import ObjectType
+from autoconv.operators.attempts import Attempt, emit_output
+from autoconv.operators.layout import (
+    NEVER,
+    Arms,
+    Instance,
+    Layout,
+    Leaf,
+    Never,
+    Parts,
+    Static,
+    Variant,
+    emit,
+    home_of,
+    is_number_layout,
+    join_layouts,
+    joined_objects,
+    layout_of,
+    leaf_types,
+    rebuild,
+)
+from autoconv.operators.names import Undefined
+from autoconv.operators.reach import may_call_itself
+from autoconv.operators.staging import (
+    Recorded,
+    Suspended,
+    move_into_graph,
+    record_body,
+    refuse_changed_copies,
+    swallowed,
+    unnoted_changes,
+    write_spot,
+)
+from autoconv.runtime.containers import PLAIN, heap_of
+from autoconv.runtime.journal import Spot
+from autoconv.runtime.objects import as_object
+from autoconv.runtime.recording import COMPILE, Region, current_region, recording
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import plain_kind
+
+_ROUNDS = 16
+_PATIENCE = 5
+# How many calls whose arguments differ in numbers known to Python are followed one by one, by contract.
+_FOLLOWED = {"compile": 3, "function": 24}
+_LAZY_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class Restart(BaseException):
+    """A call has to be recorded as a recursive function, for arguments of these layouts."""
+
+    def __init__(self, call: _Call, layouts: Sequence[Layout]) -> None:
+        super().__init__()
+        self.call = call
+        self.layouts = layouts
+
+
+def noted(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
+    """`target`, the converted form of the user's `function`, whose calls are noted while they run."""
+    if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _NOTED:
+        return target
+
+    def noted_call(*args: Any, **kwargs: Any) -> Any:
+        region = current_region()
+        return target(*args, **kwargs) if region is None else _called(function, target, args, kwargs, region)
+
+    return noted_call
+
+
+_NOTED = next(c for c in noted.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
+
+
+def is_noted(function: FunctionType) -> bool:
+    return function.__code__ is _NOTED
+
+
+class _Call:
+    """A call that runs. `may_restart`: what it does can be taken back."""
+
+    def __init__(self, function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> None:
+        self.function, self.target, self.args, self.kwargs = function, target, args, kwargs
+        self.region = region
+        self.identity = _identity(function)
+        self.may_restart = False
+        self.followed = 0
+        self._layouts: list[Layout] | None = None
+
+    def layouts(self) -> list[Layout]:
+        """Of the arguments, as they were given."""
+        if self._layouts is None:
+            self._layouts = [_layout(value, self.region) for value in _bound(self.function, self.args, self.kwargs)]
+        return self._layouts
+
+
+def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
+    call = _Call(function, target, args, kwargs, region)
+    running = region.trace.calls
+    around = [
+        c for c in running if c.identity == call.identity and c.region is not region and region.is_inside(c.region)
+    ]
+    if around:
+        try:
+            layouts = call.layouts()
+        except TypeError:  # the arguments do not fit, which the function itself says
+            return target(*args, **kwargs)
+        again = _again(call, around, layouts)
+        if isinstance(again, Recursion):
+            return again.call(_bound(function, args, kwargs), region)
+        if again is not None:
+            wider = again.layouts
+            if again.call.may_restart:
+                region.trace.refusal = swallowed()
+                raise again
+            return Recursion(call, wider).record()
+    call.may_restart = may_call_itself(function, args)
+    return _followed(call, running)
+
+
+def _followed(call: _Call, running: list[Any]) -> Any:
+    """What the call gives, recorded where it stands."""
+    trial = Attempt() if call.may_restart else None
+    running.append(call)
+    try:
+        result = call.target(*call.args, **call.kwargs)
+    except Restart as restart:
+        if trial is not None:
+            trial.undo()
+        if restart.call is not call:
+            raise
+        call.region.trace.refusal = None
+        wider = restart.layouts
+    except BaseException:
+        if trial is not None:
+            trial.keep()
+        raise
+    else:
+        if trial is not None:
+            trial.keep()
+        return result
+    finally:
+        running.remove(call)
+    return Recursion(call, wider).record()
+
+
+def _again(call: _Call, around: Sequence[_Call], layouts: list[Layout]) -> Recursion | Restart | None:
+    """What becomes of a call of a function in an arm or loop body of calls of it, which are `around` it: a call of the
+    recursive function, a reason to make one, or None where it is followed."""
+    for known in reversed(around):
+        if isinstance(known, Recursion) and _wider(known, layouts, call) == known.layouts():
+            return known
+    followed = around[0].followed = around[0].followed + 1
+    for known in around:
+        wider = _wider(known, layouts, call)
+        if wider is None:
+            continue
+        if wider == known.layouts():
+            return Restart(known, wider)
+        counted = any(type(new) is Static for old, new in zip(known.layouts(), layouts, strict=True) if old != new)
+        if not counted or followed > _FOLLOWED[call.region.contract]:
+            return known.widened(wider) if isinstance(known, Recursion) else Restart(known, wider)
+    return None
+
+
+def _wider(known: _Call, layouts: list[Layout], call: _Call) -> list[Layout] | None:
+    """The layouts of arguments that both calls have; None where what Python knows of them has to stay apart."""
+    before = known.layouts()
+    names = list(inspect.signature(call.function, follow_wrapped=False).parameters)
+    if len(before) != len(layouts):
+        return None
+    try:
+        joined = [
+            old if old == new else join_layouts(old, new, name, call.region.contract)
+            for old, new, name in zip(before, layouts, names, strict=True)
+        ]
+    except StagingError:
+        return None
+    changed = [new for old, new in zip(before, joined, strict=True) if old != new]
+    return joined if all(map(_is_plain, changed)) else None
+
+
+def _is_plain(layout: Layout) -> bool:
+    """Whether a layout holds numbers, text and the like, rather than functions and objects of the user's."""
+    if isinstance(layout, Static):
+        return _is_plain_value(layout.value)
+    if isinstance(layout, Arms):
+        return all(map(_is_plain, layout.arms))
+    if isinstance(layout, Parts):
+        return all(map(_is_plain, layout.parts))
+    return not isinstance(layout, Instance)
+
+
+def _is_plain_value(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(map(_is_plain_value, value))
+    return value is None or isinstance(value, (bool, int, float, complex, str, bytes, Undefined)) or is_number_layout(
+        Static(value)
+    )  # fmt: skip
+
+
+class Recursion(_Call):
+    """A function that is recorded as a graph that calls itself.
+
+    Its parameters are the arguments' leaves, those of the `spots` that it writes, and what it captures; its outputs are
+    the result's leaves and those of the spots.
+    """
+
+    def __init__(self, call: _Call, layouts: Sequence[Layout]) -> None:
+        super().__init__(call.function, call.target, call.args, call.kwargs, call.region)
+        self.values = _bound(call.function, call.args, call.kwargs)
+        self._layouts = list(layouts)
+        self.wanted = list(layouts)
+        self.name = call.region.trace.root.graph.unique_name(f"recursive_{call.function.__name__}")
+        self.result: Layout = NEVER
+        self.never_returns = False
+        self.suspends = False
+        self.spots: dict[Any, Spot] = {}
+        self.kept: list[Layout] = []
+        self.captures: list[Value] = []
+        self.graph = Graph(self.name)
+
+    def widened(self, layouts: Sequence[Layout]) -> Recursion:
+        """Has the next round take arguments of these layouts."""
+        self.wanted = [join_layouts(a, b, "", self.region.contract) for a, b in zip(self.wanted, layouts, strict=True)]
+        return self
+
+    def call(self, values: Sequence[Any], region: Region) -> Any:
+        """A call of the function within itself."""
+        unknown = isinstance(self.result, Never) and not self.never_returns
+        if unknown or self.wanted != self._layouts:
+            self.suspends = True
+            raise Suspended(region)
+        return self._record_call(values, region)
+
+    def record(self) -> Any:
+        """Records the function, and a call of it; what the call gives."""
+        parent = self.region
+        trace = parent.trace
+        met: set[Any] = set()
+        confirms = False
+        for turn in range(_ROUNDS):
+            outer_output, trace.pending_output = trace.pending_output, []
+            try:
+                recorded = trace_recursion(self)
+            finally:
+                shown, trace.pending_output = trace.pending_output, outer_output
+            new = {key: spot for key, spot in recorded.spots.items() if key not in self.spots}
+            # What the body made itself is something else in every round: only what is met twice was there before.
+            adopted = {key: spot for key, spot in new.items() if key in met}
+            settled = self._settle(recorded, turn, adopted)
+            if settled and (confirms or not new):
+                for show in shown or ():
+                    emit_output(parent, show)
+                settle_effects(self.graph)
+                return self._record_call(self.values, parent)
+            met, confirms = new.keys() - adopted.keys(), settled
+        raise StagingError(
+            f"the types that {self.function.__name__} takes and gives when it calls itself do not settle",
+            current_place(),
+            "arguments and results of one type at every call",
+        )
+
+    def _settle(self, recorded: Recorded, turn: int, adopted: dict[Any, Spot]) -> bool:
+        """Whether the round found what it assumed; if not, the next round assumes what this one found."""
+        parent, inner = self.region, recorded.region
+        contract = parent.contract
+        before = self._layouts, self.result, list(self.kept), list(self.captures), self.never_returns
+        (value,) = recorded.results
+        results = [NEVER if value is NEVER else _layout(value, inner, result=True)]
+        results += [_found(recorded.value_of(spot), inner) for spot in self.spots.values()]
+        known = [self.result, *self.kept]
+        titles = [f"what {self.function.__name__} gives", *(spot.name for spot in self.spots.values())]
+        joined = [join_layouts(a, b, title, contract) for a, b, title in zip(known, results, titles, strict=True)]
+        wanted = self.wanted
+        if contract == COMPILE and turn >= _PATIENCE:
+            joined = [a if a == b else joined_objects(a, b) for a, b in zip(known, joined, strict=True)]
+            wanted = [a if a == b else joined_objects(a, b) for a, b in zip(self._layouts, wanted, strict=True)]
+        columns = [[recorded.value_of(spot), spot.read()] for spot in (*self.spots.values(), *adopted.values())]
+        later = [join_layouts(_found(a, inner), _found(b, parent), "", contract) for a, b in columns]
+        moved = move_into_graph(parent, columns, later, [*self.spots.values(), *adopted.values()], 0)
+        self._layouts = self.wanted = list(wanted)
+        self.result, self.kept = joined[0], joined[1:]
+        self.never_returns = isinstance(self.result, Never) and self.suspends
+        outputs = [value, *(recorded.value_of(spot) for spot in self.spots.values())]
+        with_layouts = list(zip(outputs, joined, strict=True))
+        self._give(recorded, with_layouts)
+        for key, spot in adopted.items():
+            self.spots[key] = spot
+            self.kept.append(join_layouts(_found(spot.read(), parent), _found(recorded.value_of(spot), inner), "", contract))
+        if moved:
+            gone = [key for key, spot in self.spots.items() if heap_of(spot.owner) is not None]
+            keys = list(self.spots)
+            self.kept = [layout for key, layout in zip(keys, self.kept, strict=True) if key not in gone]
+            for key in gone:
+                del self.spots[key]
+        refuse_changed_copies(parent, self.spots.values())
+        after = self._layouts, self.result, self.kept, self.captures, self.never_returns
+        return before == after and not adopted and not moved
+
+    def _give(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
+        """Has the region give these values, and notes what it captures."""
+        inner = recorded.region
+        with recording(inner):
+            inner.graph.outputs = [leaf for value, layout in outputs for leaf in emit(value, layout, inner)]
+        self.captures += [outer for outer in inner.captured() if outer not in self.captures]
+
+    def run(self, inner: Region) -> list[Any]:
+        """The body, for parameters of the layouts that are assumed."""
+        self.graph, self.suspends = inner.graph, False
+        values = []
+        for layout in (*self._layouts, *self.kept):
+            leaves = [inner.graph.add_parameter(leaf, "argument") for leaf in leaf_types(layout)]
+            values.append(rebuild(layout, iter(leaves)))
+        for outer in self.captures:
+            inner.lift(outer)
+        count = len(self._layouts)
+        for spot, value in zip(self.spots.values(), values[count:], strict=True):
+            write_spot(spot, value)
+        running = inner.trace.calls
+        running.append(self)
+        try:
+            with unnoted_changes(self.target, values[:count], current_place()):
+                return [_invoked(self.function, self.target, values[:count])]
+        finally:
+            running.remove(self)
+
+    def _record_call(self, values: Sequence[Any], region: Region) -> Any:
+        inputs = [leaf for value, layout in zip(values, self._layouts, strict=True) for leaf in emit(value, layout, region)]
+        for spot, layout in zip(self.spots.values(), self.kept, strict=True):
+            inputs += emit(spot.read(), layout, region)
+        inputs += [region.lift(outer) for outer in self.captures]
+        layouts = [self.result, *self.kept]
+        node = region.record(
+            "call",
+            inputs,
+            {"name": self.name, "recursive": True},
+            regions=[self.graph],
+            types=[leaf for layout in layouts for leaf in leaf_types(layout)],
+            shown="StatefulPartitionedCall",
+        )
+        for tell in region.trace.after_call:
+            tell(region)
+        leaves = iter(node.results)
+        result, *written = (rebuild(layout, leaves) for layout in layouts)
+        for spot, value in zip(self.spots.values(), written, strict=True):
+            write_spot(spot, value)
+        if isinstance(self.result, Never):
+            raise Suspended(region)
+        return result
+
+
+def trace_recursion(recursion: Recursion) -> Recorded:
+    """One round of recording; what called this is no part of the places that the graph tells (see `spans`)."""
+    return record_body(recursion.region, recursion.name, recursion.run, 1)
+
+
+def _identity(function: FunctionType) -> tuple[Any, ...]:
+    """What tells functions apart: the code, and the names outside that it reads."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return function.__code__, id(function.__globals__), tuple(id(cell) for name, cell in cells if name != "ag__")
+
+
+def _bound(function: FunctionType, args: Any, kwargs: Any) -> list[Any]:
+    """The arguments in the order of the parameters, defaults filled in; raises TypeError where they do not fit."""
+    signature = inspect.signature(function, follow_wrapped=False)
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    values = []
+    for name, parameter in signature.parameters.items():
+        value = bound.arguments[name]
+        values.append(tuple(value.items()) if parameter.kind is parameter.VAR_KEYWORD else value)
+    return values
+
+
+def _invoked(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
+    """`target` called with what `_bound` gave."""
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for parameter, value in zip(
+        inspect.signature(function, follow_wrapped=False).parameters.values(), values, strict=True
+    ):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional += value
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords.update(value)
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            keywords[parameter.name] = value
+        else:
+            positional.append(value)
+    return target(*positional, **keywords)
+
+
+def _layout(value: Any, region: Region, result: bool = False) -> Layout:
+    """The layout of an argument or a result: lists and the like are objects of the graph under `compile`.
+
+    Objects of the user's stay who they are, but for those that the function made and gives out.
+    """
+    if type(value) in PLAIN and heap_of(value) is None and region.contract == COMPILE:
+        return Leaf(ObjectType(plain_kind(value).__name__), as_object)
+    if isinstance(value, Variant):
+        return Arms(tuple(_layout(arm, region, result) for arm in value.values))
+    if isinstance(value, tuple) and any(_needs_taking_apart(part) for part in value):
+        return Parts(plain_kind(value), None, tuple(_layout(part, region, result) for part in value))
+    if not result and home_of(value, region) is not None:
+        return Static(value)
+    return layout_of(value, region)
+
+
+def _needs_taking_apart(value: Any) -> bool:
+    return not isinstance(value, (str, bytes, type(None), type))
+
+
+def _found(value: Any, region: Region) -> Layout:
+    return NEVER if value is NEVER else layout_of(value, region)
