@@ -74,8 +74,10 @@ def _unwrapped(value: Any) -> types.FunctionType | None:
             value = value.__func__
         elif isinstance(value, property):
             value = value.fget
-        else:
+        elif getattr(type(value), "__autoconv_function__", False):
             value = getattr(value, "python_function", None)
+        else:
+            return None
     return None
 
 

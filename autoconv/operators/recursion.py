@@ -12,7 +12,7 @@ Where a condition of Python's own ends the recursion the layouts differ from cal
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -30,6 +30,7 @@ from autoconv.operators.layout import (
     Parts,
     Static,
     Variant,
+    absent,
     emit,
     home_of,
     is_number_layout,
@@ -46,6 +47,7 @@ from autoconv.operators.staging import (
     Suspended,
     move_into_graph,
     record_body,
+    record_raise,
     refuse_changed_copies,
     swallowed,
     unnoted_changes,
@@ -62,6 +64,8 @@ _ROUNDS = 16
 _PATIENCE = 5
 # How many calls whose arguments differ in numbers known to Python are followed one by one, by contract.
 _FOLLOWED = {"compile": 3, "function": 24}
+# How often a function may be called within itself with no condition of a tensor in between.
+_DEPTH = 40
 _LAZY_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -114,9 +118,8 @@ class _Call:
 def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
     call = _Call(function, target, args, kwargs, region)
     running = region.trace.calls
-    around = [
-        c for c in running if c.identity == call.identity and c.region is not region and region.is_inside(c.region)
-    ]
+    same = [c for c in running if c.identity == call.identity and region.is_inside(c.region)]
+    around = same if len(same) > _DEPTH else [c for c in same if c.region is not region]
     if around:
         try:
             layouts = call.layouts()
@@ -188,13 +191,20 @@ def _wider(known: _Call, layouts: list[Layout], call: _Call) -> list[Layout] | N
         return None
     try:
         joined = [
-            old if old == new else join_layouts(old, new, name, call.region.contract)
+            old if old == new else _joined(old, new, name, call.region.contract)
             for old, new, name in zip(before, layouts, names, strict=True)
         ]
     except StagingError:
         return None
     changed = [new for old, new in zip(before, joined, strict=True) if old != new]
     return joined if all(map(_is_plain, changed)) else None
+
+
+def _joined(old: Layout, new: Layout, name: str, contract: str) -> Layout:
+    """As `join_layouts`; texts that differ are an object of the graph where there are such."""
+    joined = join_layouts(old, new, name, contract)
+    texts = isinstance(joined, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in joined.arms)
+    return joined_objects(old, new) if texts and contract == COMPILE else joined
 
 
 def _is_plain(layout: Layout) -> bool:
@@ -239,15 +249,18 @@ class Recursion(_Call):
 
     def widened(self, layouts: Sequence[Layout]) -> Recursion:
         """Has the next round take arguments of these layouts."""
-        self.wanted = [join_layouts(a, b, "", self.region.contract) for a, b in zip(self.wanted, layouts, strict=True)]
+        self.wanted = [_joined(a, b, "", self.region.contract) for a, b in zip(self.wanted, layouts, strict=True)]
         return self
 
     def call(self, values: Sequence[Any], region: Region) -> Any:
         """A call of the function within itself."""
-        unknown = isinstance(self.result, Never) and not self.never_returns
-        if unknown or self.wanted != self._layouts:
+        if isinstance(self.result, Never) and not self.never_returns:
             self.suspends = True
             raise Suspended(region)
+        if self.wanted != self._layouts:  # the next round records the call
+            layouts = [self.result, *self.kept]
+            leaves = iter([absent(leaf, region) for layout in layouts for leaf in leaf_types(layout)])
+            return self._received(leaves, region)
         return self._record_call(values, region)
 
     def record(self) -> Any:
@@ -298,7 +311,7 @@ class Recursion(_Call):
         moved = move_into_graph(parent, columns, later, [*self.spots.values(), *adopted.values()], 0)
         self._layouts = self.wanted = list(wanted)
         self.result, self.kept = joined[0], joined[1:]
-        self.never_returns = isinstance(self.result, Never) and self.suspends
+        self.never_returns = isinstance(self.result, Never) and (self.suspends or self.never_returns)
         outputs = [value, *(recorded.value_of(spot) for spot in self.spots.values())]
         with_layouts = list(zip(outputs, joined, strict=True))
         self._give(recorded, with_layouts)
@@ -358,11 +371,16 @@ class Recursion(_Call):
         )
         for tell in region.trace.after_call:
             tell(region)
-        leaves = iter(node.results)
-        result, *written = (rebuild(layout, leaves) for layout in layouts)
+        return self._received(iter(node.results), region)
+
+    def _received(self, leaves: Iterator[Value], region: Region) -> Any:
+        """What a call gives; what it wrote is written."""
+        result, *written = [rebuild(layout, leaves) for layout in (self.result, *self.kept)]
         for spot, value in zip(self.spots.values(), written, strict=True):
             write_spot(spot, value)
         if isinstance(self.result, Never):
+            # a call that never comes back, which nobody may leave out because its result is not used
+            record_raise(region, RecursionError("maximum recursion depth exceeded"))
             raise Suspended(region)
         return result
 
@@ -415,13 +433,17 @@ def _layout(value: Any, region: Region, result: bool = False) -> Layout:
     """
     if type(value) in PLAIN and heap_of(value) is None and region.contract == COMPILE:
         return Leaf(ObjectType(plain_kind(value).__name__), as_object)
-    if isinstance(value, Variant):
-        return Arms(tuple(_layout(arm, region, result) for arm in value.values))
+    if isinstance(value, Variant) and region.contract == COMPILE and any(map(_holds_containers, value.values)):
+        return Leaf(ObjectType(), as_object)
     if isinstance(value, tuple) and any(_needs_taking_apart(part) for part in value):
         return Parts(plain_kind(value), None, tuple(_layout(part, region, result) for part in value))
     if not result and home_of(value, region) is not None:
         return Static(value)
     return layout_of(value, region)
+
+
+def _holds_containers(value: Any) -> bool:
+    return type(value) in PLAIN or (isinstance(value, tuple) and any(map(_holds_containers, value)))
 
 
 def _needs_taking_apart(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 import types
 import weakref
 from collections import OrderedDict
@@ -13,8 +14,9 @@ from typing import Any
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, IntegerLimitError, OtherKindError
 from autoconv.operators.calls import converted
+from autoconv.operators.reach import reaches
 from autoconv.runtime.journal import Spot
-from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
+from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import is_own_file
 from autoconv.runtime.tracebacks import place_in, present, presented
 from autoconv.tracing.concrete import ConcreteFunction
@@ -31,6 +33,15 @@ _SINGLETON = (
     "variables on non-first call. Make sure the autoconv.Variable is only created once or created outside of the "
     "function: create it before and use it inside, or keep it in an object's attribute that is None at first."
 )
+
+
+class _Tracing(threading.local):
+    """The functions that this thread traces, outermost first."""
+
+    functions: tuple[Function, ...] = ()
+
+
+_TRACING = _Tracing()
 
 
 class Function:
@@ -78,7 +89,7 @@ class Function:
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
             return self.python_function(*args, **kwargs)
-        if region is not None and self.contract == COMPILE:
+        if region is not None and (self.contract == COMPILE or self._is_part_of(region)):
             return converted(self.python_function, region)(*args, **kwargs)
         self._signature.check_arity()
         try:
@@ -93,6 +104,12 @@ class Function:
         if region is not None:
             return concrete.record(region, call)
         return self._run(concrete, call, args, kwargs)
+
+    def _is_part_of(self, region: Region) -> bool:
+        """Whether the function, called where a tensor decides it, leads back to one that is being traced: a trace of
+        its own would not end."""
+        running = _TRACING.functions
+        return bool(running) and self._autograph and region.parent is not None and reaches(self, running)
 
     def _bind(self, args: Any, kwargs: Any) -> Call:
         call = self._signature.bind(args, kwargs, self._literal, self._whole)
@@ -203,9 +220,14 @@ class Function:
         return traced.concrete
 
     def _trace_once(self, call: Call, on_create: Any) -> Any:
-        return trace_function(
-            self.python_function, call, self._signature, self.contract, self, self._autograph, on_create
-        )
+        before = _TRACING.functions
+        _TRACING.functions = (*before, self)
+        try:
+            return trace_function(
+                self.python_function, call, self._signature, self.contract, self, self._autograph, on_create
+            )
+        finally:
+            _TRACING.functions = before
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments: tensors, TensorSpecs or plain values."""
