@@ -350,7 +350,9 @@ class Recursion(_Call):
         running = inner.trace.calls
         running.append(self)
         try:
-            with unnoted_changes(self.target, values[:count], current_place()):
+            # Under the first contract a list is a copy, made of its items: a change of it would be lost.
+            copies = [] if inner.contract == COMPILE else values[:count]
+            with unnoted_changes(None, copies, current_place()):
                 return [_invoked(self.function, self.target, values[:count])]
         finally:
             running.remove(self)
@@ -387,7 +389,8 @@ class Recursion(_Call):
 
 def trace_recursion(recursion: Recursion) -> Recorded:
     """One round of recording; what called this is no part of the places that the graph tells (see `spans`)."""
-    return record_body(recursion.region, recursion.name, recursion.run, 1)
+    with unnoted_changes(recursion.target, recursion.values, current_place()):
+        return record_body(recursion.region, recursion.name, recursion.run, 1)
 
 
 def _identity(function: FunctionType) -> tuple[Any, ...]:

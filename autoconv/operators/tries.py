@@ -45,7 +45,7 @@ from autoconv.operators.staging import (
     write_spot,
 )
 from autoconv.ops.objects import NotAssigned
-from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.containers import PLAIN, heap_of, materialise
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
 from autoconv.runtime.objects import (
@@ -268,14 +268,15 @@ class Trial:
         return Recorded(self.region, results, written, dict(journal.spots), diverges)
 
     def _finish_body(self, error: Exception | Suspended | None) -> None:
-        self._stop_storing()
         if type(error) is Suspended:
             error.caught()
         elif not any(map(is_catchable, self.region.graph.nodes)):
+            self._stop_storing()
             self._splice()
             return
         elif error is not None:
             record_raise(self.region, error)
+        self._stop_storing()
         self.body = self._close(diverges=error is not None)
         self.state = "failed" if error is not None else "normal"
         self.region = self._open("try_normal", self.parent)
@@ -466,11 +467,21 @@ class Trial:
         """Moves lists that a tensor decides over into the graph, in front of the statement."""
         nodes = self.parent.graph.nodes
         mark = len(nodes)
-        if not move_into_graph(self.parent, columns, layouts, spots, len(self.cells)):
+        moved = move_into_graph(self.parent, columns, layouts, spots, len(self.cells))
+        for spot in spots if self.parent.contract == COMPILE else ():
+            # A body that always raises has no end that says what it did to a list; the handlers find it changed.
+            if self._changed_before_raising(spot) and heap_of(spot.owner) is None:
+                materialise(spot.owner)
+                moved = True
+        if not moved:
             return False
         nodes[length:mark] = []
         written.roll_back()
         return True
+
+    def _changed_before_raising(self, spot: Spot) -> bool:
+        assert self.body is not None
+        return self.body.diverges and type(spot.owner) in PLAIN and spot.key in self.body.written
 
     def _join_handlers(self, types: Sequence[Any]) -> None:
         """The handlers as arms of a cond on the first clause that takes the exception; the last raises it again."""
