@@ -83,7 +83,8 @@ def _noted(function: types.FunctionType, guard: Any, region: Any) -> Callable[..
     if is_noted(function):
         return function
     target = _function(function, guard)
-    return noted(function, target) if region is not None and (target is not function or is_user_code(function)) else target
+    is_converted = target is not function or is_user_code(function)
+    return noted(function, target) if region is not None and is_converted else target
 
 
 def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:

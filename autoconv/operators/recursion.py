@@ -20,6 +20,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph, Value, settle_effects
 from autoconv.graph.types import ObjectType
 from autoconv.operators.attempts import Attempt, emit_output
+from autoconv.operators.kept import keep, kept, kept_layout
 from autoconv.operators.layout import (
     NEVER,
     Arms,
@@ -55,9 +56,10 @@ from autoconv.operators.staging import (
 )
 from autoconv.runtime.containers import PLAIN, heap_of
 from autoconv.runtime.journal import Spot
-from autoconv.runtime.objects import as_object
+from autoconv.runtime.objects import as_object, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.stores import Stores
 from autoconv.runtime.structure import plain_kind
 
 _ROUNDS = 16
@@ -244,7 +246,13 @@ class Recursion(_Call):
         self.suspends = False
         self.spots: dict[Any, Spot] = {}
         self.kept: list[Layout] = []
+        self.wanted_kept: list[Layout] = []
         self.captures: list[Value] = []
+        # Where a handler is around a call, what the spots hold is also kept in a dict of the graph.
+        self.frame: Any = None
+        self.handled = False
+        self.reads = False
+        self.seen: dict[Any, Layout] = {}
         self.graph = Graph(self.name)
 
     def widened(self, layouts: Sequence[Layout]) -> Recursion:
@@ -257,7 +265,10 @@ class Recursion(_Call):
         if isinstance(self.result, Never) and not self.never_returns:
             self.suspends = True
             raise Suspended(region)
-        if self.wanted != self._layouts:  # the next round records the call
+        for position, spot in enumerate(self.spots.values()):
+            now = _found(spot.read(), region)
+            self.wanted_kept[position] = join_layouts(self.wanted_kept[position], now, spot.name, region.contract)
+        if self.wanted != self._layouts or self.wanted_kept != self.kept:  # the next round records the call
             layouts = [self.result, *self.kept]
             leaves = iter([absent(leaf, region) for layout in layouts for leaf in leaf_types(layout)])
             return self._received(leaves, region)
@@ -270,6 +281,8 @@ class Recursion(_Call):
         met: set[Any] = set()
         confirms = False
         for turn in range(_ROUNDS):
+            if self.handled and self.frame is None:
+                self.frame = record_object("object_build", [], kind="dict")
             outer_output, trace.pending_output = trace.pending_output, []
             try:
                 recorded = trace_recursion(self)
@@ -295,11 +308,11 @@ class Recursion(_Call):
         """Whether the round found what it assumed; if not, the next round assumes what this one found."""
         parent, inner = self.region, recorded.region
         contract = parent.contract
-        before = self._layouts, self.result, list(self.kept), list(self.captures), self.never_returns
+        before = self._assumed()
         (value,) = recorded.results
         results = [NEVER if value is NEVER else _layout(value, inner, result=True)]
         results += [_found(recorded.value_of(spot), inner) for spot in self.spots.values()]
-        known = [self.result, *self.kept]
+        known = [self.result, *self.wanted_kept]
         titles = [f"what {self.function.__name__} gives", *(spot.name for spot in self.spots.values())]
         joined = [join_layouts(a, b, title, contract) for a, b, title in zip(known, results, titles, strict=True)]
         wanted = self.wanted
@@ -324,9 +337,12 @@ class Recursion(_Call):
             self.kept = [layout for key, layout in zip(keys, self.kept, strict=True) if key not in gone]
             for key in gone:
                 del self.spots[key]
+        self.wanted_kept = list(self.kept)
         refuse_changed_copies(parent, self.spots.values())
-        after = self._layouts, self.result, self.kept, self.captures, self.never_returns
-        return before == after and not adopted and not moved
+        return before == self._assumed() and not adopted and not moved and self.handled == (self.frame is not None)
+
+    def _assumed(self) -> tuple[Any, ...]:
+        return self._layouts, self.result, [*self.kept], [*self.captures], self.never_returns, dict(self.seen)
 
     def _give(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
         """Has the region give these values, and notes what it captures."""
@@ -349,6 +365,8 @@ class Recursion(_Call):
             write_spot(spot, value)
         running = inner.trace.calls
         running.append(self)
+        stores = Stores(self._stored, self._keep, inside=inner)
+        inner.trace.stores.append(stores)
         try:
             # Under the first contract a list is a copy, made of its items: a change of it would be lost.
             copies = [] if inner.contract == COMPILE else values[:count]
@@ -356,6 +374,29 @@ class Recursion(_Call):
                 return [_invoked(self.function, self.target, values[:count])]
         finally:
             running.remove(self)
+            inner.trace.stores.remove(stores)
+
+    def _stored(self, region: Region) -> list[Spot]:
+        """What has to be kept before something may raise."""
+        return [] if self.frame is None or self.reads else list(self.spots.values())
+
+    def _keep(self, spot: Spot, value: Any) -> None:
+        region = current_region()
+        assert region is not None
+        layout = kept_layout(value, region)
+        self.seen[spot.key] = join_layouts(self.seen.get(spot.key, layout), layout, spot.name, region.contract)
+        keep(self.frame, list(self.spots).index(spot.key), value, spot.name)
+
+    def written(self, spot: Spot) -> Any:
+        """What the spot holds where a call raised."""
+        before = spot.read()
+        self.handled = True
+        if self.frame is None:
+            return before
+        layouts = [self.kept[list(self.spots).index(spot.key)]]
+        layouts += [self.seen[spot.key]] if spot.key in self.seen else []
+        position = list(self.spots).index(spot.key)
+        return kept(self.frame, position, layouts, spot.name, before, self.region.contract)
 
     def _record_call(self, values: Sequence[Any], region: Region) -> Any:
         inputs = [leaf for value, layout in zip(values, self._layouts, strict=True) for leaf in emit(value, layout, region)]
@@ -371,8 +412,8 @@ class Recursion(_Call):
             types=[leaf for layout in layouts for leaf in leaf_types(layout)],
             shown="StatefulPartitionedCall",
         )
-        for tell in region.trace.after_call:
-            tell(region)
+        for stores in region.trace.stores:
+            stores.after_call(region)
         return self._received(iter(node.results), region)
 
     def _received(self, leaves: Iterator[Value], region: Region) -> Any:
@@ -385,6 +426,21 @@ class Recursion(_Call):
             record_raise(region, RecursionError("maximum recursion depth exceeded"))
             raise Suspended(region)
         return result
+
+
+def written_by_calls(region: Region) -> list[tuple[Spot, Any]]:
+    """What the functions around write, with the values as they are where a call of one of them raised."""
+    found: dict[Any, tuple[Spot, Any]] = {}
+    around = [call for call in region.trace.calls if isinstance(call, Recursion)]
+    for recursion in around:
+        recursion.reads = True
+    for recursion in around:
+        for key, spot in recursion.spots.items():
+            if key not in found:
+                found[key] = spot, recursion.written(spot)
+    for recursion in around:
+        recursion.reads = False
+    return list(found.values())
 
 
 def trace_recursion(recursion: Recursion) -> Recorded:
@@ -434,7 +490,7 @@ def _layout(value: Any, region: Region, result: bool = False) -> Layout:
 
     Objects of the user's stay who they are, but for those that the function made and gives out.
     """
-    if type(value) in PLAIN and heap_of(value) is None and region.contract == COMPILE:
+    if type(value) in PLAIN and region.contract == COMPILE:
         return Leaf(ObjectType(plain_kind(value).__name__), as_object)
     if isinstance(value, Variant) and region.contract == COMPILE and any(map(_holds_containers, value.values)):
         return Leaf(ObjectType(), as_object)

@@ -9,22 +9,20 @@ are joined into one `try` node.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph, Value
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.types import ObjectType
 from autoconv.operators.calls import call
 from autoconv.operators.conditionals import is_staged, truth
 from autoconv.operators.items import context
+from autoconv.operators.kept import keep, kept, kept_layout
 from autoconv.operators.layout import (
     NEVER,
     Layout,
-    Leaf,
     Never,
-    Static,
-    Variant,
     emit,
     join_layouts,
     layout_of,
@@ -32,6 +30,7 @@ from autoconv.operators.layout import (
     rebuild,
 )
 from autoconv.operators.names import Undefined
+from autoconv.operators.recursion import written_by_calls
 from autoconv.operators.staging import (
     Recorded,
     Suspended,
@@ -44,18 +43,13 @@ from autoconv.operators.staging import (
     unify_captures,
     write_spot,
 )
-from autoconv.ops.objects import NotAssigned
 from autoconv.runtime.containers import PLAIN, heap_of, materialise
-from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
 from autoconv.runtime.objects import (
     StagedException,
     SymbolicObject,
     apply_object,
-    box_array,
-    constant_object,
     record_object,
-    unboxed,
 )
 from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
 from autoconv.runtime.spans import current_place, place_of
@@ -207,8 +201,7 @@ class Trial:
         self.region = self._open("try_body", self.parent)
         self.state = "body"
         self.stores = Stores(self._kept_spots, self._keep, inside=self.region)
-        self.parent.trace.before_node.append(self.stores.before_node)
-        self.parent.trace.after_call.append(self.stores.after_call)
+        self.parent.trace.stores.append(self.stores)
 
     def done(self) -> None:
         """The body has come to its end."""
@@ -376,47 +369,32 @@ class Trial:
     def _keep(self, spot: Spot, value: Any) -> None:
         region = current_region()
         assert region is not None
-        self.seen.setdefault(spot.key, []).append(_kept_layout(value, region))
+        self.seen.setdefault(spot.key, []).append(kept_layout(value, region))
         self.spots.setdefault(spot.key, spot)
-        kept = list(self.seen).index(spot.key)
-        apply_object("setitem", self.frame, kept, _boxable(value, spot.name))
+        position = list(self.seen).index(spot.key)
+        keep(self.frame, position, value, spot.name)
 
     def _stop_storing(self) -> None:
-        if self.stores is not None and self.stores.before_node in self.parent.trace.before_node:
-            self.parent.trace.before_node.remove(self.stores.before_node)
-            self.parent.trace.after_call.remove(self.stores.after_call)
+        if self.stores is not None and self.stores in self.parent.trace.stores:
+            self.parent.trace.stores.remove(self.stores)
 
-    def _restore(self) -> None:
-        """The variables as they were when the body raised."""
+    def _restore(self, wanted: Collection[Any] | None = None) -> None:
+        """The variables as they were when the body raised; those with keys among `wanted` alone, if given."""
         spots = {spot.key: spot for spot in self.cells} | self.spots
         for position, (key, layouts) in enumerate(self.seen.items()):
+            if wanted is not None and key not in wanted:
+                continue
             spot = spots[key]
             before = spot.read()
-            unsaid = [_kept_layout(before, self.parent)] if spot.kind == "attribute" else []
-            value = self._kept(position, [*unsaid, *layouts], spot.name, before)
+            unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
+            value = kept(self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract)
             if any(spot is cell for cell in self.cells):
                 spot.write(value)
             else:
                 write_spot(spot, value)
-
-    def _kept(self, position: int, layouts: Sequence[Layout], name: str, before: Any) -> Any:
-        """What was stored there last; `before` where nothing was."""
-        joined: Layout = NEVER
-        for layout in layouts:
-            joined = join_layouts(joined, layout, name, self.parent.contract)
-        if isinstance(joined, Static):
-            return joined.value
-        found = record_object("object_method", [self.frame, position, _boxable(before, name)], name="get")
-        number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
-        if number:
-            return unboxed(found, joined.type)  # type: ignore[union-attr,arg-type]
-        missing = any(isinstance(kept, Static) and isinstance(kept.value, Undefined) for kept in layouts)
-        if not missing:
-            return found
-        absent = record_object("object_isinstance", [found], kinds=NotAssigned)
-        tag = record_object("object_index", [absent])
-        return Variant(tag, [Leaf(ObjectType(), layout_of(found, self.parent).wrap), Static(Undefined(name))],  # type: ignore[union-attr]
-                       [found, Undefined(name)])  # fmt: skip
+        if self.stores is not None and self.stores.calls:
+            for spot, value in written_by_calls(self.parent):
+                write_spot(spot, value)
 
     # The ends joined
 
@@ -487,9 +465,17 @@ class Trial:
         """The handlers as arms of a cond on the first clause that takes the exception; the last raises it again."""
         handler = self.handler
         again = subregion(handler, "not_caught")
+        again.journal = Journal(again)
         with recording(again):
+            # Whoever handles it finds the variables as the body left them.
+            self._restore({spot.key for stores in again.trace.stores for spot in stores.spots(again)})
             again.record("object_raise", [again.lift(self.error.value_in_graph)], {})
             again.graph.outputs = [again.record("absent", [], {"type": leaf}).results[0] for leaf in types]
+        again.journal.roll_back()
+        again.journal = None
+        for spot, value in self.entry:
+            if spot.read() is not value:
+                spot.write(value)
         regions = [*(end.region for end in self.ends), again]
         with recording(handler):
             clauses = tuple(self.clauses.get(number, ()) for number in range(self.handlers))
@@ -573,14 +559,3 @@ def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layo
 def _named(value: Any, name: str) -> Any:
     """A variable that is not assigned, as a value."""
     return Undefined(name) if value is MISSING else value
-
-
-def _kept_layout(value: Any, region: Region) -> Layout:
-    return Static(Undefined("")) if value is MISSING else layout_of(value, region)
-
-
-def _boxable(value: Any, name: str) -> Any:
-    if value is MISSING:
-        return constant_object(NotAssigned(name))
-    tensor = as_tensor(value)
-    return box_array(tensor) if tensor is not None and not tensor.weak else value

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
+from autoconv.graph.types import weak_rank
 from autoconv.operators.layout import Static, Variant
 from autoconv.operators.names import Undefined, unbound
 from autoconv.operators.staging import stage_arms
@@ -15,7 +17,7 @@ from autoconv.runtime import dispatch
 from autoconv.runtime.objects import box
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
 from autoconv.runtime.tensor_methods import TensorMethods
 
 
@@ -87,10 +89,19 @@ def _arm(function: Any, before: Any, value: Any, after: Any) -> Any:
             return (distribute(function, *before, value, *after),)
         except (TypeError, AttributeError) as error:
             if not isinstance(error, AutoconvError):
+                _name_numbers(error, (*before, value, *after))
                 error._autoconv_run_time = True  # type: ignore[union-attr]
             raise
 
     return arm
+
+
+def _name_numbers(error: Exception, operands: Sequence[Any]) -> None:
+    """Has the message name Python's own class, where one number of the graph is what it tells of."""
+    numbers = [x for x in operands if isinstance(x, SymbolicTensor)]
+    if len(numbers) == 1 and numbers[0].weak and len(error.args) == 1 and isinstance(error.args[0], str):
+        kind = ("bool", "int", "float", "complex")[weak_rank(numbers[0].type.dtype)]
+        error.args = (error.args[0].replace("'SymbolicTensor'", f"'{kind}'"),)
 
 
 def boxed(variant: Variant) -> Any:

@@ -35,6 +35,7 @@ class Stores:
         self._limits = limits
         self._last: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
         self._storing = False
+        self.calls = False
 
     def holds(self, region: Region, spot: Spot) -> None:
         """Says that what the spot holds now needs no storing."""
@@ -47,8 +48,15 @@ class Stores:
         if may_raise(op, inputs, attributes) and (self._limits or op not in _ONLY_LIMITS):
             self.store(region)
 
+    def spots(self, region: Region) -> Iterable[Spot]:
+        """What is stored where the region raises."""
+        return () if self._inside is not None and not region.is_inside(self._inside) else self._spots(region)
+
     def after_call(self, region: Region) -> None:
-        """Told of a call of a function that is being recorded, which may store something."""
+        """Told of a call of a function that is being recorded, which may store something; `calls` says so."""
+        if self._inside is not None and not region.is_inside(self._inside):
+            return
+        self.calls = True
         for spot in list(self._spots(region)):
             outer: Region | None = region
             while outer is not None:

@@ -137,8 +137,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.owned = {}
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
-    trace.before_node.append(outside.stores.before_node)
-    trace.after_call.append(outside.stores.after_call)
+    trace.stores.append(outside.stores)
     trace.python_print = python_contract.python_print
     trace.attribute = attribute_of
     values: dict[Any, int] = {}
