@@ -251,7 +251,6 @@ class Recursion(_Call):
         # Where a handler is around a call, what the spots hold is also kept in a dict of the graph.
         self.frame: Any = None
         self.handled = False
-        self.reads = False
         self.seen: dict[Any, Layout] = {}
         self.graph = Graph(self.name)
 
@@ -378,7 +377,7 @@ class Recursion(_Call):
 
     def _stored(self, region: Region) -> list[Spot]:
         """What has to be kept before something may raise."""
-        return [] if self.frame is None or self.reads else list(self.spots.values())
+        return [] if self.frame is None else list(self.spots.values())
 
     def _keep(self, spot: Spot, value: Any) -> None:
         region = current_region()
@@ -431,15 +430,11 @@ class Recursion(_Call):
 def written_by_calls(region: Region) -> list[tuple[Spot, Any]]:
     """What the functions around write, with the values as they are where a call of one of them raised."""
     found: dict[Any, tuple[Spot, Any]] = {}
-    around = [call for call in region.trace.calls if isinstance(call, Recursion)]
-    for recursion in around:
-        recursion.reads = True
-    for recursion in around:
-        for key, spot in recursion.spots.items():
-            if key not in found:
-                found[key] = spot, recursion.written(spot)
-    for recursion in around:
-        recursion.reads = False
+    for recursion in region.trace.calls:
+        if isinstance(recursion, Recursion):
+            for key, spot in recursion.spots.items():
+                if key not in found:
+                    found[key] = spot, recursion.written(spot)
     return list(found.values())
 
 

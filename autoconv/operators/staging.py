@@ -93,13 +93,17 @@ def swallowed() -> StagingError:
 
 @dataclass(eq=False)
 class Recorded:
-    """One arm or body: its region, what it gave (NEVER where it always raises), and what it wrote."""
+    """One arm or body: its region, what it gave (NEVER where it always raises), and what it wrote.
+
+    `suspended`: it was left because what a recursive function gives is not known, or never comes.
+    """
 
     region: Region
     results: Sequence[Any]
     written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
     diverges: bool = False
+    suspended: bool = False
 
     def value_of(self, spot: Spot) -> Any:
         return NEVER if self.diverges else self.written[spot.key] if spot.key in self.written else spot.read()
@@ -112,7 +116,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     """
     region = subregion(parent, name)
     region.journal = Journal(region)
-    diverges = False
+    diverges = suspends = False
     with recording(region):
         try:
             results = body(region)
@@ -121,7 +125,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
             raise
         except Suspended as suspended:
             suspended.caught()
-            results, diverges = [NEVER] * count, True
+            results, diverges, suspends = [NEVER] * count, True, True
         except RecursionError:
             region.journal.roll_back()
             raise StagingError(
@@ -145,7 +149,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         spots = dict(region.journal.spots)
         written = region.journal.roll_back()
     region.journal = None
-    return Recorded(region, results, written, spots, diverges)
+    return Recorded(region, results, written, spots, diverges, suspends)
 
 
 # What the operators raise on behalf of the user's code; other errors raised by this package are about the program.
@@ -274,10 +278,13 @@ def stage_arms(
         types=types,
         shown="cond",
     )
+    if all(arm.diverges for arm in recorded) and any(arm.suspended for arm in recorded):
+        raise Suspended(parent)
     values = iter(node.results)
     rebuilt = [rebuild(layout, values) for layout in layouts]
-    for spot, value in zip(spots.values(), rebuilt[count:], strict=True):
-        write_spot(spot, value)
+    for spot, value, layout in zip(spots.values(), rebuilt[count:], layouts[count:], strict=True):
+        if layout is not NEVER:  # else what follows is not reached
+            write_spot(spot, value)
     return tuple(rebuilt[:count])
 
 
@@ -392,6 +399,8 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
 
 def _same_items(now: tuple[Any, ...], before: tuple[Any, ...]) -> bool:
     """Whether the contents of a container are the same objects."""
+    if not isinstance(now, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
+        return now is before
     if len(now) != len(before):
         return False
     return all(

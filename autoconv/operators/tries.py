@@ -53,7 +53,7 @@ from autoconv.runtime.objects import (
 )
 from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
 from autoconv.runtime.spans import current_place, place_of
-from autoconv.runtime.stores import Stores, is_catchable
+from autoconv.runtime.stores import Stores, is_catchable, paused
 
 _ONCE = (None,)
 _ROUNDS = 8
@@ -157,9 +157,11 @@ class Trial:
         self._reset()
 
     def _reset(self) -> None:
+        self.region = self.handler = self.parent
         self.state = ""
         self.settled = False
         self.passing = False
+        self.suspended = False
         self.body: Recorded | None = None
         self.normal: Recorded | None = None
         self.ends: list[Recorded] = []
@@ -185,6 +187,9 @@ class Trial:
             finally:
                 enter(self.parent)
                 self._stop_storing()
+                for region in (self.region, self.handler):
+                    if region is not self.parent and region.journal is not None:  # left by what is no round's end
+                        region.journal.hand_on(self.parent.journal)
                 written, self.parent.journal = self.parent.journal, outer
                 if not completed:
                     written.hand_on(outer)
@@ -263,6 +268,7 @@ class Trial:
     def _finish_body(self, error: Exception | Suspended | None) -> None:
         if type(error) is Suspended:
             error.caught()
+            self.suspended = True
         elif not any(map(is_catchable, self.region.graph.nodes)):
             self._stop_storing()
             self._splice()
@@ -344,6 +350,7 @@ class Trial:
     def _diverge(self, error: Exception | Suspended) -> None:
         if type(error) is Suspended:
             error.caught()
+            self.suspended = True
         else:
             record_raise(self.region, error)
         end = self._close(diverges=True)
@@ -380,6 +387,10 @@ class Trial:
 
     def _restore(self, wanted: Collection[Any] | None = None) -> None:
         """The variables as they were when the body raised; those with keys among `wanted` alone, if given."""
+        with paused(self.parent.trace.stores):  # what they held before must not be stored in between
+            self._read_back(wanted)
+
+    def _read_back(self, wanted: Collection[Any] | None) -> None:
         spots = {spot.key: spot for spot in self.cells} | self.spots
         for position, (key, layouts) in enumerate(self.seen.items()):
             if wanted is not None and key not in wanted:
@@ -430,11 +441,14 @@ class Trial:
             captures = unify_captures(regions, leading)
             graphs: list[Graph] = [region.graph for region in regions]
             node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
+            if self.suspended and all(arm.diverges for arm in arms):
+                raise Suspended(parent)
             leaves = iter(node.results)
             for position, (spot, layout) in enumerate(zip((*self.cells, *spots), layouts, strict=True)):
                 value = rebuild(layout, leaves)
                 if position >= len(self.cells):
-                    write_spot(spot, value)
+                    if not isinstance(layout, Never):  # else what follows is not reached
+                        write_spot(spot, value)
                 elif isinstance(layout, Never):
                     spot.write(MISSING)
                 else:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from autoconv.graph.effects import Effects
@@ -95,6 +96,19 @@ class Stores:
                 return _UNKNOWN
             outer = outer.parent
         return _UNKNOWN
+
+
+@contextmanager
+def paused(every: Sequence[Stores]) -> Iterator[None]:
+    """Nothing is stored inside the block."""
+    before = [stores._storing for stores in every]
+    for stores in every:
+        stores._storing = True
+    try:
+        yield
+    finally:
+        for stores, storing in zip(every, before, strict=True):
+            stores._storing = storing
 
 
 def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
