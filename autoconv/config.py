@@ -19,6 +19,7 @@ class Settings:
     log_to_stdout   verbose output goes there as well
     soft_placement  kept for programs that ask for it; there is one device
     check_numerics  ops refuse to give a nan or an infinity
+    backend         what runs graphs: "llvm" (native code) or "reference" (NumPy, op by op)
     """
 
     disabled: bool = False
@@ -27,6 +28,7 @@ class Settings:
     log_to_stdout: bool = False
     soft_placement: bool = True
     check_numerics: bool = False
+    backend: str = "llvm"
 
 
 def _from_environment() -> Settings:
@@ -34,6 +36,7 @@ def _from_environment() -> Settings:
     return Settings(
         disabled=os.environ.get("AUTOCONV_DISABLE", "") not in ("", "0"),
         verbosity=int(verbosity) if verbosity.isdigit() else 0,
+        backend=os.environ.get("AUTOCONV_BACKEND", "llvm"),
     )
 
 

@@ -11,11 +11,12 @@ import numpy as np
 
 from autoconv.backends.stack import compile_recursive
 from autoconv.errors import OpError, Place, StagingError
-from autoconv.graph.graph import Graph, Node, is_recursive
+from autoconv.graph.graph import Graph, Node, has_recursion
 from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Run = Callable[[Sequence[Any]], list[Any]]
-Step = Callable[[list[Any]], None]
+Function = Callable[..., Any]
+Compile = Callable[[Graph], Run]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -26,140 +27,126 @@ def compile_graph(graph: Graph) -> Run:
     What a kernel raises leaves with the user's spans in `_autoconv_spans`, and `place` on errors of this package.
     Functions that call themselves may go as deep as Python's limit allows.
     """
-    if any(map(is_recursive, graph.walk())):
-        return compile_recursive(graph, _lowered, locate, _is_own)
+    if has_recursion(graph):
+        return compile_with_recursion(graph, _compile)
     return _compile(graph)
 
 
+def compile_with_recursion(graph: Graph, compile_region: Compile) -> Run:
+    """As `compile_graph`, for a graph with functions that call themselves; `compile_region` compiles what has none."""
+    return compile_recursive(graph, lambda node: node_function(node, compile_region), locate, _is_own)
+
+
 def _compile(graph: Graph) -> Run:
-    """As `compile_graph`, without functions that call themselves."""
     slots: dict[Any, int] = {}
     for value in graph.parameters:
         slots[value] = len(slots)
-    steps: list[Step] = []
+    steps: list[tuple[Function, list[int], list[int]]] = []
     for node in graph.nodes:
         inputs = [slots[value] for value in node.inputs]
         outputs = [slots.setdefault(value, len(slots)) for value in node.results]
-        steps.append(_lowered(node, inputs, outputs))
+        steps.append((node_function(node, _compile), inputs, outputs))
     size, count = len(slots), len(graph.parameters)
     results = [slots[value] for value in graph.outputs]
 
     def run(arguments: Sequence[Any]) -> list[Any]:
         frame = [*arguments, *[None] * (size - count)]
-        for step in steps:
-            step(frame)
+        for function, inputs, outputs in steps:
+            found = function(*[frame[slot] for slot in inputs])
+            if len(outputs) == 1:
+                frame[outputs[0]] = found[0] if type(found) is tuple else found
+            elif outputs:
+                for slot, value in zip(outputs, found, strict=True):
+                    frame[slot] = value
         return [frame[slot] for slot in results]
 
     return run
-
-
-def _lowered(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    return _LOWER.get(node.op.name, _kernel_step)(node, inputs, outputs)
 
 
 def _is_own(filename: str) -> bool:
     return filename.startswith(_PACKAGE)
 
 
-def _kernel_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
+def node_function(node: Node, compile_region: Compile) -> Function:
+    """The node as a function of its inputs. It answers its results as a tuple; a kernel with one may answer it bare."""
+    return _FUNCTIONS.get(node.op.name, _kernel)(node, compile_region)
+
+
+def _kernel(node: Node, compile_region: Compile) -> Function:
     kernel, attributes = node.op.kernel, node.attributes
     assert kernel is not None
 
-    def step(frame: list[Any]) -> None:
+    def run(*inputs: Any) -> Any:
         try:
-            found = kernel(*[frame[slot] for slot in inputs], **attributes)
+            return kernel(*inputs, **attributes)
         except Exception as error:
             if "_autoconv_spans" not in error.__dict__:  # else a handler let it go on: it was raised before
                 locate(error, node)
             raise
-        if len(outputs) == 1:
-            frame[outputs[0]] = found[0] if type(found) is tuple else found
-        else:
-            for slot, value in zip(outputs, found, strict=True):
-                frame[slot] = value
 
-    return step
+    return run
 
 
-def _constant_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    (slot,), value = outputs, node.attributes["value"]
-
-    def step(frame: list[Any]) -> None:
-        frame[slot] = value
-
-    return step
+def _constant(node: Node, compile_region: Compile) -> Function:
+    value = node.attributes["value"]
+    return lambda: (value,)
 
 
-def _cond_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    index, *captures = inputs
-    arms = [_compile(region) for region in node.regions]
+def _cond(node: Node, compile_region: Compile) -> Function:
+    arms = [compile_region(region) for region in node.regions]
 
-    def step(frame: list[Any]) -> None:
-        chosen = frame[index]
+    def run(chosen: Any, *captures: Any) -> Any:
         arm = (0 if chosen else 1) if np.asarray(chosen).dtype == bool else int(chosen)
-        found = arms[arm]([frame[slot] for slot in captures])
-        for slot, value in zip(outputs, found, strict=True):
-            frame[slot] = value
+        return tuple(arms[arm](captures))
 
-    return step
+    return run
 
 
-def _while_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    state_size = node.attributes["state"]
-    test, body = (_compile(region) for region in node.regions)
+def _while(node: Node, compile_region: Compile) -> Function:
+    size = node.attributes["state"]
+    test, body = (compile_region(region) for region in node.regions)
 
-    def step(frame: list[Any]) -> None:
-        state = [frame[slot] for slot in inputs[:state_size]]
-        captures = [frame[slot] for slot in inputs[state_size:]]
+    def run(*inputs: Any) -> Any:
+        state: Sequence[Any] = inputs[:size]
+        captures = inputs[size:]
         while test([*state, *captures])[0]:
             state = body([*state, *captures])
-        for slot, value in zip(outputs, state, strict=True):
-            frame[slot] = value
+        return tuple(state)
 
-    return step
+    return run
 
 
-def _call_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    run = _compile(node.regions[0])
+def _call(node: Node, compile_region: Compile) -> Function:
+    called = compile_region(node.regions[0])
 
-    def step(frame: list[Any]) -> None:
+    def run(*inputs: Any) -> Any:
         try:
-            found = run([frame[slot] for slot in inputs])
+            return tuple(called(inputs))
         except Exception as error:
             locate(error, node)
             raise
-        for slot, value in zip(outputs, found, strict=True):
-            frame[slot] = value
 
-    return step
+    return run
 
 
-def _try_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    body, normal, handler = (_compile(region) for region in node.regions)
+def _try(node: Node, compile_region: Compile) -> Function:
+    body, normal, handler = (compile_region(region) for region in node.regions)
 
-    def step(frame: list[Any]) -> None:
-        captures = [frame[slot] for slot in inputs]
+    def run(*captures: Any) -> Any:
         try:
             found = body(captures)
         except (IntegerLimitError, OtherKindError, StagingError):
             raise  # limits of graphs, which no program catches
         except Exception as error:
-            found = handler([error, *captures])
-        else:
-            found = normal([*found, *captures])
-        for slot, value in zip(outputs, found, strict=True):
-            frame[slot] = value
+            return tuple(handler([error, *captures]))
+        return tuple(normal([*found, *captures]))
 
-    return step
+    return run
 
 
-_LOWER: dict[str, Callable[[Node, list[int], list[int]], Step]] = {
-    "constant": _constant_step,
-    "cond": _cond_step,
-    "while": _while_step,
-    "call": _call_step,
-    "try": _try_step,
-}
+_FUNCTIONS: dict[str, Callable[[Node, Compile], Function]] = {
+    "constant": _constant, "cond": _cond, "while": _while, "call": _call, "try": _try,
+}  # fmt: skip
 
 
 def locate(error: Exception, node: Node) -> None:

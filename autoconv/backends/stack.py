@@ -17,8 +17,7 @@ from autoconv.graph.graph import Graph, Node, Span, is_recursive
 from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Frame = list[Any]
-Step = Callable[[Frame], None]
-Lower = Callable[[Node, list[int], list[int]], Step]
+Function = Callable[..., Any]
 Locate = Callable[[Exception, Node], None]
 # A region to run next, its arguments, and what the control remembers meanwhile.
 Start = tuple["Code", list[Any], Any]
@@ -32,10 +31,10 @@ def leads_to_recursion(node: Node) -> bool:
     return is_recursive(node) or any(is_recursive(inner) for region in node.regions for inner in region.walk())
 
 
-def compile_recursive(graph: Graph, lower: Lower, locate: Locate, package: Callable[[str], bool]) -> Any:
+def compile_recursive(graph: Graph, lower: Callable[[Node], Function], locate: Locate, package: Callable[[str], bool]) -> Any:
     """A function from the parameters' values to the outputs', as `reference.compile_graph` gives it.
 
-    `lower` makes the steps of nodes that lead to no recursive call, `locate` puts a node's span on an error, and
+    `lower` makes a function of a node that leads to no recursive call, `locate` puts a node's span on an error, and
     `package` tells the files of this package, whose frames do not count towards Python's limit. Raises RecursionError
     where the functions of the program would.
     """
@@ -53,7 +52,7 @@ class Code:
     __slots__ = ("extra", "results", "steps")
 
     def __init__(self) -> None:
-        self.steps: list[Step | Control] = []
+        self.steps: list[tuple[Function, list[int], list[int]] | Control] = []
         self.extra = 0
         self.results: list[int] = []
 
@@ -135,7 +134,7 @@ _CONTROLS: dict[str, type[Control]] = {"call": _Call, "cond": _Cond, "while": _W
 class _Compiler:
     """Compiles each graph once; a recursive call finds the code of the graph that it is in."""
 
-    def __init__(self, lower: Lower, locate: Locate) -> None:
+    def __init__(self, lower: Callable[[Node], Function], locate: Locate) -> None:
         self.lower, self.locate = lower, locate
         self.codes: dict[Graph, Code] = {}
         self.inside = 0  # how many functions that call themselves are around
@@ -160,7 +159,7 @@ class _Compiler:
                     control.frames = max(_length(node.span), 1) if not outermost else _length(node.span) + 1
                 code.steps.append(control)
             else:
-                code.steps.append(self.lower(node, inputs, outputs))
+                code.steps.append((self.lower(node), inputs, outputs))
         code.extra = len(slots) - len(graph.parameters)
         code.results = [slots[value] for value in graph.outputs]
         return code
@@ -180,7 +179,13 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
                 if isinstance(step, Control):
                     control = step
                     break
-                step(frame)
+                function, inputs, outputs = step
+                found = function(*[frame[slot] for slot in inputs])
+                if len(outputs) == 1:
+                    frame[outputs[0]] = found[0] if type(found) is tuple else found
+                elif outputs:
+                    for slot, value in zip(outputs, found, strict=True):
+                        frame[slot] = value
                 position += 1
             if control is not None:
                 depth += control.frames

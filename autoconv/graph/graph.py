@@ -179,6 +179,11 @@ def is_recursive(node: Node) -> bool:
     return node.op.name == "call" and bool(node.attributes.get("recursive"))
 
 
+def has_recursion(graph: Graph) -> bool:
+    """Whether a function in the graph calls itself."""
+    return any(map(is_recursive, graph.walk()))
+
+
 def settle_effects(graph: Graph) -> None:
     """Gives the nodes with regions the least effects that agree, where functions of the graph call themselves."""
     nodes = [node for node in graph.walk() if node.regions]

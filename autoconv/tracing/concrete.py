@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends import BACKENDS
+from autoconv.config import SETTINGS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ObjectType, TensorType
@@ -53,7 +54,7 @@ class ConcreteFunction:
         self.contract = contract
         self._owner = owner
         self._name = name
-        self._run = BACKENDS["reference"](optimised)
+        self._run = BACKENDS[SETTINGS.backend](optimised)
         self._arrays_out = (
             contract == "compile"
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
