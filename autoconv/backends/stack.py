@@ -31,7 +31,9 @@ def leads_to_recursion(node: Node) -> bool:
     return is_recursive(node) or any(is_recursive(inner) for region in node.regions for inner in region.walk())
 
 
-def compile_recursive(graph: Graph, lower: Callable[[Node], Function], locate: Locate, package: Callable[[str], bool]) -> Any:
+def compile_recursive(
+    graph: Graph, lower: Callable[[Node], Function], locate: Locate, package: Callable[[str], bool]
+) -> Callable[[Sequence[Any]], list[Any]]:
     """A function from the parameters' values to the outputs', as `reference.compile_graph` gives it.
 
     `lower` makes a function of a node that leads to no recursive call, `locate` puts a node's span on an error, and

@@ -34,7 +34,7 @@ def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before
         return found
     absent = record_object("object_isinstance", [found], kinds=NotAssigned)
     tag = record_object("object_index", [absent])
-    arms = [Leaf(ObjectType(), as_object), Static(Undefined(name))]
+    arms: list[Layout] = [Leaf(ObjectType(), as_object), Static(Undefined(name))]
     return Variant(tag, arms, [found, Undefined(name)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 _LIMIT = 200
@@ -19,7 +19,7 @@ def may_call_itself(function: types.FunctionType, args: tuple[Any, ...]) -> bool
     return _reaches(function, classes, lambda other: other.__code__ is function.__code__)
 
 
-def reaches(function: Any, targets: list[Any]) -> bool:
+def reaches(function: Any, targets: Iterable[Any]) -> bool:
     """Whether a call of `function` may lead to a call of one of the functions `targets`, or is one."""
     codes = {target.__code__ for target in map(_unwrapped, targets) if target is not None}
     start = _unwrapped(function)

@@ -16,32 +16,31 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
-from autoconv.errors import StagingError
+from autoconv.errors import InaccessibleTensorError, StagingError
 from autoconv.graph.graph import Graph, Value, settle_effects
-from autoconv.graph.types import ObjectType
+from autoconv.operators.arguments import (
+    argument_layout,
+    bound_arguments,
+    identity_of,
+    invoked,
+    is_plain,
+    join_arguments,
+    layout_found,
+)
 from autoconv.operators.attempts import Attempt, emit_output
 from autoconv.operators.kept import keep, kept, kept_layout
 from autoconv.operators.layout import (
     NEVER,
-    Arms,
-    Instance,
     Layout,
-    Leaf,
     Never,
-    Parts,
     Static,
-    Variant,
     absent,
     emit,
-    home_of,
-    is_number_layout,
     join_layouts,
     joined_objects,
-    layout_of,
     leaf_types,
     rebuild,
 )
-from autoconv.operators.names import Undefined
 from autoconv.operators.reach import may_call_itself
 from autoconv.operators.staging import (
     Recorded,
@@ -54,13 +53,12 @@ from autoconv.operators.staging import (
     unnoted_changes,
     write_spot,
 )
-from autoconv.runtime.containers import PLAIN, heap_of
+from autoconv.runtime.containers import heap_of
 from autoconv.runtime.journal import Spot
-from autoconv.runtime.objects import as_object, record_object
+from autoconv.runtime.objects import record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.stores import Stores
-from autoconv.runtime.structure import plain_kind
 
 _ROUNDS = 16
 _PATIENCE = 5
@@ -105,7 +103,7 @@ class _Call:
     def __init__(self, function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> None:
         self.function, self.target, self.args, self.kwargs = function, target, args, kwargs
         self.region = region
-        self.identity = _identity(function)
+        self.identity = identity_of(function)
         self.may_restart = False
         self.followed = 0
         self._layouts: list[Layout] | None = None
@@ -113,8 +111,17 @@ class _Call:
     def layouts(self) -> list[Layout]:
         """Of the arguments, as they were given."""
         if self._layouts is None:
-            self._layouts = [_layout(value, self.region) for value in _bound(self.function, self.args, self.kwargs)]
+            values = bound_arguments(self.function, self.args, self.kwargs)
+            self._layouts = [argument_layout(value, self.region) for value in values]
         return self._layouts
+
+
+    def is_like(self, known: _Call) -> bool:
+        """Whether the arguments have the layouts of another call's."""
+        try:
+            return self.layouts() == known.layouts()
+        except TypeError:  # they do not fit, which the function itself says
+            return False
 
 
 def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
@@ -129,13 +136,16 @@ def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region:
             return target(*args, **kwargs)
         again = _again(call, around, layouts)
         if isinstance(again, Recursion):
-            return again.call(_bound(function, args, kwargs), region)
+            return again.call(bound_arguments(function, args, kwargs), region)
         if again is not None:
             wider = again.layouts
             if again.call.may_restart:
                 region.trace.refusal = swallowed()
                 raise again
             return Recursion(call, wider).record()
+    known = region.trace.recursions.get(call.identity)
+    if known is not None and not same and call.is_like(known):
+        return Recursion(call, known.layouts()).record()
     call.may_restart = may_call_itself(function, args)
     return _followed(call, running)
 
@@ -193,39 +203,13 @@ def _wider(known: _Call, layouts: list[Layout], call: _Call) -> list[Layout] | N
         return None
     try:
         joined = [
-            old if old == new else _joined(old, new, name, call.region.contract)
+            old if old == new else join_arguments(old, new, name, call.region.contract)
             for old, new, name in zip(before, layouts, names, strict=True)
         ]
     except StagingError:
         return None
     changed = [new for old, new in zip(before, joined, strict=True) if old != new]
-    return joined if all(map(_is_plain, changed)) else None
-
-
-def _joined(old: Layout, new: Layout, name: str, contract: str) -> Layout:
-    """As `join_layouts`; texts that differ are an object of the graph where there are such."""
-    joined = join_layouts(old, new, name, contract)
-    texts = isinstance(joined, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in joined.arms)
-    return joined_objects(old, new) if texts and contract == COMPILE else joined
-
-
-def _is_plain(layout: Layout) -> bool:
-    """Whether a layout holds numbers, text and the like, rather than functions and objects of the user's."""
-    if isinstance(layout, Static):
-        return _is_plain_value(layout.value)
-    if isinstance(layout, Arms):
-        return all(map(_is_plain, layout.arms))
-    if isinstance(layout, Parts):
-        return all(map(_is_plain, layout.parts))
-    return not isinstance(layout, Instance)
-
-
-def _is_plain_value(value: Any) -> bool:
-    if type(value) is tuple:
-        return all(map(_is_plain_value, value))
-    return value is None or isinstance(value, (bool, int, float, complex, str, bytes, Undefined)) or is_number_layout(
-        Static(value)
-    )  # fmt: skip
+    return joined if all(map(is_plain, changed)) else None
 
 
 class Recursion(_Call):
@@ -237,8 +221,8 @@ class Recursion(_Call):
 
     def __init__(self, call: _Call, layouts: Sequence[Layout]) -> None:
         super().__init__(call.function, call.target, call.args, call.kwargs, call.region)
-        self.values = _bound(call.function, call.args, call.kwargs)
-        self._layouts = list(layouts)
+        self.values = bound_arguments(call.function, call.args, call.kwargs)
+        self.assumed = list(layouts)
         self.wanted = list(layouts)
         self.name = call.region.trace.root.graph.unique_name(f"recursive_{call.function.__name__}")
         self.result: Layout = NEVER
@@ -253,10 +237,29 @@ class Recursion(_Call):
         self.handled = False
         self.seen: dict[Any, Layout] = {}
         self.graph = Graph(self.name)
+        known = call.region.trace.recursions.get(self.identity)
+        if known is not None and known.layouts() == self.assumed:
+            self._begin_with(known)
+
+    def layouts(self) -> list[Layout]:
+        return self.assumed
+
+    def _begin_with(self, known: Recursion) -> None:
+        """Assumes what turned out where the function was recorded before; the rounds see whether it holds here."""
+        self.result, self.handled = known.result, known.handled
+        for (key, spot), layout in zip(known.spots.items(), known.kept, strict=True):
+            try:
+                now = layout_found(spot.read(), self.region)
+            except InaccessibleTensorError:  # something that another call made
+                continue
+            self.spots[key] = spot
+            self.kept.append(join_layouts(layout, now, spot.name, self.region.contract))
+        self.wanted_kept = list(self.kept)
 
     def widened(self, layouts: Sequence[Layout]) -> Recursion:
         """Has the next round take arguments of these layouts."""
-        self.wanted = [_joined(a, b, "", self.region.contract) for a, b in zip(self.wanted, layouts, strict=True)]
+        pairs = zip(self.wanted, layouts, strict=True)
+        self.wanted = [join_arguments(a, b, "", self.region.contract) for a, b in pairs]
         return self
 
     def call(self, values: Sequence[Any], region: Region) -> Any:
@@ -265,9 +268,9 @@ class Recursion(_Call):
             self.suspends = True
             raise Suspended(region)
         for position, spot in enumerate(self.spots.values()):
-            now = _found(spot.read(), region)
+            now = layout_found(spot.read(), region)
             self.wanted_kept[position] = join_layouts(self.wanted_kept[position], now, spot.name, region.contract)
-        if self.wanted != self._layouts or self.wanted_kept != self.kept:  # the next round records the call
+        if self.wanted != self.assumed or self.wanted_kept != self.kept:  # the next round records the call
             layouts = [self.result, *self.kept]
             leaves = iter([absent(leaf, region) for layout in layouts for leaf in leaf_types(layout)])
             return self._received(leaves, region)
@@ -295,6 +298,7 @@ class Recursion(_Call):
                 for show in shown or ():
                     emit_output(parent, show)
                 settle_effects(self.graph)
+                trace.recursions[self.identity] = self
                 return self._record_call(self.values, parent)
             met, confirms = new.keys() - adopted.keys(), settled
         raise StagingError(
@@ -307,21 +311,21 @@ class Recursion(_Call):
         """Whether the round found what it assumed; if not, the next round assumes what this one found."""
         parent, inner = self.region, recorded.region
         contract = parent.contract
-        before = self._assumed()
+        before = self._state()
         (value,) = recorded.results
-        results = [NEVER if value is NEVER else _layout(value, inner, result=True)]
-        results += [_found(recorded.value_of(spot), inner) for spot in self.spots.values()]
+        results = [NEVER if value is NEVER else argument_layout(value, inner, result=True)]
+        results += [layout_found(recorded.value_of(spot), inner) for spot in self.spots.values()]
         known = [self.result, *self.wanted_kept]
         titles = [f"what {self.function.__name__} gives", *(spot.name for spot in self.spots.values())]
         joined = [join_layouts(a, b, title, contract) for a, b, title in zip(known, results, titles, strict=True)]
         wanted = self.wanted
         if contract == COMPILE and turn >= _PATIENCE:
             joined = [a if a == b else joined_objects(a, b) for a, b in zip(known, joined, strict=True)]
-            wanted = [a if a == b else joined_objects(a, b) for a, b in zip(self._layouts, wanted, strict=True)]
+            wanted = [a if a == b else joined_objects(a, b) for a, b in zip(self.assumed, wanted, strict=True)]
         columns = [[recorded.value_of(spot), spot.read()] for spot in (*self.spots.values(), *adopted.values())]
-        later = [join_layouts(_found(a, inner), _found(b, parent), "", contract) for a, b in columns]
-        moved = move_into_graph(parent, columns, later, [*self.spots.values(), *adopted.values()], 0)
-        self._layouts = self.wanted = list(wanted)
+        either = [join_layouts(layout_found(a, inner), layout_found(b, parent), "", contract) for a, b in columns]
+        moved = move_into_graph(parent, columns, either, [*self.spots.values(), *adopted.values()], 0)
+        self.assumed = self.wanted = list(wanted)
         self.result, self.kept = joined[0], joined[1:]
         self.never_returns = isinstance(self.result, Never) and (self.suspends or self.never_returns)
         outputs = [value, *(recorded.value_of(spot) for spot in self.spots.values())]
@@ -329,7 +333,8 @@ class Recursion(_Call):
         self._give(recorded, with_layouts)
         for key, spot in adopted.items():
             self.spots[key] = spot
-            self.kept.append(join_layouts(_found(spot.read(), parent), _found(recorded.value_of(spot), inner), "", contract))
+            now, later = layout_found(spot.read(), parent), layout_found(recorded.value_of(spot), inner)
+            self.kept.append(join_layouts(now, later, spot.name, contract))
         if moved:
             gone = [key for key, spot in self.spots.items() if heap_of(spot.owner) is not None]
             keys = list(self.spots)
@@ -338,10 +343,10 @@ class Recursion(_Call):
                 del self.spots[key]
         self.wanted_kept = list(self.kept)
         refuse_changed_copies(parent, self.spots.values())
-        return before == self._assumed() and not adopted and not moved and self.handled == (self.frame is not None)
+        return before == self._state() and not adopted and not moved and self.handled == (self.frame is not None)
 
-    def _assumed(self) -> tuple[Any, ...]:
-        return self._layouts, self.result, [*self.kept], [*self.captures], self.never_returns, dict(self.seen)
+    def _state(self) -> tuple[Any, ...]:
+        return self.assumed, self.result, [*self.kept], [*self.captures], self.never_returns, dict(self.seen)
 
     def _give(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
         """Has the region give these values, and notes what it captures."""
@@ -354,12 +359,12 @@ class Recursion(_Call):
         """The body, for parameters of the layouts that are assumed."""
         self.graph, self.suspends = inner.graph, False
         values = []
-        for layout in (*self._layouts, *self.kept):
+        for layout in (*self.assumed, *self.kept):
             leaves = [inner.graph.add_parameter(leaf, "argument") for leaf in leaf_types(layout)]
             values.append(rebuild(layout, iter(leaves)))
         for outer in self.captures:
             inner.lift(outer)
-        count = len(self._layouts)
+        count = len(self.assumed)
         for spot, value in zip(self.spots.values(), values[count:], strict=True):
             write_spot(spot, value)
         running = inner.trace.calls
@@ -370,7 +375,7 @@ class Recursion(_Call):
             # Under the first contract a list is a copy, made of its items: a change of it would be lost.
             copies = [] if inner.contract == COMPILE else values[:count]
             with unnoted_changes(None, copies, current_place()):
-                return [_invoked(self.function, self.target, values[:count])]
+                return [invoked(self.function, self.target, values[:count])]
         finally:
             running.remove(self)
             inner.trace.stores.remove(stores)
@@ -398,9 +403,10 @@ class Recursion(_Call):
         return kept(self.frame, position, layouts, spot.name, before, self.region.contract)
 
     def _record_call(self, values: Sequence[Any], region: Region) -> Any:
-        inputs = [leaf for value, layout in zip(values, self._layouts, strict=True) for leaf in emit(value, layout, region)]
-        for spot, layout in zip(self.spots.values(), self.kept, strict=True):
-            inputs += emit(spot.read(), layout, region)
+        inputs: list[Value] = []
+        given = [*values, *(spot.read() for spot in self.spots.values())]
+        for value, layout in zip(given, (*self.assumed, *self.kept), strict=True):
+            inputs += emit(value, layout, region)
         inputs += [region.lift(outer) for outer in self.captures]
         layouts = [self.result, *self.kept]
         node = region.record(
@@ -442,67 +448,3 @@ def trace_recursion(recursion: Recursion) -> Recorded:
     """One round of recording; what called this is no part of the places that the graph tells (see `spans`)."""
     with unnoted_changes(recursion.target, recursion.values, current_place()):
         return record_body(recursion.region, recursion.name, recursion.run, 1)
-
-
-def _identity(function: FunctionType) -> tuple[Any, ...]:
-    """What tells functions apart: the code, and the names outside that it reads."""
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    return function.__code__, id(function.__globals__), tuple(id(cell) for name, cell in cells if name != "ag__")
-
-
-def _bound(function: FunctionType, args: Any, kwargs: Any) -> list[Any]:
-    """The arguments in the order of the parameters, defaults filled in; raises TypeError where they do not fit."""
-    signature = inspect.signature(function, follow_wrapped=False)
-    bound = signature.bind(*args, **kwargs)
-    bound.apply_defaults()
-    values = []
-    for name, parameter in signature.parameters.items():
-        value = bound.arguments[name]
-        values.append(tuple(value.items()) if parameter.kind is parameter.VAR_KEYWORD else value)
-    return values
-
-
-def _invoked(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
-    """`target` called with what `_bound` gave."""
-    positional: list[Any] = []
-    keywords: dict[str, Any] = {}
-    for parameter, value in zip(
-        inspect.signature(function, follow_wrapped=False).parameters.values(), values, strict=True
-    ):
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            positional += value
-        elif parameter.kind is parameter.VAR_KEYWORD:
-            keywords.update(value)
-        elif parameter.kind is parameter.KEYWORD_ONLY:
-            keywords[parameter.name] = value
-        else:
-            positional.append(value)
-    return target(*positional, **keywords)
-
-
-def _layout(value: Any, region: Region, result: bool = False) -> Layout:
-    """The layout of an argument or a result: lists and the like are objects of the graph under `compile`.
-
-    Objects of the user's stay who they are, but for those that the function made and gives out.
-    """
-    if type(value) in PLAIN and region.contract == COMPILE:
-        return Leaf(ObjectType(plain_kind(value).__name__), as_object)
-    if isinstance(value, Variant) and region.contract == COMPILE and any(map(_holds_containers, value.values)):
-        return Leaf(ObjectType(), as_object)
-    if isinstance(value, tuple) and any(_needs_taking_apart(part) for part in value):
-        return Parts(plain_kind(value), None, tuple(_layout(part, region, result) for part in value))
-    if not result and home_of(value, region) is not None:
-        return Static(value)
-    return layout_of(value, region)
-
-
-def _holds_containers(value: Any) -> bool:
-    return type(value) in PLAIN or (isinstance(value, tuple) and any(map(_holds_containers, value)))
-
-
-def _needs_taking_apart(value: Any) -> bool:
-    return not isinstance(value, (str, bytes, type(None), type))
-
-
-def _found(value: Any, region: Region) -> Layout:
-    return NEVER if value is NEVER else layout_of(value, region)

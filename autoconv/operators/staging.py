@@ -43,7 +43,7 @@ from autoconv.operators.layout import (
 from autoconv.operators.names import Undefined
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Journal, Spot
-from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
+from autoconv.runtime.objects import StagedException, apply_object, as_object, box, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, place_of, span_of_error
 from autoconv.runtime.structure import mutable_parts
@@ -190,6 +190,9 @@ def record_raise(region: Region, error: BaseException) -> None:
     if type(error) is StagedException:
         region.record("object_raise", [region.lift(error.value.value_in_graph)], {}, span=span)
         return
+    if region.contract == COMPILE and holds_symbols(error.args):
+        with recording(region):
+            error.args = tuple(box(x) if _is_composite(x) and holds_symbols((x,)) else x for x in error.args)
     template, data = template_of(error)
     hidden = any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
@@ -213,6 +216,11 @@ def record_raise(region: Region, error: BaseException) -> None:
     if template is not None and (error.__cause__ is not None or error.__context__ is not None):
         attributes["chain"] = error
     region.record("raise", inputs, attributes, span=span)
+
+
+def _is_composite(value: Any) -> bool:
+    """Whether an argument of an exception is no number or object of the graph, but may be made of some."""
+    return isinstance(value, (Variant, tuple, list, dict, set))
 
 
 def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:

@@ -25,7 +25,8 @@ def dead(graph: Graph, contract: str = "function") -> Graph:
 
     Nodes that write, print or draw stay; those that at most raise go under the "function" contract alone.
     Unused results of a cond or a call go with the arms' outputs and the captures behind them, as does state
-    of a loop that only feeds itself; functions that call themselves keep theirs. The graph keeps its own parameters and outputs.
+    of a loop that only feeds itself; functions that call themselves keep theirs. The graph keeps its own parameters
+    and outputs.
     """
     live = _Liveness(graph, contract)
     copy = _rebuilt(graph, live, range(len(graph.outputs)), range(len(graph.parameters)), {})

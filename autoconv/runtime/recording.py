@@ -36,7 +36,8 @@ class Trace:
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`,
     `concretise` and `attribute` (for names that tensors do not have); `stores` are told before a node is
     recorded that does more than compute, and after a call of a function that is being recorded. `calls` are the user's
-    functions that run now. `arrays` says that NumPy arrays came in, which can be changed in place;
+    functions that run now, `recursions` those that were recorded as functions that call themselves. `arrays` says that
+    NumPy arrays came in, which can be changed in place;
     `owned` are the objects that the traced code made, with the regions that made them, `frozen` those that may not
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
     told of each function that is converted because traced code calls it. `refusal` is an error that the traced code
@@ -56,6 +57,7 @@ class Trace:
     attribute: Any = None
     stores: list[Stores] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
+    recursions: dict[Any, Any] = field(default_factory=dict)
     arrays: bool = False
     owned: dict[int, Any] | None = None
     frozen: dict[int, Any] = field(default_factory=dict)

@@ -160,19 +160,18 @@ class Function:
             if call.key in self._plain:
                 return None
             reason = self._explanation.why(call, self._cache)
+            concrete = None
             try:
                 concrete = self._trace(call)
             except Specialise as wanted:
                 self._literal |= {wanted.leaf}
                 call.key = self._rekey(call)
-                return self._find(call) or self._obtain(call)
             except Restage as wanted:
                 if len(call.spots) > _MOST_SPOTS or wanted.argument in self._whole:
                     self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
                     return None
                 again = self._restage(call, wanted)
                 call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
-                return self._find(call) or self._obtain(call)
             except RunPlain as plain:
                 self._give_up(call, plain.reason, place_in(self.python_function, plain))
                 return None
@@ -183,6 +182,8 @@ class Function:
                     self._give_up(call, f"{type(error).__name__}: {message}", place)
                     return None
                 raise
+            if concrete is None:  # outside of the handlers: what the program raises next has nothing to do with them
+                return self._find(call) or self._obtain(call)
             self._explanation.rows.append(Row(reason, concrete))
             return self._remember(concrete)
 
