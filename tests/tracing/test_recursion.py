@@ -281,6 +281,44 @@ def handing_on(n):
     return out
 
 
+def doubled(values, i):
+    if i == len(values):
+        return 0
+    values[i] = values[i] * 2
+    return doubled(values, i + 1) + values[i]
+
+
+def doubling(values):
+    return doubled(values, 0), values
+
+
+def many(n, *rest, k=1, **named):
+    if n == 0:
+        return sum(rest) + k + len(named)
+    return many(n - 1, *rest, k=k + n, **named)
+
+
+def many_arguments(n):
+    return many(n, 1, 2, z=3)
+
+
+def kept_in(n, known):
+    if n in known:
+        return known[n]
+    known[n] = n if n < 2 else kept_in(n - 1, known) + kept_in(n - 2, known)
+    return known[n]
+
+
+def memoised(n):
+    return kept_in(n, {})
+
+
+def binary(n, digits=""):
+    if n == 0:
+        return digits
+    return binary(n // 2, str(n % 2) + digits)
+
+
 VALUES = np.arange(0, 40, 2)
 PROGRAMS = [
     (factorial, (5,), (1,), (10,)),
@@ -313,6 +351,9 @@ PROGRAMS = [
     (sort, ([3, 1, 2, 5, 4],), ([1, 2, 3, 4, 5],)),
     (filled, (3,), (0,), (6,)),
     (handing_on, (3,), (0,), (6,)),
+    (many_arguments, (3,), (0,)),
+    (memoised, (3,), (0,), (20,)),
+    (binary, (10,), (0,), (255,)),
 ]
 
 
@@ -515,3 +556,72 @@ def test_functions_that_differ_at_every_call_are_refused():
 
     assert compiled(3) == 3
     assert "functions or objects of its own" in compiled.explain()
+
+
+def test_arrays_that_come_in_are_changed_at_every_level():
+    run = autoconv.compile(doubling)
+    for values in (np.arange(4.0), np.arange(5.0, 9.0)):
+        expected = doubling(values.copy())
+        given = values.copy()
+        found = run(given)
+        assert found[0] == expected[0]
+        assert found[1] is given
+        assert given.tolist() == expected[1].tolist()
+    assert run.experimental_get_tracing_count() == 1
+
+
+def test_lists_of_tensors_cannot_change_under_the_first_contract():
+    def appended(n, items):
+        if n > 0:
+            items.append(n)
+            return appended(n - 1, items)
+        return n
+
+    def top(n, items):
+        items[0] = items[0] + 1
+        return top(n - 1, items) if n > 0 else n
+
+    for inner in (appended, top):
+
+        @autoconv.function
+        def run(n, inner=inner):
+            items = [autoconv.constant(0)]
+            inner(n, items)
+            return items[0]
+
+        with pytest.raises(autoconv.errors.StagingError, match="a list is changed in place"):
+            run(autoconv.constant(3))
+
+
+def test_structures_of_tensors_come_back():
+    @autoconv.function
+    def pair(n):
+        if n == 0:
+            return {"sum": n, "count": 0}
+        before = pair(n - 1)
+        return {"sum": before["sum"] + n, "count": before["count"] + 1}
+
+    found = pair(autoconv.constant(4))
+    assert (found["sum"].numpy(), found["count"].numpy()) == (10, 4)
+
+    @autoconv.function
+    def squares(n):
+        def go(k, found):
+            if k < 0:
+                return found
+            return go(k - 1, found.write(k, k * k))
+
+        return go(n, autoconv.TensorArray(autoconv.int32, size=4)).stack()
+
+    assert squares(autoconv.constant(3)).numpy().tolist() == [0, 1, 4, 9]
+
+
+def test_shapes_that_shrink_at_every_level():
+    @autoconv.function
+    def total(x):
+        if autoconv.size(x) < 2:
+            return autoconv.reduce_sum(x)
+        half = autoconv.size(x) // 2
+        return total(x[:half]) + total(x[half:])
+
+    assert total(autoconv.constant([1, 2, 3, 4, 5])).numpy() == 15
