@@ -176,8 +176,10 @@ def _cast_type(x: TensorType, *, dtype: DType, weak: bool = False) -> TensorType
 
 def _cast(x: Any, *, dtype: DType, weak: bool = False) -> Any:
     array = np.asarray(x)
-    if dtype.is_integer and array.dtype.kind == "i" and not dtype.min <= array.item() <= dtype.max:
-        raise OverflowError(f"Python integer {array.item()} out of bounds for {dtype.name}")
+    if dtype.is_integer and array.dtype.kind == "i":
+        outside = (array < dtype.min) | (array > dtype.max)
+        if np.any(outside):
+            raise OverflowError(f"Python integer {array[outside].flat[0]} out of bounds for {dtype.name}")
     return array.astype(dtype.numpy)
 
 

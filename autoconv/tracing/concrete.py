@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.tracebacks import present
 from autoconv.runtime.variable import Variable
+from autoconv.tracing.direct import call_form, needs_asking
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, TensorKey, VariableKey
 
@@ -54,12 +55,16 @@ class ConcreteFunction:
         self.contract = contract
         self._owner = owner
         self._name = name
-        self._run = BACKENDS[SETTINGS.backend](optimised)
         self._arrays_out = (
             contract == "compile"
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
             and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
         )
+        form = call_form(graph, key, self.captured_inputs, layout, guards, contract, self._arrays_out)
+        self._run = BACKENDS[SETTINGS.backend](optimised, form)
+        # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
+        self.entry: Callable[..., Any] | None = getattr(self._run, "entry", None)
+        self.asks_guards = self.entry is not None and needs_asking(guards)
 
     @property
     def can_run_again(self) -> bool:

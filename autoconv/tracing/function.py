@@ -27,6 +27,7 @@ from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
 from autoconv.tracing.trace import LOCK, trace_function
 
 _CACHE_LIMIT = 256
+_MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
@@ -74,12 +75,23 @@ class Function:
         self._spots: dict[Key, list[Spot]] = {}
         self._plain: dict[Key, tuple[str, Any]] = {}
         self._explanation = Explanation(self._signature.name)
+        self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._traces = 0
         self._called_before = False
         functools.update_wrapper(self, python_function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
+            if not kwargs and not SETTINGS.run_eagerly:
+                for concrete, entry in self._direct:
+                    if concrete.asks_guards and concrete.guards.changed():
+                        continue
+                    try:
+                        found = entry(*args)
+                    except (IntegerLimitError, OtherKindError) as error:
+                        return self._beyond(concrete, error, args, kwargs)
+                    if found is not NotImplemented:
+                        return found
             return self._call(args, kwargs)
         except BaseException as error:
             present(error)
@@ -131,11 +143,23 @@ class Function:
 
     def _run(self, concrete: ConcreteFunction, call: Call, args: Any, kwargs: Any) -> Any:
         try:
-            return concrete.call_leaves(call.leaves)
+            found = concrete.call_leaves(call.leaves)
         except (IntegerLimitError, OtherKindError) as error:
-            if self.contract != COMPILE or not concrete.can_run_again:
-                raise
-            reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
+            return self._beyond(concrete, error, args, kwargs)
+        self._prefer(concrete)
+        return found
+
+    def _prefer(self, concrete: ConcreteFunction) -> None:
+        """The next call tries this trace first, if it can be called straight away."""
+        if concrete.entry is not None and (not self._direct or self._direct[0][0] is not concrete):
+            others = [pair for pair in self._direct if pair[0] is not concrete]
+            self._direct = ((concrete, concrete.entry), *others[: _MOST_DIRECT - 1])
+
+    def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
+        """A call whose numbers the graph does not carry."""
+        if self.contract != COMPILE or not concrete.can_run_again:
+            raise error
+        reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
         # Python's own numbers know no such limit: the call is made again as plain Python.
         self._explanation.plain.append(f"one call: {reason}")
         return self.python_function(*args, **kwargs)

@@ -25,6 +25,9 @@ _IDENTITY = (
 )  # fmt: skip
 
 
+Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure's cell and None
+
+
 class Unguardable(Exception):
     """A value whose changes cannot be noticed; `str()` says what it is."""
 
@@ -39,10 +42,10 @@ class Guards:
 
     python: bool = False
     skip: frozenset[Any] = frozenset()
-    checks: list[tuple[str, Callable[[], Any], Any]] = field(default_factory=list)
+    checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
     _seen: set[Any] = field(default_factory=set)
-    _pending: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
+    _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
     _spots: list[Spot] = field(default_factory=list)
 
     def add_function(self, function: types.FunctionType) -> None:
@@ -58,7 +61,7 @@ class Guards:
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             if name not in ("ag__", "__class__"):
                 self._spots.append(cell_spot(cell, name))
-                self._watch(name, functools.partial(_cell, cell), (id(cell),))
+                self._watch(name, functools.partial(_cell, cell), (id(cell),), (cell, None))
 
     def add_value(self, name: str, value: Any) -> None:
         """Guards what an object (an argument, say) holds."""
@@ -68,19 +71,21 @@ class Guards:
     def _add(self, name: str, get: Any, namespace: dict[str, Any], key: str, names: set[str]) -> None:
         value = namespace.get(key)
         self._spots.append(global_spot(namespace, key))
-        self._watch(name, lambda: namespace.get(key), (id(namespace), key))
+        self._watch(name, lambda: namespace.get(key), (id(namespace), key), (namespace, key))
         if isinstance(value, types.ModuleType) and _is_user_module(value):
             for attribute in sorted(names & vars(value).keys()):
                 read = functools.partial(getattr, value, attribute, None)
                 self._watch(f"{name}.{attribute}", read, (id(value), attribute))
 
-    def _watch(self, name: str, read: Callable[[], Any], key: tuple[Any, ...]) -> None:
+    def _watch(
+        self, name: str, read: Callable[[], Any], key: tuple[Any, ...], place: Place | None = None
+    ) -> None:
         if key in self._seen:
             return
         self._seen.add(key)
         if key in self.skip:
             return
-        self._pending.append((name, read))
+        self._pending.append((name, read, place))
         if self.python:
             try:
                 fingerprint(read(), skip=self.skip)
@@ -102,13 +107,13 @@ class Guards:
 
     def values(self) -> Iterator[Any]:
         """What the names hold now, until `settle`."""
-        return (read() for _, read in self._pending)
+        return (read() for _, read, _ in self._pending)
 
     def settle(self) -> None:
         """Takes the values as they are now: after the trace's own writes."""
-        for name, read in self._pending:
+        for name, read, place in self._pending:
             try:
-                self.checks.append((name, read, fingerprint(read(), skip=self.skip)))
+                self.checks.append((name, read, fingerprint(read(), skip=self.skip), place))
             except Unguardable as what:
                 self.blind.append(f"{name} ({what})")
         self._pending.clear()
@@ -116,7 +121,7 @@ class Guards:
 
     def changed(self) -> str:
         """The name of the first thing that is not what it was, "" when all is."""
-        for name, read, expected in self.checks:
+        for name, read, expected, _ in self.checks:
             try:
                 if fingerprint(read(), skip=self.skip) != expected:
                     return name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,13 @@ from autoconv.backends.reference import Compile, locate, node_function
 from autoconv.graph.graph import Node, Value
 
 Reference = Callable[[FunctionText], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A place in memory that is referred to as an object is."""
+
+    at: int
 
 
 class Calls:
@@ -48,9 +56,10 @@ class Calls:
             self._module.add(f"{name} = internal constant [{len(key)} x i64] [{items}]")
         return self._shapes[key]
 
-    def kernel(self, node: Node, owners: Sequence[Node]) -> Reference:
+    def kernel(self, node: Node, owners: Sequence[Node], rarely: bool) -> Reference:
         """The function that runs one node on Python objects, and puts the places of the calls around it on errors."""
-        self.kernels.append(node.op.name)
+        if not rarely:
+            self.kernels.append(node.op.name)
         run = node_function(node, self._compile_region)
         finish = _finisher(node.results)
 

@@ -42,7 +42,6 @@ class KernelText:
         self._plan = plan
         self._item = item
         self._module = module
-        self.name = module.unique("kernel")
         self.arguments = list(item.reads)
         self.indices = [view for view in _guarded_views(plan, item) if picks.get(view)]
         self._pick_names = {
@@ -51,13 +50,13 @@ class KernelText:
         }
         self._names: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
         self._stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
-        self.has_rare = self._write(self.name, careful=False)
-        if self.has_rare:
-            self._write(self.name + "_careful", careful=True)
+        self.name, self.has_rare = self._write(careful=False)
+        self.careful_name = self._write(careful=True)[0] if self.has_rare else ""
 
     # ---- the function around the loops
 
-    def _write(self, name: str, careful: bool) -> bool:
+    def _write(self, careful: bool) -> tuple[str, bool]:
+        """The name of the function, and whether it answers that something was not exact enough."""
         parameters = [
             f"{register(v.type.dtype)} {n}" if is_scalar(v.type) else f"ptr noalias readonly {n}"  # type: ignore[union-attr]
             for v, n in self._names.items()
@@ -65,7 +64,7 @@ class KernelText:
         for view in self.indices:
             parameters += [f"i64 {pick}" for pick in self._pick_names[view] if isinstance(pick, str)]
         parameters += [f"ptr noalias {n}" for n in self._stores.values()]
-        header = f"define internal i1 @{name}({', '.join(parameters)}) noinline nounwind"
+        header = f"define internal i1 @FUNCTION({', '.join(parameters)}) noinline nounwind"
         self.out = FunctionText(self._module, header)
         self.b = LoopWriter(self.out, careful, lambda value: self.element(value, ()))
         self._memo: dict[Any, Element] = {}
@@ -75,8 +74,7 @@ class KernelText:
             self._nest()
         flag = self.b.rare_flag
         self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
-        self._module.add(self.out.text())
-        return flag is not None
+        return self._module.function("kernel", self.out.text()), flag is not None
 
     def _is_flat(self) -> bool:
         """Whether one counter reaches everything: all arrays are of the loop's shape, all reductions total."""

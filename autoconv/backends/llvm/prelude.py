@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.text import ModuleText
 
 METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
@@ -14,7 +15,7 @@ def prelude(module: ModuleText) -> str:
     module.declare("PyArray_Empty", "ptr", "i32, ptr, ptr, i32")
     module.declare("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr")
     return """
-define internal void @retain(ptr %object) alwaysinline nounwind {
+define internal void @retain(ptr %object) noinline nounwind {
   %low = load i32, ptr %object
   %immortal = icmp slt i32 %low, 0
   br i1 %immortal, label %done, label %count
@@ -27,7 +28,7 @@ done:
   ret void
 }
 
-define internal void @release(ptr %slot) nounwind {
+define internal void @release(ptr %slot) noinline nounwind {
   %object = load ptr, ptr %slot
   %none = icmp eq ptr %object, null
   br i1 %none, label %done, label %held
@@ -49,17 +50,41 @@ done:
   ret void
 }
 
-define internal ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) nounwind {
+define internal void @release_all(ptr %slots, i64 %count) noinline nounwind {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %slot = getelementptr ptr, ptr %slots, i64 %i
+  call void @release(ptr %slot)
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
+  %count = load i64, ptr %array
+  %single = icmp eq i64 %count, 1
+  %place = getelementptr inbounds i8, ptr %array, i64 BASE
+  %base = load ptr, ptr %place
+  %whole = icmp eq ptr %base, null
+  %alone = and i1 %single, %whole
+  ret i1 %alone
+}
+
+define internal ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) noinline nounwind {
   call void @retain(ptr %descriptor)
   %made = call ptr @"PyArray_Empty"(i32 %rank, ptr %dimensions, ptr %descriptor, i32 0)
   ret ptr %made
 }
 
-define internal ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
+define internal ptr @call_python(ptr %function, ptr %arguments, i64 %count) noinline nounwind {
   %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
   ret ptr %found
 }
-"""
+""".replace("BASE", str(abi.BASE))
 
 
 __all__ = ["METADATA", "prelude"]

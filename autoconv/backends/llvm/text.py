@@ -17,6 +17,8 @@ class ModuleText:
         self._declarations: dict[str, str] = {}
         self._parts: list[str] = []
         self._count = 0
+        self._functions: dict[str, str] = {}
+        self.has_loops = False  # which are worth a thorough compilation
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         """Declares the function `name`; a second declaration of it changes nothing. Answers `@name`."""
@@ -25,6 +27,14 @@ class ModuleText:
 
     def add(self, text: str) -> None:
         self._parts.append(text)
+
+    def function(self, stem: str, text: str) -> str:
+        """Adds a function whose text has FUNCTION for its name, once for all of the same text; answers the name."""
+        name = self._functions.get(text)
+        if name is None:
+            name = self._functions[text] = self.unique(stem)
+            self._parts.append(text.replace("FUNCTION", name, 1))
+        return name
 
     def unique(self, stem: str) -> str:
         self._count += 1
@@ -43,6 +53,7 @@ class FunctionText:
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._count = 0
+        self.slots = 0
         self.block = "entry"
 
     def new(self, text: str) -> str:
@@ -62,6 +73,13 @@ class FunctionText:
         self._allocas.append(f"  {name} = alloca {kind}")
         if start is not None:
             self._allocas.append(f"  store {kind} {start}, ptr {name}")
+        return name
+
+    def slot(self) -> str:
+        """One of the pointers of the function's frame, which are null at first."""
+        name = f"%slot{self.slots}"
+        self._allocas.append(f"  {name} = getelementptr ptr, ptr %slots, i64 {self.slots}")
+        self.slots += 1
         return name
 
     def label(self, stem: str = "b") -> str:
@@ -101,4 +119,9 @@ class FunctionText:
         self.begin(done)
 
     def text(self) -> str:
-        return "\n".join([self._header + " {", "entry:", *self._allocas, *self._lines, "}"])
+        frame = []
+        if self.slots:
+            self.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
+            clear = f'call void @"llvm.memset.p0.i64"(ptr %slots, i8 0, i64 {8 * self.slots}, i1 false)'
+            frame = [f"  %slots = alloca [{self.slots} x ptr]", f"  {clear}"]
+        return "\n".join([self._header + " {", "entry:", *frame, *self._allocas, *self._lines, "}"])

@@ -251,9 +251,40 @@ def _tanh(b: Elements, x: Any) -> Any:
     else:
         near = b.fma(horner(b, z, _TANH_OVER) / horner(b, z, _TANH_UNDER) * z, x, x)
     far = 1.0 - 2.0 / (_exp(b, size * 2.0) + 1.0)
-    return b.select(size < 0.625, near, b.intrinsic("copysign", far, x))
+    return b.intrinsic("copysign", b.select(size < 0.625, near, far), x)
+
+
+_ERF_OVER = (
+    9.60497373987051638749, 9.00260197203842689217e1, 2.23200534594684319226e3, 7.00332514112805075473e3,
+    5.55923013010394962768e4,
+)  # fmt: skip
+_ERF_UNDER = (
+    1.0, 3.35617141647503099647e1, 5.21357949780152679795e2, 4.59432382970980127987e3, 2.26290000613890934246e4,
+    4.92673942608635921086e4,
+)  # fmt: skip
+_ERFC_OVER = (
+    2.46196981473530512524e-10, 5.64189564831068821977e-1, 7.46321056442269912687, 4.86371970985681366614e1,
+    1.96520832956077098242e2, 5.26445194995477358631e2, 9.34528527171957607540e2, 1.02755188689515710272e3,
+    5.57535335369399327526e2,
+)  # fmt: skip
+_ERFC_UNDER = (
+    1.0, 1.32281951154744992508e1, 8.67072140885989742329e1, 3.54937778887819891062e2, 9.75708501743205489753e2,
+    1.82390916687909736289e3, 2.24633760818710981792e3, 1.65666309194161350182e3, 5.57535340817727675546e2,
+)  # fmt: skip
+
+
+def _erf(b: Elements, x: Any) -> Any:
+    """A quotient of polynomials up to 1; beyond, 1 less e^-x² times another, which needs no relative accuracy."""
+    size = b.intrinsic("fabs", x)
+    z = x * x
+    near = x * (horner(b, z, _ERF_OVER) / horner(b, z, _ERF_UNDER))
+    bounded = b.select(size > 7.0, 7.0, size)
+    tail = _exp(b, -(bounded * bounded)) * (horner(b, bounded, _ERFC_OVER) / horner(b, bounded, _ERFC_UNDER))
+    far = b.intrinsic("copysign", 1.0 - tail, x)
+    return b.select(b.is_nan(x), x, b.select(size < 1.0, near, far))
 
 
 _VECTORISED: dict[str, Callable[..., Any]] = {
     "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh,
+    "erf": _erf,
 }  # fmt: skip

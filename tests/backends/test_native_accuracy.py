@@ -1,0 +1,68 @@
+"""Elementary functions of native loops against correctly rounded ones: within 4 units in the last place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autoconv.backends import llvm
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType
+from autoconv.ops import OPS
+
+mpmath = pytest.importorskip("mpmath")
+
+# Name, the exact function, and the range within which random arguments are drawn besides bits drawn at random.
+FUNCTIONS = {
+    "exp": (mpmath.exp, (-104, 89)),
+    "expm1": (mpmath.expm1, (-20, 80)),
+    "log": (mpmath.log, (0, 10)),
+    "log1p": (mpmath.log1p, (-0.9, 10)),
+    "sin": (mpmath.sin, (-100, 100)),
+    "cos": (mpmath.cos, (-100, 100)),
+    "tan": (mpmath.tan, (-100, 100)),
+    "tanh": (mpmath.tanh, (-12, 12)),
+    "erf": (mpmath.erf, (-6, 6)),
+}
+LIMIT = 4.0
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, 2.0, 1e-30, -1e-30, 1e30, -1e30, 3e38, 1e-40, 1e-44]
+
+
+def arguments(dtype: Any, span: tuple[float, float]) -> np.ndarray:
+    random = np.random.default_rng(7)
+    word = np.uint32 if dtype is np.float32 else np.uint64
+    bits = random.integers(0, np.iinfo(word).max, 1500, dtype=word).view(dtype)
+    inside = random.uniform(*span, 2500).astype(dtype)
+    small = (random.uniform(-1, 1, 1000) * 10.0 ** random.uniform(-12, 0, 1000)).astype(dtype)
+    return np.concatenate([np.array(SPECIAL, dtype), bits, inside, small])
+
+
+def native(name: str, x: np.ndarray) -> np.ndarray:
+    graph = Graph(name)
+    value = graph.add_parameter(TensorType(as_dtype(x.dtype), x.shape))
+    graph.outputs = list(graph.add(OPS[name], [value]).results)
+    return np.asarray(llvm.compile_graph(graph)([x])[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_within_four_units_in_the_last_place(name: str, dtype: Any) -> None:
+    exact, span = FUNCTIONS[name]
+    x = arguments(dtype, span)
+    found = native(name, x)
+    with np.errstate(all="ignore"):
+        rough = np.asarray(OPS[name].kernel(x))  # type: ignore[misc]
+    special = ~np.isfinite(rough) | ~np.isfinite(x)
+    np.testing.assert_array_equal(found[special & ~np.isfinite(rough)], rough[special & ~np.isfinite(rough)])
+    np.testing.assert_array_equal(np.signbit(found[:2]), np.signbit(rough[:2]))
+    worst: tuple[float, float] = (0.0, 0.0)
+    with mpmath.workprec(200):
+        for argument, one in zip(x[~special], found[~special], strict=True):
+            true = exact(mpmath.mpf(float(argument)))
+            unit = float(np.spacing(np.abs(dtype(float(true)))))
+            error = float(abs(mpmath.mpf(float(one)) - true) / unit)
+            worst = max(worst, (error, float(argument)))
+    assert worst[0] <= LIMIT, f"{name}({worst[1]!r}) is {worst[0]:.1f} units off"
