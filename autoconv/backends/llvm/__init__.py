@@ -70,7 +70,8 @@ class NativeGraph:
 def compile_graph(graph: Graph, form: CallForm | None = None) -> reference.Run:
     """A NativeGraph; the reference backend's function for a graph in which nothing has a native form.
 
-    Where functions call themselves, conditions and loops without such calls are native. Raises abi.UnknownLayout on a Python or NumPy that native code does not know.
+    Where functions call themselves, conditions and loops without such calls are native. Raises abi.UnknownLayout on a
+    Python or NumPy that native code does not know.
     """
     if has_recursion(graph):
         return reference.compile_with_recursion(graph, compile_graph)
