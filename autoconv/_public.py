@@ -6,6 +6,7 @@ from autoconv import (
     autograph,
     bitwise,
     config,
+    data,
     debugging,
     dtypes,
     errors,
@@ -42,7 +43,7 @@ from autoconv.api.comparison import (
 )
 from autoconv.api.constants import eye, fill, linspace, ones, ones_like, range, zeros, zeros_like
 from autoconv.api.control import case, cond, switch_case, while_loop
-from autoconv.api.functional import foldl, foldr, map_fn, scan, vectorized_map
+from autoconv.api.functional import foldl, foldr, map_fn, scan
 from autoconv.api.gather import (
     dynamic_partition,
     gather,
@@ -139,6 +140,7 @@ from autoconv.api.shaping import (
 )
 from autoconv.api.sorting import argsort, searchsorted, sort, unique, unique_with_counts
 from autoconv.api.strings import as_string
+from autoconv.api.vectorize import vectorized_map
 from autoconv.graph.dtypes import (
     DType,
     as_dtype,
@@ -184,7 +186,7 @@ __all__ = [
     "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_to", "case", "cast",
     "ceil", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compile", "complex", "complex128",
     "complex64", "concat", "cond", "config", "constant", "control_dependencies", "convert_to_tensor", "cos",
-    "cosh", "cumsum", "debugging", "device", "divide", "double", "dtypes", "dynamic_partition", "einsum",
+    "cosh", "cumsum", "data", "debugging", "device", "divide", "double", "dtypes", "dynamic_partition", "einsum",
     "ensure_shape", "equal", "errors", "executing_eagerly", "exp", "expand_dims", "eye", "fill", "float16",
     "float32", "float64", "floor", "floordiv", "foldl", "foldr", "function", "gather", "gather_nd",
     "global_norm", "greater", "greater_equal", "group", "half", "identity", "imag", "init_scope",

@@ -11,8 +11,9 @@ AutoconvError
     │   ├── IndexOutOfRangeError  (also an IndexError)
     │   │   └── ListReadError     (also an OutOfRangeError)
     │   └── AssertionFailedError  (also an AssertionError)
-    ├── OutOfRangeError           (also a StopIteration-like end of sequence)
-    ├── NotFoundError, UnimplementedError, FailedPreconditionError …
+    ├── OutOfRangeError           the end of a sequence
+    │   └── EndOfSequenceError    (also a StopIteration) an iterator over a dataset has no more elements
+    ├── NotFoundError, UnimplementedError, FailedPreconditionError, DataLossError
 ItemAssignmentError               a TypeError: an item of a tensor is assigned where the tensor cannot be replaced
 OperatorNotAllowedInGraphError    a TypeError: a symbolic tensor used as a Python bool or iterated over
 InaccessibleTensorError           a TypeError: a symbolic tensor used outside of the function that made it
@@ -138,6 +139,16 @@ class OutOfRangeError(OpError):
     """The end of a sequence."""
 
     error_code = 11
+
+
+class DataLossError(OpError):
+    """A file that is not what it says it is."""
+
+    error_code = 15
+
+
+class EndOfSequenceError(OutOfRangeError, StopIteration):
+    """An iterator over a dataset has no more elements."""
 
 
 class UnimplementedError(OpError, NotImplementedError):

@@ -4,14 +4,19 @@ from autoconv.api.random import (
     Generator,
     categorical,
     fold_in,
+    gamma,
     get_global_generator,
     normal,
+    poisson,
     set_global_generator,
     set_seed,
     shuffle,
     split,
+    stateless_binomial,
     stateless_categorical,
+    stateless_gamma,
     stateless_normal,
+    stateless_poisson,
     stateless_shuffle,
     stateless_truncated_normal,
     stateless_uniform,
@@ -33,9 +38,10 @@ class experimental:
 
 
 __all__ = [
-    "Generator", "categorical", "experimental", "fold_in", "get_global_generator", "normal",
-    "set_global_generator", "set_seed", "shuffle", "split", "stateless_categorical", "stateless_normal",
-    "stateless_shuffle", "stateless_truncated_normal", "stateless_uniform", "truncated_normal", "uniform",
+    "Generator", "categorical", "experimental", "fold_in", "gamma", "get_global_generator", "normal", "poisson",
+    "set_global_generator", "set_seed", "shuffle", "split", "stateless_binomial", "stateless_categorical",
+    "stateless_gamma", "stateless_normal", "stateless_poisson", "stateless_shuffle", "stateless_truncated_normal",
+    "stateless_uniform", "truncated_normal", "uniform",
 ]  # fmt: skip
 
 _present_functions(globals())

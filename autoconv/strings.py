@@ -7,6 +7,7 @@ from autoconv.api.strings import (
     join,
     length,
     lower,
+    ngrams,
     reduce_join,
     regex_full_match,
     regex_replace,
@@ -15,14 +16,18 @@ from autoconv.api.strings import (
     substr,
     to_hash_bucket_fast,
     to_number,
+    unicode_decode,
+    unicode_encode,
     unicode_split,
+    unicode_transcode,
     upper,
 )
 from autoconv.runtime.tracebacks import present_functions as _present_functions
 
 __all__ = [
-    "as_string", "bytes_split", "format", "join", "length", "lower", "reduce_join", "regex_full_match",
-    "regex_replace", "split", "strip", "substr", "to_hash_bucket_fast", "to_number", "unicode_split", "upper",
+    "as_string", "bytes_split", "format", "join", "length", "lower", "ngrams", "reduce_join", "regex_full_match",
+    "regex_replace", "split", "strip", "substr", "to_hash_bucket_fast", "to_number", "unicode_decode",
+    "unicode_encode", "unicode_split", "unicode_transcode", "upper",
 ]  # fmt: skip
 
 _present_functions(globals())

@@ -38,15 +38,18 @@ MAY_IMPORT = {
     "operators": BASE | {"runtime", "graph", "ops", "emit"},
     "tracing": BASE | SOURCE | GRAPH | {"runtime", "operators"},
     "api": BASE | {"graph", "ops", "autodiff", "runtime", "operators", "tracing"},
+    # what users see beyond the core
+    "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "tracing"},
 }
+BEYOND = {"api", "data"}
 INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
-CORE = INNER - {"api"}
+CORE = INNER - BEYOND
 
 THIRD_PARTY = {
     "syntax": {"gast"}, "analysis": {"gast"}, "passes": {"gast"}, "emit": {"gast", "astunparse"},
     "graph": {"numpy", "ml_dtypes"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
     "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"},
-    "tracing": {"numpy"}, "api": {"numpy"},
+    "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"},
     "config": {"platformdirs"},
 }  # fmt: skip
 

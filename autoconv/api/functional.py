@@ -41,13 +41,6 @@ def map_fn(
     return stacked
 
 
-def vectorized_map(
-    fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
-) -> Any:
-    """As `map_fn`, for functions whose calls do not depend on one another."""
-    return map_fn(fn, elems)
-
-
 def scan(
     fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False,

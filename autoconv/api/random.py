@@ -6,13 +6,14 @@ stateless ones are pure functions of a seed; a `Generator` keeps its own state i
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any
 
 import numpy as np
 
 from autoconv.api.arguments import shape_argument
-from autoconv.graph.dtypes import DType, as_dtype, float32, int64, uint64
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64, uint64
 from autoconv.ops.random import GLOBAL
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.dispatch import apply
@@ -83,6 +84,45 @@ def categorical(
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
     draw = uniform([rows, num_samples], dtype=scores.dtype, seed=seed)
     return _categorical(scores, draw, dtype, name)
+
+
+def gamma(
+    shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """Gamma distributed numbers of that shape for each alpha and rate `beta` (1 by default): the shape of the result
+    is `shape`, then that of the parameters."""
+    wanted = as_dtype(dtype)
+    shaped, rate = _parameters(wanted, alpha, 1.0 if beta is None else beta)
+    extra, static = _with_parameters(shape, shaped)
+    drawn = apply("random_gamma", shaped, *extra, shape=static, dtype=wanted, seed=seed, name=name)
+    return drawn if beta is None else apply("divide", drawn, rate)
+
+
+def poisson(shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Tensor:
+    """Poisson distributed numbers of that shape for each mean: the shape of the result is `shape`, then that of
+    `lam`."""
+    (mean,) = _parameters(float64, lam)
+    extra, static = _with_parameters(shape, mean)
+    return apply("random_poisson", mean, *extra, shape=static, dtype=as_dtype(dtype), seed=seed, name=name)
+
+
+def _parameters(dtype: DType, *given: Any) -> list[Tensor]:
+    """The parameters of a distribution, broadcast."""
+    tensors = [apply("cast", convert_to_tensor(x), dtype=dtype) for x in given]
+    if len(tensors) == 1:
+        return tensors
+    zero = apply("multiply", functools.reduce(functools.partial(apply, "add"), tensors), 0)
+    return [apply("add", tensor, zero) for tensor in tensors]
+
+
+def _with_parameters(shape: Any, parameter: Tensor) -> tuple[Any, Any]:
+    """The arguments of an op for a shape followed by that of the parameters."""
+    extra, static = shape_argument(shape)
+    if not extra and parameter.shape.is_fully_defined():
+        return (), (*(static or ()), *parameter.shape.as_list())
+    parts = [extra[0] if extra else np.array(static, np.int32), apply("shape", parameter)]
+    whole = apply("concat", *[apply("cast", convert_to_tensor(part), dtype=int32) for part in parts], axis=0)
+    return shape_argument(whole)
 
 
 def _categorical(scores: Tensor, draw: Tensor, dtype: Any, name: str | None) -> Tensor:
@@ -165,6 +205,35 @@ def stateless_categorical(
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
     draw = stateless_uniform([rows, num_samples], seed, dtype=scores.dtype)
     return _categorical(scores, draw, dtype, name)
+
+
+def stateless_gamma(
+    shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = float32, name: str | None = None
+) -> Tensor:
+    """Gamma distributed numbers, decided by `seed`; the parameters broadcast to `shape`, that of the result."""
+    wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
+    shaped, rate = _parameters(wanted, alpha, 1.0 if beta is None else beta)
+    drawn = apply("stateless_random_gamma", _seed(seed), shaped, *extra, shape=static, dtype=wanted, name=name)
+    return drawn if beta is None else apply("divide", drawn, rate)
+
+
+def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = int32, name: str | None = None) -> Tensor:
+    """Poisson distributed numbers, decided by `seed`; the means broadcast to `shape`, that of the result."""
+    (mean,), (extra, static) = _parameters(float64, lam), shape_argument(shape)
+    return apply(
+        "stateless_random_poisson", _seed(seed), mean, *extra, shape=static, dtype=as_dtype(dtype), name=name
+    )
+
+
+def stateless_binomial(
+    shape: Any, seed: Any, counts: Any, probs: Any, output_dtype: Any = int32, name: str | None = None
+) -> Tensor:
+    """How many of `counts` trials succeed with probability `probs`, decided by `seed`; both broadcast to `shape`."""
+    (many, likely), (extra, static) = _parameters(float64, counts, probs), shape_argument(shape)
+    return apply(
+        "stateless_random_binomial", _seed(seed), many, likely, *extra, shape=static, dtype=as_dtype(output_dtype),
+        name=name,
+    )  # fmt: skip
 
 
 def split(seed: Any, num: Any = 2, alg: str = "auto_select") -> Tensor:
@@ -272,6 +341,12 @@ class Generator:
     ) -> Tensor:
         """Normally distributed numbers within two standard deviations of the mean."""
         return stateless_truncated_normal(shape, self._next(), mean, stddev, dtype, name)
+
+    def binomial(
+        self, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
+    ) -> Tensor:
+        """How many of `counts` trials succeed with probability `probs`; both broadcast to `shape`."""
+        return stateless_binomial(shape, self._next(), counts, probs, dtype, name)
 
     def make_seeds(self, count: Any = 1) -> Tensor:
         """Seeds for the stateless functions: int64 of shape [2, count]."""

@@ -8,6 +8,7 @@ from typing import Any
 from autoconv.api.arguments import static_axes
 from autoconv.api.output import nested_piece, top_piece
 from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.ops.strings import ENCODINGS
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.tensor import Tensor
 
@@ -72,11 +73,56 @@ def bytes_split(input: Any, name: str | None = None) -> Tensor:
     return apply("string_characters", input, unit="BYTE", name=name)
 
 
-def unicode_split(input: Any, input_encoding: str = "UTF-8", name: str | None = None) -> Tensor:
-    """The characters of each UTF-8 string along a new last dimension, filled up with empty strings."""
-    if input_encoding.upper() != "UTF-8":
-        raise ValueError(f"unicode_split reads UTF-8, found the encoding {input_encoding!r}")
-    return apply("string_characters", input, unit="UTF8_CHAR", name=name)
+def unicode_split(
+    input: Any, input_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The characters of each string along a new last dimension, filled up with empty strings."""
+    options = _coding("unicode_split", input_encoding, errors, replacement_char)
+    if options == {"encoding": "UTF-8", "errors": "replace", "replacement": 0xFFFD}:
+        return apply("string_characters", input, unit="UTF8_CHAR", name=name)
+    text = apply("unicode_transcode", input, output="UTF-8", **options)
+    return apply("string_characters", text, unit="UTF8_CHAR", name=name)
+
+
+def unicode_decode(
+    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533,
+    replace_control_characters: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The code points of each string, int32, along a new last dimension, filled up with zeros.
+
+    `errors` says what becomes of bytes that are no text: "replace" (by `replacement_char`), "ignore", or "strict",
+    which raises InvalidArgumentError.
+    """
+    options = _coding("unicode_decode", input_encoding, errors, replacement_char)
+    return apply("unicode_decode", input, name=name, **options)
+
+
+def unicode_encode(
+    input: Any, output_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The strings that code points along the last dimension spell."""
+    options = _coding("unicode_encode", output_encoding, errors, replacement_char)
+    return apply("unicode_encode", input, name=name, **options)
+
+
+def unicode_transcode(
+    input: Any, input_encoding: str, output_encoding: str, errors: str = "replace", replacement_char: int = 65533,
+    replace_control_characters: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Strings of one encoding in another."""
+    options = _coding("unicode_transcode", input_encoding, errors, replacement_char)
+    wanted = _coding("unicode_transcode", output_encoding, errors, replacement_char)["encoding"]
+    return apply("unicode_transcode", input, output=wanted, name=name, **options)
+
+
+def ngrams(data: Any, ngram_width: Any, separator: str = " ", name: str | None = None) -> Tensor:
+    """`ngram_width` neighbours along the last dimension, joined; for several widths, those of each in turn."""
+    widths = (ngram_width,) if isinstance(ngram_width, int) else tuple(ngram_width)
+    if not widths or any(not isinstance(width, int) or width < 1 for width in widths):
+        raise ValueError(f"ngram_width has to be positive integers, found {ngram_width!r}")
+    return apply("string_ngrams", data, widths=widths, separator=separator, name=name)
 
 
 def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> Tensor:
@@ -109,13 +155,22 @@ def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tenso
 
 
 def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
-    """A number in [0, num_buckets) for each string, int64: always the same one, but not TensorFlow's."""
+    """A number in [0, num_buckets) for each string, int64: always the same one (FarmHash's fingerprint modulo the
+    number of buckets)."""
     if num_buckets <= 0:
         raise ValueError(f"num_buckets has to be positive, found {num_buckets}")
     return apply("string_to_hash_bucket_fast", input, num_buckets=int(num_buckets), name=name)
 
 
 to_hash_bucket = to_hash_bucket_fast
+
+
+def _coding(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
+    if encoding.upper() not in ENCODINGS:
+        raise ValueError(f"{function} knows the encodings {', '.join(ENCODINGS)}; found {encoding!r}")
+    if errors not in ("replace", "ignore", "strict"):
+        raise ValueError(f"errors is one of 'replace', 'ignore' and 'strict'; found {errors!r}")
+    return {"encoding": encoding.upper(), "errors": errors, "replacement": int(replacement)}
 
 
 def format(

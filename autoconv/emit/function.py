@@ -213,7 +213,7 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
         ) from None
     found = [(node, class_name) for node, class_name in _definitions(tree, "") if _matches(node, code)]
     if len(found) > 1:
-        found = [(n, c) for n, c in found if _columns_match(n, code)] or found[:1]
+        found = sorted((f for f in found if _columns_match(f[0], code)), key=lambda f: _size(f[0])) or found[:1]
     if not found:
         raise ConversionError(
             f"the source of {function.__qualname__!r} is not at {filename}:{code.co_firstlineno} any more; "
@@ -241,11 +241,20 @@ def _matches(node: Any, code: types.CodeType) -> bool:
 
 
 def _columns_match(node: Any, code: types.CodeType) -> bool:
+    """Whether all of the code comes from the body of a lambda; of nested ones this holds for those around it too."""
     if not isinstance(node, ast.Lambda):
         return True
-    wanted = {_extent(node.body)}
-    return any(
-        (line, column, end_line, end_column) in wanted
-        for line, end_line, column, end_column in code.co_positions()
-        if line is not None
+    line, column, end_line, end_column = _extent(node.body)
+    return all(
+        (line, column) <= (first, start) and (last, end) <= (end_line, end_column)
+        for first, last, start, end in code.co_positions()
+        if first is not None and start is not None and (start, end) != (0, 0)
     )
+
+
+def _size(node: Any) -> tuple[Any, Any]:
+    """The innermost of nested lambdas comes first."""
+    if not isinstance(node, ast.Lambda):
+        return 0, 0
+    line, column, end_line, end_column = (place or 0 for place in _extent(node.body))
+    return end_line - line, end_column - column

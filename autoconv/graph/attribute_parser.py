@@ -14,6 +14,7 @@ from autoconv.graph.dtypes import DTYPES, DType
 from autoconv.graph.scanner import Scanner
 from autoconv.graph.types import (
     Dimension,
+    IterableType,
     IteratorType,
     ListType,
     MapType,
@@ -140,6 +141,7 @@ _TYPES: dict[str | None, Callable[[Scanner], Type]] = {
     "map": _map,
     "resource": lambda scanner: ResourceType(parse_type(scanner)),
     "iterator": lambda scanner: IteratorType(parse_type(scanner)),
+    "iterable": lambda scanner: IterableType(parse_type(scanner)),
     "variant": lambda scanner: VariantType(_types(scanner, _arm)),
     "object": lambda scanner: ObjectType(scanner.name("the name of a class")),
 }

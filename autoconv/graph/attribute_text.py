@@ -11,6 +11,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import (
+    IterableType,
     IteratorType,
     ListType,
     MapType,
@@ -23,7 +24,9 @@ from autoconv.graph.types import (
     shape_text,
 )
 
-TYPES = (TensorType, TupleType, ListType, MapType, ResourceType, IteratorType, VariantType, ObjectType)
+TYPES = (
+    TensorType, TupleType, ListType, MapType, ResourceType, IteratorType, IterableType, VariantType, ObjectType,
+)  # fmt: skip
 _BARE = re.compile(r"[A-Za-z0-9_.<>/\-]+")
 
 

@@ -93,6 +93,16 @@ class IteratorType:
 
 
 @dataclass(frozen=True, slots=True)
+class IterableType:
+    """Something that gives iterators over `element`s, as often as it is asked: a dataset."""
+
+    element: Type
+
+    def __str__(self) -> str:
+        return f"iterable<{self.element}>"
+
+
+@dataclass(frozen=True, slots=True)
 class VariantType:
     """One of several arms, told apart by a tag; each arm has a payload (an empty tuple when it carries nothing)."""
 
@@ -115,7 +125,9 @@ class ObjectType:
         return f"object<{self.kind}>"
 
 
-Type = TensorType | TupleType | ListType | MapType | ResourceType | IteratorType | VariantType | ObjectType
+Type = (
+    TensorType | TupleType | ListType | MapType | ResourceType | IteratorType | IterableType | VariantType | ObjectType
+)
 
 
 class NoCommonType(TypeError):
@@ -139,6 +151,8 @@ def join(first: Type, second: Type) -> Type:
         return ResourceType(join(first.value, second.value))
     if isinstance(first, IteratorType) and isinstance(second, IteratorType):
         return IteratorType(join(first.element, second.element))
+    if isinstance(first, IterableType) and isinstance(second, IterableType):
+        return IterableType(join(first.element, second.element))
     if isinstance(first, MapType) and isinstance(second, MapType):
         return MapType(join(first.key, second.key), join(first.value, second.value))
     if isinstance(first, ObjectType) and isinstance(second, ObjectType):
@@ -220,7 +234,7 @@ def leaves(type_: Type) -> Iterator[TensorType]:
     elif isinstance(type_, VariantType):
         for _, payload in type_.arms:
             yield from leaves(payload)
-    elif isinstance(type_, (ListType, IteratorType)):
+    elif isinstance(type_, (ListType, IteratorType, IterableType)):
         yield from leaves(type_.element)
     elif isinstance(type_, ResourceType):
         yield from leaves(type_.value)

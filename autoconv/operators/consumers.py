@@ -19,7 +19,9 @@ from autoconv.operators.iterables import Staged, StagedRange, as_staged
 from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source, is_symbolic_iterable
 from autoconv.operators.names import BREAK, NORMAL, Undefined, ld
+from autoconv.operators.streams import BY_CLASS, by_class, is_stream
 from autoconv.runtime.containers import PLAIN, heap_of, traced
+from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
@@ -31,7 +33,11 @@ def is_deferred(iterable: Any) -> bool:
     """Whether something is to be gone over by a loop of ours: Python cannot, or not as well."""
     if current_region() is None:
         return False
-    return type(iterable) is Lazy or (isinstance(iterable, Staged) and is_symbolic_iterable(iterable))
+    return (
+        type(iterable) is Lazy
+        or is_stream(iterable)
+        or (isinstance(iterable, Staged) and is_symbolic_iterable(iterable))
+    )
 
 
 def _is_compiled() -> bool:
@@ -80,7 +86,7 @@ def _quantifier(decisive: bool) -> Callable[[Any], Any]:
 
     def quantify(iterable: Any) -> Any:
         def body(item: Any, found: Any, _: Any) -> Any:
-            return if_stmt(item, on_true, on_false, (found, NORMAL), names)
+            return if_stmt(_nonzero(item), on_true, on_false, (found, NORMAL), names)
 
         def decides(*_: Any) -> Any:
             return decisive, BREAK
@@ -94,6 +100,14 @@ def _quantifier(decisive: bool) -> Callable[[Any], Any]:
         return for_source(iterable, body, (not decisive, NORMAL), names, exit="its end")[0]
 
     return quantify
+
+
+def _nonzero(item: Any) -> Any:
+    """What any() and all() ask of a typed number, as they do of the elements of a tensor."""
+    tensor = as_tensor(item)
+    if tensor is None or tensor.weak or tensor.dtype.is_bool or tensor.type.shape not in ((), None):
+        return item
+    return tensor != 0
 
 
 _consumer(builtins.any)(_quantifier(True))
@@ -159,7 +173,9 @@ def extending(method: Any) -> Callable[..., Any]:
 
 def _is_only_in_graph(iterable: Any) -> bool:
     return current_region() is not None and (
-        type(iterable) in (Lazy, SymbolicObject) or (type(iterable) in PLAIN and heap_of(iterable) is not None)
+        type(iterable) in (Lazy, SymbolicObject)
+        or (type(iterable) in PLAIN and heap_of(iterable) is not None)
+        or is_stream(iterable)
     )
 
 
@@ -209,6 +225,7 @@ def _any_map(function: Any, *iterables: Any) -> Any:
 
 OVERRIDES[builtins.map] = _any_map
 OVERRIDES[builtins.filter] = _filter
+OVERRIDES.update({known: by_class(known, OVERRIDES[known]) for known in BY_CLASS})
 # What is not known to the graph by name, and takes its objects.
 LATE: dict[Any, Callable[..., Any]] = {builtins.map: _any_map, builtins.filter: _filter}
 

@@ -62,7 +62,7 @@ def get_item(x: Any, index: Any) -> Any:
         return x[index]
     if type(x) is Variant or type(index) is Variant:
         return distribute(lambda x, index: get_item(x, index), x, index)
-    if isinstance(x, Tensor):
+    if isinstance(x, Tensor) or hasattr(type(x), "__autoconv_tensor__"):
         return x[_index_number(index)]
     if type(index) is SymbolicTensor:
         return _symbolic_index(x, index)

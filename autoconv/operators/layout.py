@@ -124,7 +124,9 @@ def layout_of(value: Any, region: Region) -> Layout:
         return Arms(tuple(layout_of(v, region) for v in value.values))
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) not in PLAIN:
-        return Leaf(_as_value(wrapper(value), region).type, value.__autoconv_wrap__())
+        # What has to be recorded first says of what type it will be.
+        known = getattr(value, "__autoconv_graph_type__", None)
+        return Leaf(known or _as_value(wrapper(value), region).type, value.__autoconv_wrap__())
     if is_structure(value) and _has_leaves(value, region):
         keys, parts = _take_apart(value)
         return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))

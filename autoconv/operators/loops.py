@@ -16,6 +16,7 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.lazy import Lazy, Source
 from autoconv.operators.names import BREAK, NORMAL, goes_on
 from autoconv.operators.staging import stage_arms, stage_loop
+from autoconv.operators.streams import is_stream, stream_of
 from autoconv.operators.variants import defined
 from autoconv.runtime.containers import TracedList, heap_of
 from autoconv.runtime.objects import SymbolicObject, record_object
@@ -100,6 +101,8 @@ def for_stmt(
             return for_source(iterable, body, state, names, exit, cells)
         if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
             return _stage_for_object(iterable, body, state, names, code, cells)
+        if is_stream(iterable):
+            return _stage_for_stream(iterable, body, state, names, code, cells)
         staged = as_staged(iterable)
         if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
             return _stage_for(staged, body, state, names, code, cells)
@@ -207,16 +210,39 @@ def _stage_for_object(
 ) -> tuple[Any, ...]:
     """A loop over what only the running graph knows: it asks for the next item before each iteration."""
     cursor = record_object("object_iterate", [iterable], start=start)
+    return _stage_asking(
+        lambda: record_object("object_advance", [cursor]),
+        lambda: record_object("object_current", [cursor]),
+        body, state, names, code, cells,
+    )  # fmt: skip
+
+
+def _stage_for_stream(
+    iterable: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+) -> tuple[Any, ...]:
+    """A loop over a dataset, or over what is left of an iterator over one."""
+    stream = stream_of(iterable)
+    return _stage_asking(stream.advance, stream.current, body, state, names, code, cells)
+
+
+def _stage_asking(
+    advance: Callable[[], Any],
+    current: Callable[[], Any],
+    body: Any,
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+) -> tuple[Any, ...]:
+    """A loop that asks for an item before each iteration; not once it is left."""
 
     def stays(*values: Any) -> Any:
-        if code < 0:
-            return record_object("object_advance", [cursor])
-        return and_(values[code] < BREAK, lambda: record_object("object_advance", [cursor]))
+        return advance() if code < 0 else and_(values[code] < BREAK, advance)
 
     def step(*values: Any) -> Any:
         if cells is not None:
             note_cells(cells)
-        return body(record_object("object_current", [cursor]), *values) or ()
+        return body(current(), *values) or ()
 
     return stage_loop(stays, step, state, names, peel=False)
 
@@ -308,7 +334,7 @@ def is_symbolic_iterable(iterable: Any) -> bool:
     """Whether only the running graph knows how many items there are."""
     if current_region() is None:
         return False
-    if type(iterable) in (Variant, Lazy, SymbolicObject) or heap_of(iterable) is not None:
+    if type(iterable) in (Variant, Lazy, SymbolicObject) or heap_of(iterable) is not None or is_stream(iterable):
         return True
     staged = as_staged(iterable)
     return staged is not None and is_staged_iterable(staged) and not isinstance(staged.length(), (int, np.integer))
@@ -329,6 +355,12 @@ def iterate(iterable: Any) -> Any:
     """What a loop in statement form, or a comprehension, goes over: a tensor of known length element by element."""
     if current_region() is None:
         return iterable
+    if is_stream(iterable):
+        raise StagingError(
+            "nobody knows how many elements a dataset has, so that a list of them cannot become part of the graph",
+            current_place(),
+            "a for statement that writes to an autoconv.TensorArray, or dataset.batch(size)",
+        )
     if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
         raise StagingError(
             "the number of iterations is known only when the graph runs, and this loop cannot become part of it",

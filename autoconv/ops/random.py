@@ -65,7 +65,7 @@ def _philox(first: int, second: int, draw: int = 0) -> np.random.Philox:
     return np.random.Philox(key=key, counter=np.array([0, draw % _BITS, 0, 0], np.uint64))
 
 
-def _from_seed(seed: Any) -> np.random.Philox:
+def from_seed(seed: Any) -> np.random.Philox:
     if np.shape(seed) != (2,):
         raise InvalidArgumentError(f"seed must have shape [2], not {list(np.shape(seed))}")
     return _philox(int(seed[0]), int(seed[1]))
@@ -85,7 +85,12 @@ def _unit(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> Any:
     return ((_raw(bits, shape) >> np.uint64(64 - precision)) * 2.0**-precision).astype(dtype.numpy)
 
 
-def _gaussian(bits: np.random.Philox, shape: tuple[int, ...]) -> Any:
+def unit(bits: np.random.Philox, shape: tuple[int, ...]) -> Any:
+    """float64 numbers in [0, 1)."""
+    return _unit(bits, shape, float64)
+
+
+def gaussian(bits: np.random.Philox, shape: tuple[int, ...]) -> Any:
     """Box and Muller's transform in float64."""
     count = int(np.prod(shape, dtype=np.int64))
     half = (count + 1) // 2
@@ -96,21 +101,21 @@ def _gaussian(bits: np.random.Philox, shape: tuple[int, ...]) -> Any:
 
 
 def _normal(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> Any:
-    return _gaussian(bits, shape).astype(dtype.numpy)
+    return gaussian(bits, shape).astype(dtype.numpy)
 
 
 def _truncated(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> Any:
     """Normal numbers, those beyond two standard deviations drawn again."""
-    result = _gaussian(bits, shape)
+    result = gaussian(bits, shape)
     while True:
         outside = np.abs(result) > _TRUNCATION
         missing = int(np.count_nonzero(outside))
         if not missing:
             return result.astype(dtype.numpy)
         if np.ndim(result) == 0:
-            result = _gaussian(bits, ())
+            result = gaussian(bits, ())
         else:
-            result[outside] = _gaussian(bits, (missing,))
+            result[outside] = gaussian(bits, (missing,))
 
 
 def _integers(bits: np.random.Philox, shape: tuple[int, ...], low: Any, high: Any) -> Any:
@@ -156,15 +161,17 @@ def _integer_type(name: str) -> Callable[..., TensorType]:
     return rule
 
 
-def _seeded(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
-    def seeded(seed: TensorType, *inputs: TensorType, **attributes: Any) -> TensorType:
+def seeded(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
+    """The rule of an op that takes its seed first."""
+
+    def with_seed(seed: TensorType, *inputs: TensorType, **attributes: Any) -> TensorType:
         if not seed.dtype.is_integer:
             raise TypeError(f"seed must be of integers, found {seed.dtype.name}")
         if not shapes_compatible(seed.shape, (2,)):
             raise ValueError(f"seed must have shape [2], found {seed}")
         return rule(*inputs, **attributes)
 
-    return seeded
+    return with_seed
 
 
 _REASON = none("random numbers do not depend on what they are drawn with")
@@ -179,7 +186,7 @@ def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Ca
         return draw(GLOBAL.next(seed), _shape_of(name, shape, vector), dtype)
 
     def stateless(seed: Any, vector: Any = None, *, shape: Any, dtype: DType = float32) -> Any:
-        return draw(_from_seed(seed), _shape_of(name, shape, vector), dtype)
+        return draw(from_seed(seed), _shape_of(name, shape, vector), dtype)
 
     define(
         name=f"random_{name}", graphdef=graphdefs[0], result=_float_type(f"random_{name}"),
@@ -189,7 +196,7 @@ def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Ca
         ),
     )  # fmt: skip
     define(
-        name=stateless_name, graphdef=graphdefs[1], result=_seeded(_float_type(stateless_name)),
+        name=stateless_name, graphdef=graphdefs[1], result=seeded(_float_type(stateless_name)),
         kernel=quiet(stateless), gradient=_REASON,
         samples=(
             sample(_SEED, shape=(2, 3), dtype=float32),
@@ -213,7 +220,7 @@ def _random_uniform_int(
 
 
 def _stateless_uniform_int(seed: Any, low: Any, high: Any, vector: Any = None, *, shape: Any) -> Any:
-    return _integers(_from_seed(seed), _shape_of("stateless_random_uniform_int", shape, vector), low, high)
+    return _integers(from_seed(seed), _shape_of("stateless_random_uniform_int", shape, vector), low, high)
 
 
 def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType) -> TensorType:
@@ -223,7 +230,7 @@ def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType) ->
 
 
 def _stateless_bits(seed: Any, vector: Any = None, *, shape: Any, dtype: DType) -> Any:
-    return _raw(_from_seed(seed), _shape_of("stateless_random_bits", shape, vector)).astype(dtype.numpy)
+    return _raw(from_seed(seed), _shape_of("stateless_random_bits", shape, vector)).astype(dtype.numpy)
 
 
 def _shuffle(x: Any, *, seed: int | None = None) -> Any:
@@ -231,7 +238,7 @@ def _shuffle(x: Any, *, seed: int | None = None) -> Any:
 
 
 def _stateless_shuffle(seed: Any, x: Any) -> Any:
-    return _permuted(_from_seed(seed), x) if np.ndim(x) else x
+    return _permuted(from_seed(seed), x) if np.ndim(x) else x
 
 
 _LOW, _HIGH = np.int32(-3), np.int32(9)
@@ -243,12 +250,12 @@ random_uniform_int = define(
 )  # fmt: skip
 stateless_random_uniform_int = define(
     name="stateless_random_uniform_int", graphdef="StatelessRandomUniformIntV2",
-    result=_seeded(_integer_type("stateless_random_uniform_int")), kernel=quiet(_stateless_uniform_int),
+    result=seeded(_integer_type("stateless_random_uniform_int")), kernel=quiet(_stateless_uniform_int),
     gradient=_REASON, effects=Effects.RAISE, unify=(1, 2),
     samples=(sample(_SEED, _LOW, _HIGH, shape=(2, 3)), sample(_SEED, _LOW, _HIGH, _VECTOR, shape=(None, 3))),
 )  # fmt: skip
 stateless_random_bits = define(
-    name="stateless_random_bits", graphdef="StatelessRandomUniformFullIntV2", result=_seeded(_bits_type),
+    name="stateless_random_bits", graphdef="StatelessRandomUniformFullIntV2", result=seeded(_bits_type),
     kernel=_stateless_bits, gradient=_REASON,
     samples=(sample(_SEED, shape=(2, 3), dtype=int64), sample(_SEED, _VECTOR, shape=(None, 3), dtype=int32)),
 )  # fmt: skip
@@ -258,7 +265,7 @@ random_shuffle = define(
     samples=(sample(np.array([[1, 2], [3, 4], [5, 6]])),),
 )  # fmt: skip
 stateless_shuffle = define(
-    name="stateless_shuffle", graphdef="StatelessShuffle", result=_seeded(same), kernel=_stateless_shuffle,
+    name="stateless_shuffle", graphdef="StatelessShuffle", result=seeded(same), kernel=_stateless_shuffle,
     gradient=none("the permutation is not kept"),
     samples=(sample(_SEED, np.array([[1, 2], [3, 4], [5, 6]])),),
 )  # fmt: skip

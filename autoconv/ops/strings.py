@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +12,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, bool_, float32, float64, int32, int64, string
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
+from autoconv.ops.fingerprint import fingerprint
 from autoconv.ops.gradients import flat
 from autoconv.ops.output import element_text, filled_in
 from autoconv.ops.record import define, none, sample
@@ -92,8 +92,7 @@ def _replaced(item: bytes, *, pattern: str, rewrite: str, replace_global: bool =
 
 
 def _bucket(item: bytes, *, num_buckets: int) -> int:
-    # A stable hash of our own: the numbers are not those of TensorFlow.
-    return int.from_bytes(hashlib.blake2b(item, digest_size=8).digest(), "little") % num_buckets
+    return fingerprint(item) % num_buckets
 
 
 _mapped("string_length", "StringLength", _length, int32, unit="BYTE")
@@ -188,6 +187,24 @@ def _characters_type(x: TensorType, *, unit: str = "BYTE") -> TensorType:
     return _split_type(x)
 
 
+def _ngrams_type(x: TensorType, *, widths: tuple[int, ...], separator: str = " ") -> TensorType:
+    _check("string_ngrams", x)
+    if x.shape == ():
+        raise ValueError("ngrams takes rows of strings, found a scalar")
+    return TensorType(string, None if x.shape is None else (*x.shape[:-1], None))
+
+
+def _ngrams(x: Any, *, widths: tuple[int, ...], separator: str = " ") -> Any:
+    """For each width in turn, that many neighbours along the last dimension, joined."""
+    x = np.asarray(x)
+    size = x.shape[-1]
+    columns = [x[..., start : start + width] for width in widths for start in range(size - width + 1)]
+    result = np.empty((*x.shape[:-1], len(columns)), object)
+    for number, column in enumerate(columns):
+        result[..., number] = _reduce_join(column, axis=(-1,), separator=separator)
+    return result
+
+
 def _characters(x: Any, *, unit: str = "BYTE") -> Any:
     def split(item: bytes) -> list[bytes]:
         if unit == "UTF8_CHAR":
@@ -206,6 +223,10 @@ def _padded(x: np.ndarray, split: Callable[[bytes], list[bytes]]) -> np.ndarray:
     return result
 
 
+string_ngrams = define(
+    name="string_ngrams", graphdef="StringNGrams", result=_ngrams_type, kernel=_ngrams, gradient=_NO,
+    samples=(sample(_ABC, widths=(1, 2)), sample(_ABC[None], widths=(5,))),
+)  # fmt: skip
 string_substr = define(
     name="string_substr", graphdef="Substr", result=_substr_type, kernel=_substr, gradient=_NO,
     effects=Effects.RAISE,
@@ -218,6 +239,88 @@ string_split = define(
 string_characters = define(
     name="string_characters", graphdef="StringBytesSplit", result=_characters_type, kernel=_characters,
     gradient=_NO, samples=(sample(_ABC), sample(np.array(b"ab", object), unit="UTF8_CHAR")),
+)  # fmt: skip
+
+
+# ---- characters and their numbers
+
+# Names of encodings as users write them, and as Python knows them.
+ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+
+
+def characters_of(item: bytes, encoding: str, errors: str, replacement: int) -> str:
+    """The text of bytes; `errors` is "replace" (by `replacement`), "ignore", or "strict"."""
+    try:
+        found = item.decode(ENCODINGS[encoding], errors)
+    except UnicodeDecodeError as error:
+        raise InvalidArgumentError(f"Invalid formatting on input string {item!r}: {error}") from None
+    # Python's own decoders write U+FFFD, which valid text may hold as well: only then it matters which is which.
+    if errors == "replace" and replacement != 0xFFFD and "\ufffd" in found:
+        found = _decoded_with(item, ENCODINGS[encoding], chr(replacement))
+    return found
+
+
+def _decoded_with(item: bytes, encoding: str, replacement: str) -> str:
+    found, start = [], 0
+    while start < len(item):
+        try:
+            found.append(item[start:].decode(encoding))
+            break
+        except UnicodeDecodeError as error:
+            found += [item[start : start + error.start].decode(encoding), replacement]
+            start += error.end
+    return "".join(found)
+
+
+def _decode_type(x: TensorType, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> TensorType:
+    _check("unicode_decode", x)
+    return TensorType(int32, None if x.shape is None else (*x.shape, None))
+
+
+def _decode(x: Any, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> Any:
+    x = np.asarray(x)
+    rows = {p: [ord(c) for c in characters_of(item, encoding, errors, replacement)] for p, item in np.ndenumerate(x)}
+    result = np.zeros((*x.shape, max(map(len, rows.values()), default=0)), np.int32)
+    for position, found in rows.items():
+        result[position][: len(found)] = found
+    return result
+
+
+def _encode_type(x: TensorType, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> TensorType:
+    if not x.dtype.is_integer or x.shape == ():
+        raise TypeError(f"unicode_encode takes integers, one or more dimensions of them, found {x}")
+    return TensorType(string, None if x.shape is None else x.shape[:-1])
+
+
+def _encode(x: Any, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> Any:
+    def character(number: int) -> str:
+        if 0 <= number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF:
+            return chr(number)
+        if errors == "strict":
+            raise InvalidArgumentError(f"Code point is out of range for Unicode, or a noncharacter: {number}")
+        return chr(replacement) if errors == "replace" else ""
+
+    x = np.asarray(x)
+    result = np.empty(x.shape[:-1], object)
+    for position in np.ndindex(result.shape):
+        result[position] = "".join(map(character, x[position].tolist())).encode(ENCODINGS[encoding])
+    return result
+
+
+unicode_decode = define(
+    name="unicode_decode", graphdef="UnicodeDecode", result=_decode_type, kernel=_decode, gradient=_NO,
+    effects=Effects.RAISE, samples=(sample(_ABC, encoding="UTF-8"), sample(_ABC[0], encoding="UTF-8")),
+)  # fmt: skip
+unicode_encode = define(
+    name="unicode_encode", graphdef="UnicodeEncode", result=_encode_type, kernel=_encode, gradient=_NO,
+    effects=Effects.RAISE, samples=(sample(np.array([[104, 105], [233, 8364]], np.int32), encoding="UTF-8"),),
+)  # fmt: skip
+_mapped(
+    "unicode_transcode", "UnicodeTranscode",
+    lambda item, *, encoding, output, errors="replace", replacement=0xFFFD: characters_of(
+        item, encoding, errors, replacement
+    ).encode(ENCODINGS[output]),
+    encoding="UTF-8", output="UTF-16-BE",
 )  # fmt: skip
 
 
@@ -234,6 +337,8 @@ def _number_type(x: TensorType, *, dtype: DType = float32) -> TensorType:
 def _number(x: Any, *, dtype: DType = float32) -> Any:
     def parse(item: bytes) -> Any:
         try:
+            if b"_" in item:
+                raise ValueError("Python's own way to write numbers")
             return int(item) if dtype.is_integer else float(item)
         except ValueError:
             raise InvalidArgumentError(

@@ -83,7 +83,7 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     except ValueError as error:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {error}") from None
     if array.dtype.kind in "SU" or (array.dtype == object and array.size and _all_text(array)):
-        array = _bytes_array(array)
+        array = _texts(value)
         if dtype is not None and not dtype.is_string:
             raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
         return array
@@ -183,6 +183,14 @@ def _cast_array(array: np.ndarray, dtype: DType) -> np.ndarray:
         if int(low) < dtype.min or int(high) > dtype.max:
             raise ValueError(f"{int(low if int(low) < dtype.min else high)} does not fit into {dtype.name}")
     return array.astype(dtype.numpy)
+
+
+def _texts(value: Any) -> np.ndarray:
+    """Strings as they are: NumPy's own arrays of text lose zeros at the end."""
+    array = np.array(value, object)
+    if not _all_text(array):
+        raise ValueError(f"Can't convert Python sequence with mixed types to Tensor: {value!r}")
+    return _bytes_array(array)
 
 
 def _bytes_array(array: np.ndarray) -> np.ndarray:

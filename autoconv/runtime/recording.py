@@ -33,7 +33,8 @@ class Trace:
     """One tracing of one function. `contract` is "function" or "compile" (see the README's invariants).
 
     `captures` maps what was captured by identity to (the object kept alive, its parameter of the root graph).
-    `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may
+    `on_create` is told of each variable the traced code creates; `evaluate` gives the array that a value of the root
+    graph has in the call that is being traced, or None. `pending_output` holds prints of a region that may
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`,
     `concretise` and `attribute` (for names that tensors do not have); `stores` are told before a node is
     recorded that does more than compute, and after a call of a function that is being recorded. `calls` are the user's
@@ -50,6 +51,7 @@ class Trace:
     contract: str = FUNCTION
     captures: dict[int, tuple[Any, Value]] = field(default_factory=dict)
     on_create: Any = None
+    evaluate: Any = None
     pending_output: list[Any] | None = None
     allows_call: Any = None
     outside_effect: Any = None

@@ -17,9 +17,13 @@ from autoconv.runtime.tensor_methods import TensorMethods
 
 
 class Tensor(TensorMethods):
-    """An array of one dtype that cannot be changed. `Tensor` is the class of eager and symbolic tensors alike."""
+    """An array of one dtype that cannot be changed. `Tensor` is the class of eager and symbolic tensors alike.
 
-    __slots__ = ("__weakref__",)
+    `_origin` is set on what assigning to a variable answers, and on parts of variables: it has their ways to assign.
+    """
+
+    __slots__ = ("__weakref__", "_origin")
+    _origin: Any
     __array_priority__ = 100.0
     __hash__ = None  # type: ignore[assignment]
 
@@ -71,6 +75,9 @@ class EagerTensor(Tensor):
     @property
     def dtype(self) -> DType:
         return as_dtype(self._array.dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        return _of_origin(self, name)
 
     def numpy(self) -> Any:
         """The array, read-only; a NumPy scalar (bytes for strings) for a tensor without dimensions."""
@@ -290,6 +297,8 @@ class SymbolicTensor(Tensor):
             found = region.trace.attribute(self, name)
             if found is not NotImplemented:
                 return found
+        if name.startswith(ASSIGNING):
+            return _of_origin(self, name)
         unknown = ": its value is known only when the graph runs; compute with the tensor itself"
         remedy = unknown if name == "numpy" else ""
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'{remedy}", name=name, obj=self)
@@ -306,6 +315,25 @@ class SymbolicTensor(Tensor):
         self._shown()
         shape = self._shape_text() or " shape=<unknown>"
         return f"<autoconv.Tensor '{self.name}'{shape} dtype={self.dtype.name}>"
+
+
+# How the names of methods begin that variables have, and parts of variables.
+ASSIGNING = ("assign", "scatter_")
+
+
+def _of_origin(tensor: Tensor, name: str) -> Any:
+    """A method of the variable that a tensor is a part of, or the value after an assignment of."""
+    remedy = ""
+    if name.startswith(ASSIGNING):
+        try:
+            origin = object.__getattribute__(tensor, "_origin")
+        except AttributeError:
+            pass
+        else:
+            return getattr(origin, name)
+        if isinstance(tensor, SymbolicTensor):
+            remedy = ": variables are assigned; where a tensor chooses between variables, assign in each branch"
+    raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}{remedy}", name=name, obj=tensor)
 
 
 class TensorReference:

@@ -11,7 +11,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ResourceType, TensorType
 from autoconv.runtime.convert import as_tensor, constant, convert_to_tensor
-from autoconv.runtime.dispatch import apply
+from autoconv.runtime.dispatch import apply, get_item
 from autoconv.runtime.recording import Region, current_region, recording
 from autoconv.runtime.scopes import current_scope
 from autoconv.runtime.shape import TensorShape, as_shape
@@ -20,6 +20,7 @@ from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, TensorR
 from autoconv.runtime.tensor_methods import TensorMethods
 from autoconv.runtime.tracebacks import presented_methods
 from autoconv.runtime.variable_updates import (
+    Part,
     VariableAggregation,
     VariableSynchronization,
     VariableUpdates,
@@ -82,6 +83,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         synchronization: Any = None,
         aggregation: Any = None,
         shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
     ) -> None:
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `autoconv.Variable` has to be given; found None.")
@@ -193,7 +195,16 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
                 f"{self.shape}, and the assigned value shape {tensor.shape} are incompatible."
             )
         found = apply(op, self._storage, tensor)
-        return found if read_value else None
+        if not read_value:
+            return None
+        found._origin = self  # its ways to assign go on from there
+        return found
+
+    def __getitem__(self, index: Any) -> Tensor:
+        """The part of the value now; `variable[index].assign(value)` assigns to it."""
+        found: Tensor = get_item(self.value(), index)
+        found._origin = Part(self, index)
+        return found
 
     def ref(self) -> TensorReference:
         return TensorReference(self)
@@ -238,17 +249,20 @@ def _wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
 
 
 def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
-    """The first value, computed at once even while a function is traced."""
+    """The first value, computed at once even while a function is traced: from what it is called with."""
+    region = current_region()
     with recording(None):
         tensor = value() if callable(value) else value
         if isinstance(tensor, SymbolicTensor):
-            region_value = static_value(tensor)
-            if region_value is None:
+            known = static_value(tensor)
+            if known is None and region is not None and region.trace.evaluate is not None:
+                known = region.trace.evaluate(tensor.value_in_graph)
+            if known is None:
                 raise ValueError(
                     "the initial value of a variable created in a traced function has to be known; found "
                     f"{tensor!r}. Create it from a number or an array, and assign the tensor to it."
                 )
-            tensor = region_value
+            tensor = known
         found = as_tensor(tensor)
         if found is None:
             found = constant(tensor, dtype)

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from autoconv.graph.dtypes import int32
 from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.dispatch import apply
+from autoconv.runtime.dispatch import apply, get_item, set_item
 
 
 class VariableSynchronization(enum.Enum):
@@ -79,6 +81,15 @@ class VariableUpdates:
     def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         return self._scale_rows("divide", sparse_delta)
 
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """As scatter_update in each of a batch: `indices` [batch, …] are rows of the batch's own."""
+        _check_slices(sparse_delta)
+        indices = convert_to_tensor(sparse_delta.indices)
+        numbers = np.indices(tuple(map(int, indices.shape)), indices.dtype.numpy)[:-1]  # type: ignore[call-overload, arg-type]
+        return self._scatter("update", apply("stack", *numbers, indices, axis=-1), sparse_delta.values)
+
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         return self._scatter("update", indices, updates)
 
@@ -117,6 +128,38 @@ class VariableUpdates:
         rows = apply("gather", self, indices, axis=0)
         values = convert_to_tensor(delta.values, getattr(self, "dtype", None))
         return self._scatter("update", apply("expand_dims", indices, axis=-1), apply(op, rows, values))
+
+
+class Part:
+    """`variable[index]`: how to assign to that part. Each method answers the whole new value."""
+
+    __slots__ = ("_index", "_variable")
+
+    def __init__(self, variable: Any, index: Any) -> None:
+        self._variable = variable
+        self._index = index
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Sets the part, to which `value` broadcasts."""
+        return self._assign(convert_to_tensor(value, self._variable.dtype), read_value)
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        return self._change("add", delta, read_value)
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        return self._change("subtract", delta, read_value)
+
+    def _change(self, op: str, delta: Any, read_value: bool) -> Any:
+        before = get_item(self._variable.value(), self._index)
+        return self._assign(apply(op, before, convert_to_tensor(delta, self._variable.dtype)), read_value)
+
+    def _assign(self, value: Any, read_value: bool) -> Any:
+        whole = set_item(self._variable.value(), self._index, value)
+        return self._variable.assign(whole, read_value=read_value)
 
 
 def _check_slices(delta: Any) -> None:

@@ -16,12 +16,12 @@ from autoconv.operators.layout import Arms, Instance, Layout, Leaf, Parts, Stati
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
 from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present
-from autoconv.runtime.variable import Variable
+from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.direct import call_form, needs_asking
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, TensorKey, VariableKey
+from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
 
@@ -100,7 +100,7 @@ class ConcreteFunction:
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        return tuple(c for c in self.captured_inputs if not isinstance(c, Tensor))
+        return tuple(c for c in self.captured_inputs if isinstance(c, Storage))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -114,7 +114,7 @@ class ConcreteFunction:
         values = [
             leaf if isinstance(key, ObjectKey) else _run_value(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey, ObjectKey))
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey))
         ]
         values += [c._array if isinstance(c, EagerTensor) else c for c in self.captured_inputs]
         results = self._run(values)
@@ -135,7 +135,7 @@ class ConcreteFunction:
         inputs: list[Value] = [
             region.lift(graph_value(region, leaf if not isinstance(leaf, Variable) else leaf.storage))
             for leaf, key in zip(call.leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey))
+            if isinstance(key, (TensorKey, VariableKey, SpecKey))
         ]
         inputs += [region.lift(graph_value(region, captured)) for captured in self.captured_inputs]
         stateful = bool(self.graph.effects)
@@ -202,6 +202,9 @@ def _run_value(leaf: Any) -> Any:
         return leaf._array
     if isinstance(leaf, Variable):
         return leaf.storage
+    run_value = getattr(type(leaf), "__autoconv_run_value__", None)
+    if run_value is not None:
+        return run_value(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
         return _copied(np.asarray(leaf))
     return np.asarray(leaf)

@@ -17,7 +17,7 @@ from autoconv.operators.calls import converted
 from autoconv.operators.reach import reaches
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
-from autoconv.runtime.spans import is_own_file
+from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.tracebacks import place_in, present, presented
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation, Row
@@ -31,8 +31,12 @@ _MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
-    "variables on non-first call. Make sure the autoconv.Variable is only created once or created outside of the "
-    "function: create it before and use it inside, or keep it in an object's attribute that is None at first."
+    "variables on non-first call"
+)
+_REMEDIES = (
+    "Make sure the autoconv.Variable is only created once or created outside of the function: create it before the "
+    "function is called and use it inside, or keep it in a name or attribute that is None at first: "
+    "`if self.v is None: self.v = autoconv.Variable(…)`."
 )
 
 
@@ -373,7 +377,9 @@ def compile(func: Callable[..., Any] | None = None) -> Any:
 
 
 def _refuse_variables(variable: Any) -> None:
-    raise ValueError(_SINGLETON)
+    place = current_place()
+    where = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
+    raise ValueError(_SINGLETON + where + _REMEDIES)
 
 
 __all__ = ["Function", "compile", "function", "is_own_file", "weakref"]

@@ -24,6 +24,8 @@ _IDENTITY = (
     np.ufunc, np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType, types.GenericAlias,
 )  # fmt: skip
 
+_HELD_BY_GRAPHS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
+
 
 Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure's cell and None
 
@@ -145,7 +147,7 @@ def fingerprint(value: Any, depth: int = _DEPTH, skip: frozenset[Any] = frozense
         return types.MethodType, id(value.__func__), fingerprint(value.__self__, depth - 1, skip)
     if isinstance(value, type):
         return id(value), _weak(value), _class_values(value) if is_user_code(value) else ()
-    if isinstance(value, _IDENTITY) or getattr(type(value), "__autoconv_function__", False):
+    if isinstance(value, _IDENTITY) or any(hasattr(type(value), name) for name in _HELD_BY_GRAPHS):
         return id(value), _weak(value)
     if depth == 0:
         raise Unguardable("it is nested too deeply")

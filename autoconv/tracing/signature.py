@@ -57,6 +57,19 @@ class ObjectKey:
         return f"Object[{self.kind}]"
 
 
+@dataclass(frozen=True, slots=True)
+class SpecKey:
+    """A dataset, or an iterator over one: by what its class says of it (`__autoconv_spec__`), not by identity.
+
+    The spec has a `type` in the graph, and `spec(value)` is what stands for the argument there.
+    """
+
+    spec: Any
+
+    def __str__(self) -> str:
+        return repr(self.spec)
+
+
 def accepts(general: Key, key: Key) -> bool:
     """Whether a trace made for `general` serves a call of `key`: wider shapes, and all else equal."""
     if general.templates != key.templates or len(general.leaves) != len(key.leaves):
@@ -126,7 +139,7 @@ class Reference:
         return f"Reference[{self.name}]"
 
 
-LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey
+LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | SpecKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +212,8 @@ class Signature:
             found, template = ([value], None) if name in whole else flatten(value)
             if spec is not None:
                 found = self._fit(found, value, spec, name, args, kwargs)
-                fixed.update(enumerate((s.type for s in flatten(spec)[0]), len(leaves)))
+                wanted = enumerate(flatten(spec)[0], len(leaves))
+                fixed.update((place, s.type) for place, s in wanted if isinstance(s, TensorSpec))
                 if not (isinstance(value, Tensor) or is_structure(spec)):
                     template = None
             templates.append((name, template))
@@ -252,6 +266,8 @@ class Signature:
             return TensorKey(leaf.type, origin)
         if isinstance(leaf, TensorSpec):
             return TensorKey(leaf.type, "tensor")
+        if hasattr(type(leaf), "__autoconv_spec__") and self.contract != COMPILE:
+            return SpecKey(leaf.__autoconv_spec__())
         if isinstance(leaf, Variable):
             alias = aliases.setdefault(id(leaf.storage), len(aliases))
             return VariableKey(leaf.storage.type, leaf.trainable, alias)
@@ -286,6 +302,8 @@ class Signature:
             tensor = self._as_spec(value, spec)
             if tensor is not None:
                 return [tensor]
+        elif hasattr(type(value), "__autoconv_spec__") and value.__autoconv_spec__() == spec:
+            return [value]
         shown = repr(TensorSpec.from_tensor(value)) if isinstance(value, Tensor) else repr(value)
         raise TypeError(
             f"Binding inputs to tf.function failed due to `Can not cast {shown} to {spec!r}`. Received args: {args} "
@@ -318,7 +336,7 @@ class Signature:
                 "autoconv.TensorSpec for each parameter."
             )
         flat, _ = flatten(tuple(given))
-        if not all(isinstance(leaf, TensorSpec) for leaf in flat):
+        if not all(isinstance(leaf, TensorSpec) or _is_spec(leaf) for leaf in flat):
             kinds = [type(leaf) for leaf in flat]
             raise TypeError(
                 "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
@@ -371,6 +389,11 @@ def object_key(value: Any) -> ObjectKey:
 
 def _is_enum(value: Any) -> bool:
     return isinstance(value, enum.Enum) or type(value) not in (bool, int, float)
+
+
+def _is_spec(value: Any) -> bool:
+    """Whether this describes a dataset or an iterator, rather than being one."""
+    return hasattr(type(value), "__autoconv_spec__") and value.__autoconv_spec__() is value
 
 
 def is_method(function: Any) -> bool:

@@ -23,7 +23,7 @@ from autoconv.runtime.containers import TracedSet, heap_of, traced_argument
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.journal import Journal
 from autoconv.runtime.objects import SymbolicObject
-from autoconv.runtime.recording import COMPILE, Trace, new_trace, recording
+from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
 from autoconv.runtime.structure import flatten, is_structure, pack
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.tracebacks import at_definition
@@ -32,8 +32,9 @@ from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.guards import Guards
+from autoconv.tracing.initial import evaluator
 from autoconv.tracing.outside import Outside
-from autoconv.tracing.signature import Call, Literal, ObjectKey, Reference, Signature, TensorKey
+from autoconv.tracing.signature import Call, Literal, ObjectKey, Reference, Signature, SpecKey, TensorKey
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()
@@ -58,6 +59,7 @@ def trace_function(
     trace = new_trace(signature.name, contract, convert)
     created: list[Variable] = []
     trace.on_create = on_create or created.append
+    trace.evaluate = evaluator(trace, call, current_region())
     guards = Guards(python=contract == COMPILE, skip=frozenset(spot.key for spot in call.spots))
     if contract == COMPILE:
         outside = _python_rules(trace, call, guards)
@@ -165,6 +167,8 @@ def _placeholders(trace: Trace, call: Call) -> list[Any]:
             leaves.append(SymbolicTensor(value))
         elif isinstance(key, ObjectKey):
             leaves.append(SymbolicObject(trace.root.graph.add_parameter(ObjectType(key.kind), name)))
+        elif isinstance(key, SpecKey):
+            leaves.append(key.spec(trace.root.graph.add_parameter(key.spec.type, name)))
         elif isinstance(leaf, Variable):
             value = trace.root.graph.add_parameter(leaf.storage.type, name)
             leaves.append(_argument_variable(trace, leaf, value))

@@ -100,3 +100,105 @@ def test_global_generator() -> None:
     mine = random.Generator.from_seed(1)
     random.set_global_generator(mine)
     assert random.get_global_generator() is mine
+
+
+# (counter, key, four numbers): known answers of Philox 4x64 with ten rounds, from the test vectors of Random123
+# (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3").
+KNOWN_ANSWERS = [
+    ((0, 0, 0, 0), (0, 0), (0x16554D9ECA36314C, 0xDB20FE9D672D0FDC, 0xD7E772CEE186176B, 0x7E68B68AEC7BA23B)),
+    (
+        (2**64 - 1,) * 4, (2**64 - 1,) * 2,
+        (0x87B092C3013FE90B, 0x438C3C67BE8D0224, 0x9CC7D7C69CD777B6, 0xA09CAEBF594F0BA0),
+    ),
+    (
+        (0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89),
+        (0x452821E638D01377, 0xBE5466CF34E90C6C),
+        (0xA528F45403E61D95, 0x38C72DBD566E9788, 0xA5A1610E72FD18B5, 0x57BD43B5E52B7FE6),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("counter", "key", "wanted"), KNOWN_ANSWERS)
+def test_bits_are_those_of_philox(counter: Any, key: Any, wanted: Any) -> None:
+    # The generator counts up before it draws.
+    before = (sum(word << 64 * place for place, word in enumerate(counter)) - 1) % 2**256
+    words = np.array([before >> 64 * place & (2**64 - 1) for place in range(4)], np.uint64)
+    assert tuple(map(int, np.random.Philox(key=np.array(key, np.uint64), counter=words).random_raw(4))) == wanted
+
+
+def test_stateless_bits_are_those_of_philox() -> None:
+    """Key: the two seeds. Counter: 1 in its lowest word for the first draw."""
+    drawn = random.stateless_uniform([4], [3, 4], None, None, int64).numpy().view(np.uint64)
+    wanted = np.random.Philox(key=np.array([3, 4], np.uint64), counter=np.zeros(4, np.uint64)).random_raw(4)
+    assert drawn.tolist() == wanted.tolist()
+
+
+def test_the_same_numbers_eagerly_and_in_a_graph() -> None:
+    import autoconv
+
+    def draw() -> Any:
+        return (
+            random.uniform([3]), random.normal([2, 2], seed=4), random.truncated_normal([3]),
+            random.shuffle([1, 2, 3, 4]),
+            random.uniform([3], 0, 100, int32), random.categorical([[0.0, 1.0]], 5), random.gamma([3], 2.0),
+            random.poisson([3], [1.0, 50.0]), random.stateless_normal([2], [1, 2]),
+        )  # fmt: skip
+
+    random.set_seed(9)
+    eager = [x.numpy().tolist() for x in draw()]
+    traced = autoconv.function(draw)
+    random.set_seed(9)
+    assert [x.numpy().tolist() for x in traced()] == eager
+    assert traced()[0].numpy().tolist() != eager[0]  # anew on every call
+    random.set_seed(None)
+
+
+def test_generators_are_the_same_eagerly_and_in_a_graph() -> None:
+    import autoconv
+
+    eager, staged = random.Generator.from_seed(3), random.Generator.from_seed(3)
+
+    @autoconv.function
+    def draw() -> Any:
+        return staged.normal([2]), staged.binomial([3], 10.0, 0.5), staged.uniform([2], 0, 9, int32)
+
+    for _ in range(2):
+        found = [x.numpy().tolist() for x in draw()]
+        wanted = eager.normal([2]), eager.binomial([3], 10.0, 0.5), eager.uniform([2], 0, 9, int32)
+        assert found == [x.numpy().tolist() for x in wanted]
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(0.3, 1.0), (1.0, 2.0), (4.5, 0.5), (100.0, 3.0)])
+def test_gamma(alpha: float, beta: float) -> None:
+    x = random.stateless_gamma([40_000], [1, 2], alpha, beta, float64).numpy()
+    mean, deviation = alpha / beta, np.sqrt(alpha) / beta
+    assert (x >= 0).all()
+    assert abs(x.mean() - mean) < 5 * deviation / 200 and abs(x.std() - deviation) < 0.05 * deviation
+    third = ((x - mean) ** 3).mean() / deviation**3  # the skewness is 2 / sqrt(alpha)
+    assert abs(third - 2 / np.sqrt(alpha)) < 0.3 * max(1, 2 / np.sqrt(alpha))
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.1, 3.0, 9.9, 10.0, 25.5, 1e4])
+def test_poisson(mean: float) -> None:
+    x = random.stateless_poisson([40_000], [1, 2], mean, int64).numpy()
+    assert x.dtype == np.int64 and (x >= 0).all()
+    assert abs(x.mean() - mean) <= 5 * np.sqrt(mean) / 200
+    assert abs(x.var() - mean) <= 0.06 * mean
+    if 0 < mean < 30:  # the probabilities themselves
+        for count in range(int(mean), int(mean) + 3):
+            chance = np.exp(count * np.log(mean) - mean - np.sum(np.log(np.arange(1, count + 1))))
+            assert abs((x == count).mean() - chance) < 5 * np.sqrt(chance / 40_000)
+
+
+def test_shapes_of_distributions() -> None:
+    assert random.gamma([3], [1.0, 2.0], [[1.0], [4.0]]).shape.as_list() == [3, 2, 2]
+    assert random.poisson([2, 3], [1.0, 9.0]).shape.as_list() == [2, 3, 2]
+    assert random.poisson(constant([2]), 4.0, int32).dtype is int32
+    sure = random.stateless_binomial([5], [1, 2], 10.0, [0.0, 1.0, 0.0, 1.0, 1.0])
+    assert sure.numpy().tolist() == [0, 10, 0, 10, 10]
+    with pytest.raises(ValueError, match="positive alpha"):
+        random.gamma([1], -1.0)
+    with pytest.raises(ValueError, match="mean of at least 0"):
+        random.poisson([1], -1.0)
+    with pytest.raises(ValueError, match=r"parameters of gamma, \[2\], do not extend to the shape \[3\]"):
+        random.stateless_gamma([3], [1, 2], [1.0, 2.0])

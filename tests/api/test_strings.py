@@ -11,6 +11,8 @@ import pytest
 from autoconv.api import strings
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import float64, int32
+from autoconv.ops.fingerprint import fingerprint
+from autoconv.runtime.convert import constant
 
 WORDS = np.array(["ab c", "Dé", ""])
 
@@ -68,3 +70,73 @@ def test_errors() -> None:
         strings.format("{} {}", [1])
     with pytest.raises(ValueError, match="positive"):
         strings.to_hash_bucket_fast("a", 0)
+
+
+# What Google's own FarmHash (the package pyfarmhash) gives for the first n of "abcdefghijabcdefghij…".
+FINGERPRINTS = {
+    0: 11160318154034397263, 1: 12917804110809363939, 3: 2640714258260161385,
+    4: 1897425971756105985, 7: 4341691227789030229, 8: 18368443631171807497,
+    16: 4848994001858006574, 17: 17429800987940222465, 32: 13319027929656294515,
+    33: 13549487170563238788, 64: 8115176665984236569, 65: 12090645907386023856,
+    128: 11127909914777135623, 129: 17645447107499386126, 200: 10143958508126119551,
+}  # fmt: skip
+
+
+def test_hashes_are_those_of_farmhash() -> None:
+    text = "abcdefghij" * 20
+    assert {n: fingerprint(text[:n].encode()) for n in FINGERPRINTS} == FINGERPRINTS
+    # FARM_FINGERPRINT in BigQuery's documentation, and tf.strings.to_hash_bucket_fast in TensorFlow's.
+    assert fingerprint(b"1footrue") == 2**64 - 1541654101129638711
+    assert fingerprint(b"2applefalse") == 2794438866806483259
+    found = strings.to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3)
+    assert found.numpy().tolist() == [0, 2, 2] and found.dtype.name == "int64"
+
+
+def test_code_points(both: Callable[..., Any]) -> None:
+    texts = np.array(["Dé", "€", ""])
+    decode = lambda s: strings.unicode_decode(s, "UTF-8")
+    assert both(decode, texts).numpy().tolist() == [[68, 233], [8364, 0], [0, 0]]
+    assert decode("ab").numpy().tolist() == [97, 98] and decode("ab").dtype is int32
+    assert both(strings.unicode_encode, np.array([[68, 233]])).numpy().tolist() == ["Dé".encode()]
+    wide = both(lambda s: strings.unicode_transcode(s, "UTF-8", "UTF-16-BE"), texts[:1])
+    assert wide.numpy().tolist() == ["Dé".encode("utf-16-be")]
+    assert strings.unicode_split(wide, "UTF-16-BE").numpy().tolist() == [[b"D", "é".encode()]]
+
+
+def test_bytes_that_are_no_text() -> None:
+    broken = b"a\xffb"
+    assert strings.unicode_decode(broken, "UTF-8").numpy().tolist() == [97, 0xFFFD, 98]
+    assert strings.unicode_decode(broken, "UTF-8", "replace", ord("?")).numpy().tolist() == [97, 63, 98]
+    assert strings.unicode_decode(broken, "UTF-8", "ignore").numpy().tolist() == [97, 98]
+    with pytest.raises(InvalidArgumentError, match="Invalid formatting"):
+        strings.unicode_decode(broken, "UTF-8", "strict")
+    assert strings.unicode_encode([97, 0x110000]).numpy() == "a\ufffd".encode()
+    with pytest.raises(InvalidArgumentError, match="out of range"):
+        strings.unicode_encode([0x110000], errors="strict")
+    with pytest.raises(ValueError, match="knows the encodings UTF-8, UTF-16-BE, UTF-32-BE; found 'latin-1'"):
+        strings.unicode_decode("a", "latin-1")
+    with pytest.raises(ValueError, match="errors is one of"):
+        strings.unicode_split("a", errors="loud")
+
+
+def test_ngrams(both: Callable[..., Any]) -> None:
+    words = np.array([["a", "b", "c"], ["d", "e", "f"]])
+    found = both(lambda s: strings.ngrams(s, 2), words, unknown_rank=False)
+    assert found.numpy().tolist() == [[b"a b", b"b c"], [b"d e", b"e f"]]
+    assert strings.ngrams(words[0], [1, 3], "-").numpy().tolist() == [b"a", b"b", b"c", b"a-b-c"]
+    assert strings.ngrams(words[0], 4).numpy().tolist() == []
+    with pytest.raises(ValueError, match="positive integers"):
+        strings.ngrams(words, 0)
+
+
+def test_python_only_numbers_are_no_numbers() -> None:
+    with pytest.raises(InvalidArgumentError, match="1_000"):
+        strings.to_number("1_000", int32)
+
+
+def test_zeros_at_the_end_are_kept() -> None:
+    assert constant("a\x00").numpy() == b"a\x00" and constant(b"\x00").numpy() == b"\x00"
+    assert constant(["a\x00", b"b\x00\x00"]).numpy().tolist() == [b"a\x00", b"b\x00\x00"]
+    assert constant([["a"], ["bc"]]).shape.as_list() == [2, 1]
+    with pytest.raises(ValueError, match="mixed types"):
+        constant(["a", 1])

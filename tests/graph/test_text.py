@@ -18,6 +18,7 @@ from autoconv.graph.dtypes import DTYPES, float32, string
 from autoconv.graph.graph import Graph, Span
 from autoconv.graph.text import GraphSyntaxError, from_text, to_text
 from autoconv.graph.types import (
+    IterableType,
     IteratorType,
     ListType,
     MapType,
@@ -165,7 +166,8 @@ def test_types_are_attributes_too() -> None:
     variant = VariantType((("none", TupleType(())), ("value", TupleType((scalar, TensorType(string, None))))))
     for type_ in (
         variant, ListType(variant), MapType(scalar, ListType(scalar)), ResourceType(scalar),
-        IteratorType(TensorType(float32, (None, Symbol("n")), True)), TupleType(()), VariantType(()),
+        IteratorType(TensorType(float32, (None, Symbol("n")), True)), IterableType(TupleType(())), TupleType(()),
+        VariantType(()),
     ):  # fmt: skip
         assert back(type_) == type_
         graph = Graph("f")

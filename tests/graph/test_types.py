@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from autoconv.graph.dtypes import DTYPES, bool_, float32, float64, int32, int64, string
 from autoconv.graph.types import (
+    IterableType,
     IteratorType,
     ListType,
     MapType,
@@ -39,6 +40,7 @@ types: st.SearchStrategy[Any] = st.recursive(
         st.builds(MapType, inner, inner),
         st.builds(ResourceType, inner),
         st.builds(IteratorType, inner),
+        st.builds(IterableType, inner),
         st.dictionaries(st.sampled_from("abc"), inner, max_size=2).map(
             lambda arms: VariantType(tuple(arms.items()))
         ),
@@ -60,7 +62,7 @@ def unordered(type_: Any) -> Any:
         return frozenset((tag, unordered(payload)) for tag, payload in type_.arms)
     if isinstance(type_, TupleType):
         return tuple(map(unordered, type_.items))
-    if isinstance(type_, (ListType, IteratorType)):
+    if isinstance(type_, (ListType, IteratorType, IterableType)):
         return type(type_), unordered(type_.element)
     if isinstance(type_, ResourceType):
         return ResourceType, unordered(type_.value)

@@ -28,6 +28,7 @@ WITHOUT_SAMPLES = {
     "numpy_tolist": "gives a list; tests of compiled functions",
     "absent": "its attribute is a type; tests of tracing",
     **{name: "on values of Python's own; tests/ops/test_objects.py" for name in OPS if name.startswith("object_")},
+    **{name: "on datasets; tests/data" for name in OPS if name.startswith(("iterable_", "iterator_"))},
 }
 ONLY_ARRAYS = (np.ndarray, np.generic)
 

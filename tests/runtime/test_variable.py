@@ -132,3 +132,64 @@ def test_init_scope_runs_once_a_trace() -> None:
         return counter.read_value()
 
     assert [int(lifted()) for _ in range(3)] == [1, 1, 1]
+
+
+def test_assignments_follow_one_another() -> None:
+    variable = tf.Variable(1.0)
+    assert float(variable.assign(5.0).assign_add(1.0).assign_sub(2.0)) == 4.0
+    assert float(variable) == 4.0
+
+    @tf.function
+    def step() -> tf.Tensor:
+        return variable.assign_add(1.0).assign_add(1.0) * 2.0
+
+    assert float(step()) == 12.0 and float(variable) == 6.0
+    with pytest.raises(AttributeError, match="'EagerTensor' object has no attribute 'assign'"):
+        tf.constant(1.0).assign(2.0)
+
+
+def test_parts_are_assigned() -> None:
+    variable = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    np.testing.assert_array_equal(variable[0].assign([7.0, 8.0]), [[7, 8], [3, 4], [5, 6]])
+    variable[1:, 0].assign(0.0)
+    variable[2, 1].assign_add(10)
+    variable[..., 1].assign_sub([1.0, 1.0, 1.0])
+    np.testing.assert_array_equal(variable, [[7, 7], [0, 3], [0, 15]])
+    before = variable[0]
+    variable.assign(variable * 0)
+    np.testing.assert_array_equal(before, [7, 7])
+
+    @tf.function
+    def fill(n: tf.Tensor) -> None:
+        for i in tf.range(n):
+            variable[i, 0].assign(tf.cast(i, tf.float32))
+
+    fill(tf.constant(3))
+    np.testing.assert_array_equal(variable, [[0, 0], [1, 0], [2, 0]])
+    with pytest.raises(ValueError, match="requested dtype float32"):
+        variable[0].assign(tf.constant([1, 2]))
+
+
+def test_rows_of_batches_are_updated() -> None:
+    variable = tf.Variable([[1, 2, 3], [4, 5, 6]])
+    variable.batch_scatter_update(tf.IndexedSlices([[10, 20], [30, 40]], [[2, 0], [1, 1]]))
+    np.testing.assert_array_equal(variable, [[20, 2, 10], [4, 40, 6]])
+
+
+def test_a_variable_that_a_tensor_chooses_is_a_value() -> None:
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+
+    @tf.function
+    def chosen(flag: tf.Tensor) -> tf.Tensor:
+        variable = a if flag else b
+        return variable * 10.0
+
+    assert float(chosen(tf.constant(False))) == 20.0
+
+    @tf.function
+    def assigned(flag: tf.Tensor) -> tf.Tensor:
+        variable = a if flag else b
+        return variable.assign_add(1.0)
+
+    with pytest.raises(AttributeError, match=r"has no attribute 'assign_add': .*assign in each branch"):
+        assigned(tf.constant(True))

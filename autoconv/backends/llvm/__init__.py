@@ -19,6 +19,7 @@ from autoconv.backends.form import CallForm
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.engine import Code, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
+from autoconv.backends.llvm.expand import expand, is_composite
 from autoconv.backends.llvm.prelude import METADATA, prelude
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.text import ModuleText
@@ -30,6 +31,7 @@ class NativeGraph:
     call may go to, where a CallForm was given; `kernels` are the ops that run by their kernels, by name."""
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
+        given, graph = graph, expand(graph)
         module = ModuleText()
         calls = Calls(module, compile_graph)
         write_graph(graph, module, calls)
@@ -49,7 +51,7 @@ class NativeGraph:
         self._run = native_entry(code.address(RUN), graph.name, keep)
         self.entry = None if form is None else native_entry(code.address(CALL), graph.name, keep)
         self.kernels = calls.kernels
-        self._graph = graph
+        self._graph = given
         self._forms = [_form(value) for value in graph.parameters]
         self._plain: reference.Run | None = None
 
@@ -81,7 +83,7 @@ def compile_graph(graph: Graph, form: CallForm | None = None) -> reference.Run:
 def _is_worth_it(graph: Graph) -> bool:
     """Whether anything but calls of kernels would come out."""
     idle = ("constant", "identity", "call")
-    return any(node.op.name not in idle and role(node) != "kernel" for node in graph.walk())
+    return any(node.op.name not in idle and (role(node) != "kernel" or is_composite(node)) for node in graph.walk())
 
 
 class _Misfit(Exception):

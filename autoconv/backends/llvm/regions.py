@@ -21,7 +21,7 @@ from autoconv.backends.llvm.kernels import KernelText, load, store
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, literal, memory, register
 from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.backends.llvm.views import Index, item_index, linear, viewed
+from autoconv.backends.llvm.views import Index, item_index, linear, plus, viewed
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
@@ -38,6 +38,7 @@ class Object:
 
 
 Native = Element | Object
+WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})  # roles that take whole inputs
 
 
 class RegisterWriter(ElementWriter):
@@ -124,7 +125,7 @@ class Region:
     def _reads(self, item: Item) -> list[Value]:
         single = item.nodes[0]
         return (
-            list(single.inputs) if self._plan.roles[single] in ("kernel", "control", "matmul", "update") else item.reads
+            list(single.inputs) if self._plan.roles[single] in WHOLE else item.reads
         )
 
     # ---- values and their references
@@ -358,6 +359,72 @@ class Region:
         out.begin(done)
         arms = f"[ {made.ir}, %{after} ]" + (f", [ {given.ir}, %{before} ]" if before else "")
         return self.body.own(out.new(f"phi ptr {arms}"))
+
+    def _write_join(self, node: Node) -> None:
+        """Each input copied to its part of the result."""
+        (result,) = node.results
+        self._set(result, self.new_array(result.type))
+        target, shape = self.data(result), sizes(result.type)
+        axis = node.attributes["axis"] % len(shape)
+        start = 0
+        for value in node.inputs:
+            self._copy_part(value, target, shape, axis, start, ())
+            start += sizes(value.type)[axis]
+
+    def _copy_part(
+        self, value: Value, target: str, shape: tuple[int, ...], axis: int, start: int, index: Index
+    ) -> None:
+        own = sizes(value.type)
+        if len(index) < len(own):
+            with self.out.loop("0", str(own[len(index)])) as i:
+                self._copy_part(value, target, shape, axis, start, (*index, i))
+            return
+        b = RegisterWriter(self)
+        element = load(b, value.type.dtype, self.data(value), linear(self.out, index, own))  # type: ignore[union-attr]
+        place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
+        store(b, element, target, linear(self.out, place, shape))
+
+    def _write_search(self, node: Node) -> None:
+        """argmax and argmin: the first of the best, or the first nan."""
+        (x,), (result,) = node.inputs, node.results
+        shape = sizes(x.type)
+        axis = node.attributes.get("axis", 0) % len(shape)
+        out, b, dtype = self.out, RegisterWriter(self), x.type.dtype  # type: ignore[union-attr]
+        if is_scalar(result.type):
+            target = out.alloca(memory(result.type.dtype))  # type: ignore[union-attr]
+        else:
+            self._set(result, self.new_array(result.type))
+            target = self.data(result)
+        source = self.data(x)
+        best, where = out.alloca(memory(dtype)), out.alloca("i64")
+        test = "gt" if node.op.name == "argmax" else "lt"
+
+        def search(index: Index) -> None:
+            if len(index) < len(shape) - 1:
+                with out.loop("0", str(shape[len(index) + (len(index) >= axis)])) as i:
+                    search((*index, i))
+                return
+
+            def at(position: Any) -> Element:
+                return load(b, dtype, source, linear(out, (*index[:axis], position, *index[axis:]), shape))
+
+            store(b, at(0), best, 0)
+            out.line(f"store i64 0, ptr {where}")
+            with out.loop("1", str(shape[axis])) as i:
+                here, before = at(i), load(b, dtype, best, 0)
+                better = b.compare(test, here, before)
+                if dtype.is_floating:
+                    better = (better | b.is_nan(here)) & ~b.is_nan(before)
+                store(b, b.select(better, here, before), best, 0)
+                old = out.new(f"load i64, ptr {where}")
+                out.line(f"store i64 {out.new(f'select i1 {better.ir}, i64 {i}, i64 {old}')}, ptr {where}")
+            found = b.cast(b.wrap(int64, out.new(f"load i64, ptr {where}")), result.type.dtype)  # type: ignore[union-attr]
+            left = tuple(size for d, size in enumerate(shape) if d != axis)
+            store(b, found, target, linear(out, index, left))
+
+        search(())
+        if is_scalar(result.type):
+            self._set(result, load(b, result.type.dtype, target, 0))  # type: ignore[union-attr]
 
     def _write_loops(self, item: Item) -> None:
         for node in item.nodes:

@@ -18,20 +18,10 @@ LOOP_REDUCTIONS = {
     "reduce_all": "all", "reduce_mean": "mean", "sum_to_shape_of": "sum",
 }  # fmt: skip
 _GENERATED = frozenset({"zeros_like", "ones_like", "fill", "one_hot"})
-_MAPPED = frozenset(
-    [
-        "transpose",
-        "matrix_transpose",
-        "reverse",
-        "expand_dims",
-        "squeeze",
-        "reshape",
-        "reshape_like",
-        "broadcast_to",
-        "broadcast_to_shape_of",
-        "get_item",
-    ]
-)
+_MAPPED = frozenset({
+    "transpose", "matrix_transpose", "reverse", "expand_dims", "squeeze", "reshape", "reshape_like", "broadcast_to",
+    "broadcast_to_shape_of", "get_item", "roll", "pad",
+})  # fmt: skip
 
 
 def is_scalar(type_: Type) -> bool:
@@ -66,7 +56,8 @@ def read_inputs(node: Node) -> tuple[Value, ...]:
 
 
 def role(node: Node) -> str:
-    """One of "scalar", "element", "view", "reduce", "matmul", "update", "control", "kernel"."""
+    """One of "scalar", "element", "view", "reduce", "matmul", "update", "join", "search", "control",
+    "kernel"."""
     name = node.op.name
     if node.regions:
         return "control" if name in ("cond", "while", "call") else "kernel"
@@ -88,6 +79,10 @@ def role(node: Node) -> str:
         return "reduce" if is_array(node.inputs[0].type) and _reduces(node) else "kernel"
     if name in ("set_item", "add_at_item"):
         return "update" if is_array(node.inputs[0].type) and _updates(node) else "kernel"
+    if name in ("argmax", "argmin"):
+        return "search" if is_array(node.inputs[0].type) and _searches(node) else "kernel"
+    if name == "concat":
+        return "join"
     if name == "matmul":
         return "matmul" if _multiplies(node) else "kernel"
     return "kernel"
@@ -133,7 +128,14 @@ def _maps(node: Node) -> bool:
             entry[0] in ("newaxis", "ellipsis", "int") or (entry[0] == "slice" and INPUT not in entry)
             for entry in node.attributes["spec"]
         ) and all(is_scalar(value.type) for value in node.inputs[1:])
-    return len(node.inputs) == 1 or node.op.name not in ("reshape", "broadcast_to")
+    if node.op.name == "pad" and node.attributes.get("mode", "CONSTANT") != "CONSTANT":
+        return False
+    return len(node.inputs) == 1 or node.op.name not in ("reshape", "broadcast_to", "roll", "pad")
+
+
+def _searches(node: Node) -> bool:
+    shape = sizes(node.inputs[0].type)
+    return 0 not in shape and not node.inputs[0].type.dtype.is_bool  # type: ignore[union-attr]
 
 
 def _updates(node: Node) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import Element
 from autoconv.backends.llvm.text import FunctionText
-from autoconv.graph.dtypes import int64
+from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.index_spec import INPUT
 
@@ -28,6 +28,8 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
         return node.inputs[0], (), None
     if name == "one_hot":
         return _one_hot(b, node, index)
+    if name == "pad":
+        return _pad(b, node, index)
     source = node.inputs[0]
     return source, _MAPS[name](b.out, node, index, picks), None
 
@@ -42,6 +44,21 @@ def _one_hot(b: Any, node: Node, index: Index) -> Place:
         return b.select(chosen, *(b.number(value) for value in node.inputs[1:3]))
 
     return indices, (*index[:axis], *index[axis + 1 :]), choose
+
+
+def _pad(b: Any, node: Node, index: Index) -> Place:
+    """The nearest element inside, replaced by the constant where the index lies outside."""
+    source, out = node.inputs[0], b.out
+    constant = b.constant(node.attributes.get("constant_values", 0), source.type.dtype)  # type: ignore[union-attr]
+    if 0 in sizes(source.type):
+        return constant  # type: ignore[no-any-return]
+    within, inner = "true", []
+    for position, size, (before, _) in zip(index, sizes(source.type), node.attributes["paddings"], strict=True):
+        at = plus(out, position, -before)
+        inside = out.new(f"icmp ult i64 {at}, {size}")
+        inner.append(out.new(f"select i1 {inside}, i64 {at}, i64 0"))
+        within = out.new(f"and i1 {within}, {inside}")
+    return source, tuple(inner), lambda found: b.select(b.wrap(bool_, within), found, constant)
 
 
 def _text(position: Position) -> str:
@@ -109,6 +126,21 @@ def _reverse(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
     return tuple(plus(out, times(out, i, -1), shape[d] - 1) if d in axes else i for d, i in enumerate(index))
 
 
+def _roll(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
+    """The elements before a shifted one come from the end."""
+    shape = sizes(node.inputs[0].type)
+    found = list(index)
+    for shift, axis in zip(node.attributes["shift"], node.attributes["axis"], strict=True):
+        size = shape[axis]
+        moved = plus(out, found[axis], -shift % size if size else 0)
+        if isinstance(moved, int):
+            found[axis] = moved % size if size else 0
+        elif size:
+            beyond = out.new(f"icmp sge i64 {moved}, {size}")
+            found[axis] = out.new(f"select i1 {beyond}, i64 {plus(out, moved, -size)}, i64 {moved}")
+    return tuple(found)
+
+
 def _reshape(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
     source, result = sizes(node.inputs[0].type), sizes(node.results[0].type)
     if [s for s in source if s != 1] == [s for s in result if s != 1]:
@@ -158,5 +190,5 @@ def _gather_one(out: FunctionText, node: Node, index: Index, picks: Sequence[Pos
 _MAPS: dict[str, Callable[..., Index]] = {
     "transpose": _transpose, "matrix_transpose": _matrix_transpose, "reverse": _reverse, "reshape": _reshape,
     "reshape_like": _reshape, "expand_dims": _reshape, "squeeze": _reshape, "broadcast_to": _broadcast,
-    "broadcast_to_shape_of": _broadcast, "get_item": _get_item, "gather": _gather_one,
+    "broadcast_to_shape_of": _broadcast, "get_item": _get_item, "gather": _gather_one, "roll": _roll,
 }  # fmt: skip

@@ -1,0 +1,144 @@
+"""Composite ops in terms of those that have loops: a softmax becomes a maximum, an exp, a sum and a quotient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.graph.dtypes import bool_
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, clone
+from autoconv.ops.builder import GraphBuilder
+
+Rule = Callable[[GraphBuilder, Node, Any], Any]
+
+
+def expand(graph: Graph) -> Graph:
+    """A copy of the graph, regions included, with composite ops of known shapes replaced."""
+    return clone(graph, _replaced)
+
+
+def is_composite(node: Node) -> bool:
+    """Whether `expand` would replace the node, as far as its name says."""
+    return node.op.name in _RULES
+
+
+def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    rule = _RULES.get(node.op.name)
+    if rule is None or node.effects is not Effects.PURE:
+        return None
+    values = [*node.inputs, *node.results]
+    if not all(is_array(v.type) or is_scalar(v.type) for v in values) or not is_array(node.inputs[0].type):
+        return None
+    found = rule(GraphBuilder(copy, node.span), node, inputs)
+    if found is None:
+        return None
+    results = found if isinstance(found, tuple) else (found,)
+    assert [v.type for v in results] == [v.type for v in node.results], node
+    return results
+
+
+def _softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    (x,), axis = inputs, (node.attributes["axis"],)
+    powers = b.exp(b.subtract(x, b.reduce_max(x, axis=axis, keepdims=True)))
+    return b.divide(powers, b.reduce_sum(powers, axis=axis, keepdims=True))
+
+
+def _log_softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    (x,), axis = inputs, (node.attributes["axis"],)
+    shifted = b.subtract(x, b.reduce_max(x, axis=axis, keepdims=True))
+    return b.subtract(shifted, b.log(b.reduce_sum(b.exp(shifted), axis=axis, keepdims=True)))
+
+
+def _norm(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    if not node.inputs[0].type.dtype.is_floating:  # type: ignore[union-attr]
+        return None
+    return b.sqrt(b.reduce_sum(b.square(inputs[0]), **_over(node)))
+
+
+def _over(node: Node) -> dict[str, Any]:
+    axis = node.attributes.get("axis")
+    axes = (axis,) if isinstance(axis, int) else axis
+    return {"axis": axes, "keepdims": node.attributes.get("keepdims", False)}
+
+
+def _as_numpy(name: str) -> Rule:
+    """A reduction whose elements first become of the dtype of its result."""
+
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        (x,), dtype = inputs, node.results[0].type.dtype  # type: ignore[union-attr]
+        if dtype.is_bool or (name == "reduce_mean" and not dtype.is_floating):
+            return None
+        if x.type.dtype is not dtype:
+            x = b.cast(x, dtype=dtype)
+        return getattr(b, name)(x, **_over(node))
+
+    return rule
+
+
+def _truth(name: str) -> Rule:
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        (x,) = inputs
+        return getattr(b, name)(x if x.type.dtype is bool_ else b.cast(x, dtype=bool_), **_over(node))
+
+    return rule
+
+
+def _spread(root: bool) -> Rule:
+    """The mean of squares less the mean, as NumPy computes it."""
+
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        (x,), dtype = inputs, node.results[0].type.dtype  # type: ignore[union-attr]
+        if not dtype.is_floating:
+            return None
+        if x.type.dtype is not dtype:
+            x = b.cast(x, dtype=dtype)
+        over = _over(node)
+        total = b.reduce_sum(b.square(b.subtract(x, b.reduce_mean(x, axis=over["axis"], keepdims=True))), **over)
+        shape = sizes(x.type)
+        axes = range(len(shape)) if over["axis"] is None else over["axis"]
+        count = int(np.prod([shape[a] for a in axes], dtype=np.int64)) - node.attributes.get("ddof", 0)
+        found = b.divide(total, float(max(count, 0)))
+        return b.sqrt(found) if root else found
+
+    return rule
+
+
+def _index_of(name: str) -> Rule:
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        (x,), axis = inputs, node.attributes.get("axis")
+        if node.attributes.get("keepdims"):
+            return None
+        if axis is None:
+            x, axis = b.reshape(x, shape=(-1,)), 0
+        return getattr(b, name)(x, axis=axis, dtype=node.results[0].type.dtype)  # type: ignore[union-attr]
+
+    return rule
+
+
+def _stack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    rank = len(sizes(node.results[0].type))
+    axis = node.attributes.get("axis", 0) % rank
+    shape = sizes(node.results[0].type)
+    single = (*shape[:axis], 1, *shape[axis + 1 :])
+    return b.concat(*(b.reshape(x, shape=single) for x in inputs), axis=axis)
+
+
+def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    (x,) = inputs
+    axis = node.attributes.get("axis", 0) % len(sizes(x.type))
+    whole = (("slice", None, None, None),) * axis
+    return tuple(b.get_item(x, spec=(*whole, ("int", i))) for i in range(node.attributes["num"]))
+
+
+_RULES: dict[str, Rule] = {
+    "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
+    "unstack": _unstack, "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),
+    "numpy_mean": _as_numpy("reduce_mean"), "numpy_max": _as_numpy("reduce_max"),
+    "numpy_min": _as_numpy("reduce_min"), "numpy_any": _truth("reduce_any"), "numpy_all": _truth("reduce_all"),
+    "numpy_var": _spread(False), "numpy_std": _spread(True), "numpy_argmax": _index_of("argmax"),
+    "numpy_argmin": _index_of("argmin"),
+}  # fmt: skip

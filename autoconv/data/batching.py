@@ -1,0 +1,195 @@
+"""Several elements as one, and back: batch, padded_batch, unbatch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.data.elements import map_specs, spec_leaves
+from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, number
+from autoconv.errors import InvalidArgumentError, Place
+from autoconv.runtime.shape import TensorShape, TensorSpec, as_shape
+from autoconv.runtime.static import static_value
+from autoconv.runtime.structure import Template, flatten, pack
+
+
+class Batch(Node):
+    """Consecutive elements stacked, `size` at a time; the last batch may be smaller unless `drop_remainder`."""
+
+    name = "batch"
+
+    def __init__(self, source: Node, size: Any, drop_remainder: bool = False) -> None:
+        self.size, self.drop_remainder = number(size), bool(drop_remainder)
+        known = static_value(self.size)
+        if known is not None and int(known) < 1:
+            raise ValueError(f"batch_size has to be positive, found {int(known)}")
+        for leaf in spec_leaves(source.spec):
+            if not isinstance(leaf, TensorSpec):
+                raise TypeError(
+                    f"{self.name} takes elements made of tensors, found {leaf}. Datasets inside of elements are "
+                    "batched by flat_map(lambda dataset: dataset.batch(size))."
+                )
+        self.rows = int(known) if self.drop_remainder and known is not None else None
+        super().__init__(self._batched(source.spec), [source], [self.size, *self._values()])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        size = bindings.number(self.size)
+        if size < 1:
+            raise ValueError(f"batch_size has to be positive, found {size}")
+        waiting: list[Element] = []
+        for element in self.inputs[0].iterate(bindings):
+            waiting.append(element)
+            if len(waiting) == size:
+                yield self._joined(waiting, bindings)
+                waiting = []
+        if waiting and not self.drop_remainder:
+            yield self._joined(waiting, bindings)
+
+    def count(self, bindings: Bindings) -> int:
+        known, size = self.inputs[0].count(bindings), bindings.number(self.size)
+        return known if known < 0 else known // size if self.drop_remainder else -(-known // size)
+
+    def _values(self) -> Sequence[Any]:
+        return ()
+
+    def _batched(self, spec: Any) -> Any:
+        return map_specs(lambda leaf: _with_rows(leaf, self.rows), spec)
+
+    def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
+        return [_stacked(component, column, self.place) for component, column in enumerate(zip(*elements, strict=True))]
+
+
+class PaddedBatch(Batch):
+    """As Batch, of elements that are first filled up to a common shape."""
+
+    name = "padded_batch"
+
+    def __init__(self, source: Node, size: Any, shapes: Any, values: Any, drop_remainder: bool) -> None:
+        specs, template = flatten(source.spec)
+        wanted = [leaf.shape for leaf in specs] if shapes is None else _spread(shapes, template, "padded_shapes")
+        self.shapes = [_checked_shape(s, leaf) for s, leaf in zip(wanted, specs, strict=True)]
+        given = [None] * len(specs) if values is None else _spread(values, template, "padding_values")
+        self.padding = [_padding(v, leaf) for v, leaf in zip(given, specs, strict=True)]
+        super().__init__(source, size, drop_remainder)
+
+    def _batched(self, spec: Any) -> Any:
+        leaves, template = flatten(spec)
+        found = [TensorSpec(shape, leaf.dtype) for shape, leaf in zip(self.shapes, leaves, strict=True)]
+        return pack(template, [_with_rows(leaf, self.rows) for leaf in found])
+
+    def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
+        columns = zip(*elements, strict=True)
+        return [_padded(c, s, v, self.place) for c, s, v in zip(columns, self.shapes, self.padding, strict=True)]
+
+
+class Unbatch(Node):
+    """The rows of each element, one after the other."""
+
+    name = "unbatch"
+
+    def __init__(self, source: Node) -> None:
+        for leaf in spec_leaves(source.spec):
+            if leaf.shape.rank == 0:
+                raise ValueError(f"unbatch takes elements that have rows, found {leaf}")
+        super().__init__(map_specs(_without_rows, source.spec), [source])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        for element in self.inputs[0].iterate(bindings):
+            lengths = {len(leaf) for leaf in element}
+            if len(lengths) > 1:
+                raise InvalidArgumentError(f"unbatch takes components of one length, found {sorted(lengths)} rows")
+            for position in range(min(lengths)):
+                yield [np.asarray(leaf)[position : position + 1].reshape(np.shape(leaf)[1:]) for leaf in element]
+
+    def count(self, bindings: Bindings) -> int:
+        known, rows = self.inputs[0].count(bindings), {leaf.shape[0] for leaf in spec_leaves(self.inputs[0].spec)}
+        row_count = rows.pop() if len(rows) == 1 else None
+        return INFINITE if known == INFINITE else known * row_count if known >= 0 and row_count else UNKNOWN
+
+
+def _stacked(component: int, column: Sequence[Any], place: Place | None) -> np.ndarray:
+    first = np.shape(column[0])
+    for position, array in enumerate(column):
+        if np.shape(array) != first:
+            raise InvalidArgumentError(
+                f"Cannot batch tensors with different shapes in component {component}. First element had shape "
+                f"{list(first)} and element {position} had shape {list(np.shape(array))}. Use padded_batch, or map the "
+                "elements to one shape first.",
+                place,
+            )
+    return np.stack([np.asarray(array) for array in column])
+
+
+def _padded(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | None) -> np.ndarray:
+    ranks = {np.ndim(array) for array in column}
+    if len(ranks) > 1 or (shape.rank is not None and ranks != {shape.rank}):
+        raise InvalidArgumentError(
+            f"padded_batch was told that elements have the shape {shape}, and found dimensions {sorted(ranks)}",
+            place,
+        )
+    longest = [max(sizes) for sizes in zip(*(np.shape(array) for array in column), strict=True)]
+    wanted = shape.as_list() if shape.rank is not None else [None] * len(longest)
+    full = [size if known is None else known for known, size in zip(wanted, longest, strict=True)]
+    if any(size > limit for size, limit in zip(longest, full, strict=True)):
+        raise InvalidArgumentError(
+            f"Attempted to pad to a smaller size than the input element: the shape {longest} does not fit into {full}.",
+            place,
+        )
+    result: np.ndarray = np.full((len(column), *full), value, np.asarray(column[0]).dtype)
+    for position, array in enumerate(column):
+        part: tuple[Any, ...] = (position, *(slice(0, size) for size in np.shape(array)))
+        result[part] = array
+    return result
+
+
+def _spread(given: Any, template: Template | None, what: str) -> list[Any]:
+    """One entry a component; a single one counts for all."""
+    if template is None:
+        return [given]
+    if what == "padded_shapes" and isinstance(given, (list, TensorShape)):
+        raise TypeError(f"{what} has to have the structure of the elements, found {given!r}")
+    if template.keys is not None and isinstance(given, dict):
+        parts = [given[key] for key in template.keys]
+    elif isinstance(given, tuple) and len(given) == len(template.children):
+        parts = list(given)
+    elif what == "padding_values" and not isinstance(given, (tuple, dict)):
+        return [given] * template.leaf_count
+    else:
+        raise TypeError(f"{what} has to have the structure of the elements, found {given!r}")
+    return [x for part, child in zip(parts, template.children, strict=True) for x in _spread(part, child, what)]
+
+
+def _checked_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
+    entries = np.asarray(shape).tolist() if hasattr(shape, "numpy") else shape
+    if isinstance(entries, (list, tuple)):
+        entries = [None if d is not None and d == -1 else d for d in entries]
+    found = TensorShape(as_shape(entries))
+    if found.rank is not None and leaf.shape.rank is not None and found.rank != leaf.shape.rank:
+        raise ValueError(
+            f"The padded shape {found} is not compatible with the corresponding input component shape {leaf.shape}."
+        )
+    return found
+
+
+def _padding(value: Any, leaf: TensorSpec) -> Any:
+    if value is None:
+        return b"" if leaf.dtype.is_string else False if leaf.dtype.is_bool else 0
+    found = np.asarray(value).item() if not isinstance(value, (str, bytes)) else value
+    if leaf.dtype.is_string != isinstance(found, (str, bytes)):
+        raise TypeError(f"the padding of {leaf.dtype.name} elements cannot be {found!r}")
+    return found.encode() if isinstance(found, str) else found
+
+
+def _with_rows(leaf: TensorSpec, rows: int | None) -> TensorSpec:
+    shape = leaf.type.shape
+    return TensorSpec(None if shape is None else (rows, *shape), leaf.dtype)
+
+
+def _without_rows(leaf: TensorSpec) -> TensorSpec:
+    shape = leaf.type.shape
+    return TensorSpec(None if shape is None else shape[1:], leaf.dtype)
+
+
+__all__ = ["Batch", "PaddedBatch", "Unbatch"]

@@ -1,0 +1,162 @@
+"""Several datasets as one: zip, concatenate, flat_map, interleave, sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.data.elements import joined_specs
+from autoconv.data.functions import ElementFunction
+from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, number
+from autoconv.data.shuffling import Stream
+from autoconv.data.threads import prefetched
+from autoconv.data.transforms import thread_count
+from autoconv.runtime.structure import Template, pack
+
+
+class Zip(Node):
+    """Elements of several datasets side by side, as long as all of them have one; `strict` raises ValueError where they
+    do not end together, as Python's zip does."""
+
+    name = "zip"
+
+    def __init__(self, sources: Sequence[Node], template: Template | None, strict: bool = False) -> None:
+        self.strict = strict
+        super().__init__(pack(template, [source.spec for source in sources]), sources)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        sources = [source.iterate(bindings) for source in self.inputs]
+        for parts in zip(*sources, strict=self.strict):
+            yield [leaf for part in parts for leaf in part]
+
+    def count(self, bindings: Bindings) -> int:
+        counts = [source.count(bindings) for source in self.inputs]
+        finite = [count for count in counts if count != INFINITE]
+        return INFINITE if not finite else UNKNOWN if UNKNOWN in finite else min(finite)
+
+
+class Concatenate(Node):
+    """The elements of one dataset, then those of the other."""
+
+    name = "concatenate"
+
+    def __init__(self, first: Node, second: Node) -> None:
+        super().__init__(joined_specs(first.spec, second.spec), [first, second])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        for source in self.inputs:
+            yield from source.iterate(bindings)
+
+    def count(self, bindings: Bindings) -> int:
+        counts = [source.count(bindings) for source in self.inputs]
+        return INFINITE if INFINITE in counts else UNKNOWN if UNKNOWN in counts else sum(counts)
+
+
+class Interleave(Node):
+    """Elements of the datasets that a function makes of the elements: `block` of one, then of the next, in turns
+    between `cycle` of them. A dataset that has ended makes room for the one of the next element.
+
+    flat_map is an interleave of one at a time.
+    """
+
+    name = "interleave"
+
+    def __init__(self, source: Node, function: Any, cycle: Any, block: Any, workers: Any, name: str) -> None:
+        self.function = ElementFunction(function, source.spec, name)
+        if not hasattr(self.function.spec, "element_spec"):
+            raise TypeError(
+                f"The function of `{name}` must return a dataset. Got {self.function.spec}. "
+                "Dataset.from_tensors(value) makes one of a single element."
+            )
+        self.cycle, self.block, self.workers = number(cycle), number(block), thread_count(workers)
+        values = [*self.function.values, self.cycle, self.block]
+        super().__init__(self.function.spec.element_spec, [source], values)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        run, source = self.function.runner(bindings), self.inputs[0].iterate(bindings)
+        size, block = bindings.number(self.cycle), bindings.number(self.block)
+        if min(size, block) < 1:
+            raise ValueError(f"cycle_length and block_length have to be positive, found {size} and {block}")
+        cycle: list[Iterator[Element] | None] = [None] * size
+        position = given = 0
+        ended = False
+        while not ended or any(cycle):
+            current = cycle[position]
+            if current is None:
+                made = None if ended else next(source, None)
+                if made is not None:
+                    cycle[position] = self._started(run(made)[0])
+                    continue
+                ended = True
+            else:
+                element = next(current, None)
+                if element is not None:
+                    yield element
+                    given += 1
+                    if given < block:
+                        continue
+                else:
+                    cycle[position] = None
+            position, given = (position + 1) % size, 0
+
+    def _started(self, dataset: Any) -> Iterator[Element]:
+        """The elements of a dataset; with threads, one of its own computes them ahead."""
+        found: Iterator[Element] = dataset.iterate()
+        return prefetched(found, 2) if self.workers else found
+
+
+class Sample(Node):
+    """At every step an element of one of several datasets, drawn by their weights; a choice dataset decides instead
+    where there is one."""
+
+    name = "sample_from_datasets"
+
+    def __init__(
+        self, sources: Sequence[Node], weights: Any, seed: Any, stops: bool, choice: Node | None = None
+    ) -> None:
+        spec = sources[0].spec
+        for source in sources[1:]:
+            spec = joined_specs(spec, source.spec)
+        self.weights = np.ones(len(sources)) if weights is None else np.asarray(weights, np.float64)
+        if self.weights.shape != (len(sources),) or (self.weights < 0).any() or not self.weights.sum():
+            raise ValueError(f"one weight of at least 0 is needed for each of {len(sources)} datasets, found {weights}")
+        self.stream = Stream(seed)
+        self.stops = stops
+        self.choice = choice
+        super().__init__(spec, [*sources, *([choice] if choice is not None else [])])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        sources = self.inputs[: len(self.weights)]
+        alive: dict[int, Iterator[Element]] = {i: s.iterate(bindings) for i, s in enumerate(sources)}
+        for chosen in self._choices(alive, bindings):
+            if chosen not in alive:
+                if not 0 <= chosen < len(sources):
+                    raise ValueError(f"the choice dataset chose {chosen}, and there are {len(sources)} datasets")
+                continue
+            element = next(alive[chosen], None)
+            if element is not None:
+                yield element
+            elif self.stops:
+                return
+            else:
+                del alive[chosen]
+                if not alive:
+                    return
+
+    def _choices(self, alive: dict[int, Any], bindings: Bindings) -> Iterator[int]:
+        if self.choice is not None:
+            for element in self.choice.iterate(bindings):
+                yield int(element[0])
+            return
+        draw = self.stream.begin(bindings)
+        while True:
+            left = [i for i in alive if self.weights[i] > 0]
+            if not left:
+                return
+            limits = np.cumsum(self.weights[left])
+            yield left[min(int(np.searchsorted(limits, draw.unit() * limits[-1], "right")), len(left) - 1)]
+
+
+__all__ = ["Concatenate", "Interleave", "Sample", "Zip"]

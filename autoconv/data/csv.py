@@ -1,0 +1,171 @@
+"""Datasets of CSV files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+import numpy as np
+
+from autoconv.data.elements import map_specs
+from autoconv.data.files import FileNode, text
+from autoconv.data.nodes import Element
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64, string
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.shape import TensorSpec
+
+_GUESSES = (int32, int64, float32, float64, string)
+
+
+class Csv(FileNode):
+    """One tuple of scalars a record, or a dict of them where there are `names`.
+
+    `defaults` has for each column a dtype, of which a value has to be there, or what an empty field stands for.
+    """
+
+    name = "csv"
+
+    def __init__(
+        self,
+        filenames: Any,
+        defaults: Sequence[Any],
+        compression_type: str | None = None,
+        header: bool = False,
+        delimiter: str = ",",
+        quotes: bool = True,
+        missing: str = "",
+        columns: Sequence[int] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self.columns = None if columns is None else [int(c) for c in columns]
+        if not len(defaults):
+            raise ValueError("record_defaults has one dtype or default value for each column, found none")
+        if self.columns is not None and len(self.columns) != len(defaults):
+            raise ValueError(f"select_cols has {len(self.columns)} columns and record_defaults {len(defaults)}")
+        if len(delimiter) != 1:
+            raise ValueError(f"field_delim is a single character, found {delimiter!r}")
+        self.dtypes, self.defaults = (list(x) for x in zip(*map(_default, defaults), strict=True))
+        self.header, self.delimiter, self.quotes, self.missing = header, delimiter, quotes, missing
+        specs: Any = tuple(TensorSpec((), dtype) for dtype in self.dtypes)
+        if names is not None:
+            specs = dict(zip(names, specs, strict=True))
+            order = sorted(range(len(names)), key=lambda i: names[i])  # leaves of dicts go by sorted key
+        else:
+            order = list(range(len(specs)))
+        self.order = order
+        super().__init__(filenames, map_specs(lambda spec: spec, specs), compression_type)
+
+    def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
+        # latin-1 keeps every byte as it is: the fields are encoded back below
+        lines = io.TextIOWrapper(file, "latin-1", newline="")
+        for place, record in records(lines, self.delimiter, self.quotes, path, self.header):
+            fields = record
+            if self.columns is not None:
+                if max(self.columns) >= len(record):
+                    raise InvalidArgumentError(
+                        f"{place}: Expect at least {max(self.columns) + 1} fields but have {len(record)} in record"
+                    )
+                fields = [record[column] for column in self.columns]
+            elif len(record) != len(self.dtypes):
+                raise InvalidArgumentError(
+                    f"{place}: Expect {len(self.dtypes)} fields but have {len(record)} in record"
+                )
+            values = [self._value(i, field, place) for i, field in enumerate(fields)]
+            yield [values[i] for i in self.order]
+
+    def _value(self, position: int, field: str, place: str) -> Any:
+        dtype, default = self.dtypes[position], self.defaults[position]
+        if field in ("", self.missing):
+            if default is None:
+                raise InvalidArgumentError(f"{place}: Field {position} is required but missing in record!")
+            return default
+        if dtype.is_string:
+            return text(field.encode("latin-1"))
+        try:
+            return _number(field, dtype)
+        except (ValueError, OverflowError):
+            raise InvalidArgumentError(
+                f"{place}: Field {position} in record is not a valid {dtype.name}: {field}"
+            ) from None
+
+
+def records(lines: Any, delimiter: str, quotes: bool, path: str, header: bool) -> Iterator[tuple[str, list[str]]]:
+    """(file:line, fields) for each record that is not empty."""
+    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
+    while True:
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InvalidArgumentError(f"{path}:{reader.line_num}: {error}") from None
+        if header:
+            header = False
+        elif record:
+            yield f"{path}:{reader.line_num}", record
+
+
+def column_names(path: str, delimiter: str) -> list[str]:
+    """The names in the first line of a file."""
+    with open(path, encoding="utf-8", newline="") as file:
+        names = next(csv.reader(file, delimiter=delimiter), [])
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"the first line of {path} has to name every column once, found {names}")
+    return names
+
+
+def guessed(path: str, delimiter: str, columns: Sequence[int], header: bool, rows: int = 100) -> list[DType]:
+    """For each column the narrowest dtype that its first values are of."""
+    found = [0] * len(columns)
+    with open(path, encoding="latin-1", newline="") as file:
+        for number, (_, record) in enumerate(records(file, delimiter, True, path, header)):
+            if number == rows:
+                break
+            for i, column in enumerate(columns):
+                field = record[column] if column < len(record) else ""
+                while field and not _is(field, _GUESSES[found[i]]):
+                    found[i] += 1
+    return [_GUESSES[i] for i in found]
+
+
+def _is(field: str, dtype: DType) -> bool:
+    try:
+        value = None if dtype.is_string else _number(field, dtype)
+    except (ValueError, OverflowError):
+        return False
+    # More digits than float32 holds make a column one of float64, as in TensorFlow.
+    return dtype is not float32 or value is None or bool(np.isfinite(value))
+
+
+def _number(field: str, dtype: DType) -> Any:
+    if "_" in field:
+        raise ValueError("Python's own way to write numbers")
+    if dtype.is_bool:
+        return np.bool_({"true": True, "false": False}[field.strip().lower()])
+    if dtype.is_integer:
+        value = int(field)
+        if not int(dtype.min) <= value <= int(dtype.max):
+            raise OverflowError(field)
+        return dtype.numpy.type(value)
+    with np.errstate(over="ignore"):
+        return dtype.numpy.type(float(field))
+
+
+def _default(entry: Any) -> tuple[DType, Any]:
+    """(dtype, default) of a column; None for one whose fields have to be there."""
+    if isinstance(entry, (DType, type, str)):
+        try:
+            return as_dtype(entry), None
+        except TypeError:
+            pass
+    tensor = convert_to_tensor(entry)
+    values = np.ravel(np.asarray(tensor))
+    if len(values) > 1:
+        raise ValueError(f"each column has one default, found {entry!r}")
+    if not len(values):
+        return tensor.dtype, None
+    return tensor.dtype, text(values[0]) if tensor.dtype.is_string else values[0]

@@ -1,0 +1,443 @@
+"""Dataset: a description of where elements come from, gone over as often as one likes."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autoconv.data import batching, combining, files, shuffling, sources, transforms
+from autoconv.data.elements import components, element_type, rebuild, state
+from autoconv.data.functions import ElementFunction
+from autoconv.data.iterators import Iterator, IteratorSpec, as_numpy
+from autoconv.data.nodes import NOTHING, Bound, Nested, Node
+from autoconv.data.pairing import PAIRING
+from autoconv.data.stored import FileCache
+from autoconv.graph.dtypes import as_dtype, int64
+from autoconv.graph.graph import Value
+from autoconv.graph.types import IterableType
+from autoconv.operators.calls import call
+from autoconv.operators.loops import for_stmt
+from autoconv.operators.streams import Stream
+from autoconv.runtime.convert import constant
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.recording import Region, current_region
+from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.structure import flatten, pack
+from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tracebacks import presented, presented_methods
+
+
+class DatasetSpec(IteratorSpec):
+    """What a dataset gives: the key of functions that take one, and what stands in an element_spec for a dataset."""
+
+    __slots__ = ()
+
+    @property
+    def type(self) -> IterableType:  # type: ignore[override]
+        return IterableType(element_type(self.element_spec))
+
+    def __call__(self, value: Any) -> Dataset:  # type: ignore[override]
+        """The dataset for a value of a graph, or for one that a graph has given out."""
+        return Dataset(Nested(self.element_spec, value))
+
+
+@presented_methods
+class Dataset:
+    """Elements, one after the other: tensors, or structures (tuples, dicts, named tuples) of tensors of known kinds.
+
+    Make one with `from_tensor_slices`, `range`, `from_generator` and the like; each method makes a new one. Functions
+    of elements are traced once, like those of `autoconv.function`: a tuple comes as several arguments. A loop over a
+    dataset in a converted function is part of its graph.
+    """
+
+    def __init__(self, node: Node) -> None:
+        if not isinstance(node, Node):
+            raise TypeError("Dataset is made by Dataset.from_tensor_slices(…), Dataset.range(…) and the like")
+        self.node = node
+        self._bound = Bound(node)
+
+    # ---- where elements come from
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+        """One element: the structure itself."""
+        return Dataset(sources.Tensors(tensors))
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+        """The rows of a tensor, or of tensors of one length in a structure. Arrays mapped into memory stay there.
+
+        Raises ValueError for scalars and for tensors of several lengths.
+        """
+        return Dataset(sources.Slices(tensors))
+
+    @staticmethod
+    def range(*args: Any, output_type: Any = int64, name: str | None = None) -> Dataset:
+        """range(stop), range(start, stop) or range(start, stop, step), of int64 by default."""
+        return Dataset(sources.Range(args, as_dtype(output_type)))
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Sequence[Any] | None = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What `generator(*args)` yields, anew for each pass; `args` come as arrays.
+
+        `output_signature` is a structure of TensorSpecs. While the dataset is gone over, raises TypeError for a value
+        that does not fit it, and what the generator raises.
+        """
+        if not callable(generator):
+            raise TypeError(f"`generator` must be a Python callable, found {generator!r}. Give the function itself.")
+        spec = sources.signature_of(output_signature, output_types, output_shapes)
+        return Dataset(sources.Generated(generator, spec, tuple(args or ())))
+
+    @staticmethod
+    def from_npy(path: Any, mmap_mode: str | None = "r") -> Dataset:
+        """The rows of the array in a .npy file, which is mapped into memory rather than read."""
+        return Dataset(sources.Slices(sources.rows_of_file(path, mmap_mode)))
+
+    @staticmethod
+    def from_npz(path: Any) -> Dataset:
+        """The rows of the arrays in a .npz file, in a dict by their names."""
+        return Dataset(sources.Slices(sources.rows_of_file(path, None)))
+
+    @staticmethod
+    def list_files(
+        file_pattern: Any, shuffle: bool | None = None, seed: int | None = None, name: str | None = None
+    ) -> Dataset:
+        """The files that one or more patterns match, in random order unless `shuffle` is False.
+
+        Raises InvalidArgumentError where there are none.
+        """
+        found = files.matching(file_pattern)
+        names = Dataset(sources.Slices(np.array([path.encode() for path in found], object)))
+        return names if shuffle is False else names.shuffle(len(found), seed=seed)
+
+    @staticmethod
+    def random(
+        seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+    ) -> Dataset:
+        """Random int64 numbers from 0 to 2**32 - 1, without an end."""
+        return Dataset(shuffling.RandomNumbers(seed, bool(rerandomize_each_iteration)))
+
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+        """Elements of several datasets side by side, in the structure in which the datasets are given."""
+        given = datasets if datasets is not None else args[0] if len(args) == 1 else args
+        leaves, template = flatten(given)
+        if template is None:
+            leaves, template = flatten((given,))
+        return Dataset(combining.Zip([_node(leaf, "zip") for leaf in leaves], template))
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets: Sequence[Dataset],
+        weights: Any = None,
+        seed: int | None = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """At every step the next element of one of the datasets, drawn with these weights."""
+        nodes = [_node(dataset, "sample_from_datasets") for dataset in datasets]
+        if not nodes:
+            raise ValueError("sample_from_datasets takes one or more datasets, found none")
+        return Dataset(combining.Sample(nodes, weights, seed, stop_on_empty_dataset))
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = True
+    ) -> Dataset:
+        """The next element of the dataset that `choice_dataset` names by its position, for each of its elements."""
+        nodes = [_node(dataset, "choose_from_datasets") for dataset in datasets]
+        choice = _node(choice_dataset, "choose_from_datasets")
+        return Dataset(combining.Sample(nodes, None, 0, stop_on_empty_dataset, choice))
+
+    # ---- from one dataset to another
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """map_func(element) for every element, computed by `num_parallel_calls` threads.
+
+        The order is that of the elements unless `deterministic` is False. `map_func` may change a dict it is given.
+        """
+        return Dataset(transforms.Map(self.node, map_func, num_parallel_calls, deterministic))
+
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements for which predicate(element), a bool scalar, holds."""
+        return Dataset(transforms.Filter(self.node, predicate))
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements before the first for which predicate(element) does not hold."""
+        return Dataset(transforms.Filter(self.node, predicate, ends=True))
+
+    def batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Consecutive elements stacked. Raises InvalidArgumentError for elements of several shapes."""
+        return Dataset(batching.Batch(self.node, batch_size, drop_remainder))
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """As `batch`, of elements filled up to `padded_shapes`, by default to the largest of the batch."""
+        return Dataset(batching.PaddedBatch(self.node, batch_size, padded_shapes, padding_values, drop_remainder))
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """The rows of every element."""
+        return Dataset(batching.Unbatch(self.node))
+
+    def shuffle(
+        self,
+        buffer_size: Any,
+        seed: int | None = None,
+        reshuffle_each_iteration: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements in random order, each drawn from a buffer of `buffer_size`.
+
+        With a seed (this one, or the global one) the order is the same on every run of the program; each pass has
+        another unless `reshuffle_each_iteration` is False.
+        """
+        return Dataset(shuffling.Shuffle(self.node, buffer_size, seed, reshuffle_each_iteration is not False))
+
+    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+        """The dataset `count` times over; without an end for None and -1."""
+        return Dataset(transforms.Repeat(self.node, count))
+
+    def take(self, count: Any, name: str | None = None) -> Dataset:
+        """The first `count` elements; all for -1."""
+        return Dataset(transforms.Take(self.node, count))
+
+    def skip(self, count: Any, name: str | None = None) -> Dataset:
+        """All but the first `count` elements; none for -1."""
+        return Dataset(transforms.Skip(self.node, count))
+
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+        """Every `num_shards`-th element, from the one numbered `index`."""
+        return Dataset(transforms.Shard(self.node, num_shards, index))
+
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+        """(position, element) with int64 positions."""
+        return Dataset(transforms.Enumerate(self.node, start))
+
+    def window(
+        self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False, name: str | None = None
+    ) -> Dataset:
+        """Datasets of `size` elements each, `stride` apart; each begins `shift` (by default `size`) after the last.
+
+        Of elements that are structures, the structure of datasets.
+        """
+        return Dataset(transforms.Window(self.node, size, shift, stride, drop_remainder, DatasetSpec))
+
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements of the datasets map_func(element), one dataset after the other."""
+        return Dataset(combining.Interleave(self.node, map_func, 1, 1, None, "flat_map"))
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: Any = None,
+        block_length: Any = 1,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements of the datasets map_func(element): `block_length` of one, then of the next, in turns between
+        `cycle_length` of them (10 by default), which threads compute ahead with `num_parallel_calls`."""
+        cycle = 10 if cycle_length in (None, transforms.AUTOTUNE) else cycle_length
+        return Dataset(combining.Interleave(self.node, map_func, cycle, block_length, num_parallel_calls, "interleave"))
+
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+        """The same elements, of which a thread of its own computes `buffer_size` ahead."""
+        return Dataset(transforms.Prefetch(self.node, buffer_size))
+
+    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
+        """The same elements, kept in memory or in a file after the first pass that goes to the end.
+
+        While it is gone over, raises DataLossError for a file that is damaged or holds other elements.
+        """
+        return Dataset(FileCache(self.node, filename) if filename else transforms.Cache(self.node))
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """These elements, then those of another dataset of the same kind; raises TypeError for another kind."""
+        return Dataset(combining.Concatenate(self.node, _node(dataset, "concatenate")))
+
+    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The outputs of `state, output = scan_func(state, element)`, from `initial_state` on."""
+        leaves, template = components(initial_state)
+        spec = pack(template, [TensorSpec.from_type(leaf.type) for leaf in leaves])
+        return Dataset(transforms.Scan(self.node, leaves, spec, scan_func))
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """The elements, single tensors, without repetitions."""
+        return Dataset(transforms.Unique(self.node))
+
+    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
+        """transformation_func(self), which has to be a dataset."""
+        found = transformation_func(self)
+        _node(found, "apply")
+        return found
+
+    def with_options(self, options: Any, name: str | None = None) -> Dataset:
+        """The same dataset: options change nothing here."""
+        return self
+
+    # ---- what becomes of the elements
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
+        """The last `state = reduce_func(state, element)`, from `initial_state` on."""
+        if current_region() is not None:
+            return _reduced(self, initial_state, reduce_func)
+
+        def run(dataset: Any) -> Any:
+            return _reduced(dataset, initial_state, reduce_func)
+
+        function = ElementFunction(run, self.__autoconv_spec__(), "reduce")
+        return rebuild(function.spec, function.runner(NOTHING)([self._bound]))
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element; raises ValueError where there are none or more."""
+        found = list(_first(self._bound, 2))
+        if len(found) != 1:
+            raise ValueError(f"get_single_element takes a dataset of one element, found {'more' if found else 'none'}")
+        return rebuild(self.node.spec, found[0])
+
+    def as_numpy_iterator(self) -> Any:
+        """A Python iterator over the elements as NumPy's arrays and scalars."""
+        if current_region() is not None:
+            raise RuntimeError("as_numpy_iterator() is not supported while tracing functions: loop over the dataset")
+        return _numpy_iterator(self)
+
+    def cardinality(self, name: str | None = None) -> Tensor:
+        """How many elements there are, an int64 scalar: -1 for infinitely many, -2 where that is not known."""
+        if current_region() is None:
+            return constant(self._bound.count(), int64)
+        return apply("iterable_count", self)
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element's tensors, in its structure."""
+        return self.node.spec
+
+    def options(self) -> Any:
+        return None
+
+    @presented
+    def __iter__(self) -> Iterator:
+        if current_region() is not None:
+            return Iterator(self.__autoconv_stream__().value, self.node.spec)
+        return Iterator(self._bound.make_iterator(), self.node.spec)
+
+    @presented
+    def __len__(self) -> int:
+        if self.node.symbols:
+            raise TypeError("the length of this dataset is known only when the graph runs: call dataset.cardinality()")
+        return self._bound.length()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __deepcopy__(self, memo: Any) -> Dataset:
+        return self  # nothing of it changes
+
+    def __repr__(self) -> str:
+        return f"<autoconv.data.Dataset {self.node.name} element_spec={self.node.spec}>"
+
+    # ---- how tracing meets it
+
+    __autoconv_builtins__: ClassVar[dict[Any, Callable[..., Any]]] = {}
+
+    def __autoconv_spec__(self) -> DatasetSpec:
+        return DatasetSpec(self.node.spec)
+
+    def __autoconv_wrap__(self) -> DatasetSpec:
+        return DatasetSpec(self.node.spec)
+
+    @property
+    def __autoconv_graph_type__(self) -> IterableType:
+        return self.__autoconv_spec__().type
+
+    def __autoconv_run_value__(self) -> Bound:
+        return self._bound
+
+    def __autoconv_resource__(self, region: Region) -> Value:
+        type_ = self.__autoconv_spec__().type
+        if not self.node.symbols:
+            return region.trace.capture(self._bound, type_, "dataset")
+        if isinstance(self.node, Nested) and isinstance(self.node.value, Value):
+            return self.node.value
+        found: Value = apply("iterable_make", *self.node.symbols, source=self.node, type=type_)
+        return found
+
+    def __autoconv_graph_value__(self) -> Value:
+        region = current_region()
+        assert region is not None
+        return self.__autoconv_resource__(region)
+
+    def __autoconv_stream__(self) -> Stream:
+        """A new iterator over the dataset, in the graph."""
+        return Stream(apply("iterator_make", self), lambda leaves: rebuild(self.node.spec, leaves))
+
+
+def _reduced(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
+    def step(element: Any, before: Any) -> tuple[Any]:
+        return (call(function)(before, element),)
+
+    (result,) = for_stmt(dataset, step, (state(initial),), ("state",))
+    return result
+
+
+def _length(dataset: Dataset) -> Any:
+    if dataset.node.symbols:
+        return apply("iterable_length", dataset)
+    return len(dataset)
+
+
+Dataset.__autoconv_builtins__.update({builtins.len: _length, builtins.iter: builtins.iter, **PAIRING})
+
+
+def _first(bound: Bound, count: int) -> Any:
+    elements = bound.iterate()
+    for _, element in builtins.zip(range(count), elements, strict=False):
+        yield element
+
+
+def _numpy_iterator(dataset: Dataset) -> Any:
+    iterator = dataset._bound.make_iterator()
+    try:
+        while iterator.advance():
+            yield as_numpy(dataset.node.spec, iterator.current())
+    finally:
+        iterator.close()
+
+
+def _node(dataset: Any, what: str) -> Node:
+    node = getattr(dataset, "node", None)
+    if not isinstance(node, Node):
+        raise TypeError(f"{what} takes datasets, found {type(dataset).__name__}: {dataset!r}")
+    return node

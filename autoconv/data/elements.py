@@ -1,0 +1,126 @@
+"""Elements of datasets: structures of tensors (and of datasets), the specs that describe them, and back again.
+
+Between its parts a dataset passes elements as lists of leaves: arrays, and for datasets inside of elements what gives
+their iterators. A list in an element is one tensor, as in TensorFlow; tuples, dicts and named tuples are structures.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.types import TupleType, Type, join_shapes
+from autoconv.runtime.convert import convert_to_tensor, is_tensor
+from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.structure import Template, flatten, is_structure, pack
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+
+
+def components(structure: Any) -> tuple[list[Any], Template | None]:
+    """The tensors and datasets of a structure, and how it is built; raises TypeError for what is neither."""
+    leaves, template = flatten(_delisted(structure))
+    return [_component(leaf) for leaf in leaves], template
+
+
+def state(structure: Any) -> Any:
+    """A structure that a loop carries: Python's numbers stay, which take the dtype of what they meet; all else becomes
+    tensors."""
+    leaves, template = flatten(_delisted(structure))
+    return pack(template, [x if isinstance(x, (bool, int, float)) else _component(x) for x in leaves])
+
+
+def spec_of(leaf: Any) -> Any:
+    """The spec of one component: a TensorSpec, or what a dataset says of itself."""
+    if hasattr(type(leaf), "__autoconv_spec__"):
+        return leaf.__autoconv_spec__()
+    return TensorSpec.from_type(leaf.type)
+
+
+def spec_leaves(spec: Any) -> list[Any]:
+    """The specs of the leaves of an element, in order."""
+    return flatten(spec)[0]
+
+
+def element_type(spec: Any) -> TupleType:
+    """The type in a graph of elements of that spec."""
+    return TupleType(tuple(leaf_type(leaf) for leaf in spec_leaves(spec)))
+
+
+def leaf_type(spec: Any) -> Type:
+    type_: Type = spec.type
+    return type_
+
+
+def rebuild(spec: Any, leaves: Sequence[Any]) -> Any:
+    """The element as users see it: tensors (symbolic ones for values of a graph) and datasets in their structure."""
+    specs, template = flatten(spec)
+    return pack(template, [_leaf(one, value) for one, value in zip(specs, leaves, strict=True)])
+
+
+def map_specs(function: Callable[[Any], Any], spec: Any) -> Any:
+    """The structure of specs with `function` applied to each."""
+    specs, template = flatten(spec)
+    return pack(template, [function(one) for one in specs])
+
+
+def joined_specs(first: Any, second: Any) -> Any:
+    """The spec of elements of either; raises TypeError where they have another structure or other dtypes."""
+    (one, template), (two, other) = flatten(first), flatten(second)
+    if template != other or any(type(a) is not type(b) or not _same_kind(a, b) for a, b in zip(one, two, strict=True)):
+        raise TypeError(f"the elements of two datasets have to be of one kind; found {first} and {second}")
+    return pack(template, [_joined(a, b) for a, b in zip(one, two, strict=True)])
+
+
+def _same_kind(a: Any, b: Any) -> bool:
+    return a.dtype is b.dtype if isinstance(a, TensorSpec) else bool(a == b)
+
+
+def _joined(a: Any, b: Any) -> Any:
+    return TensorSpec(join_shapes(a.type.shape, b.type.shape), a.dtype) if isinstance(a, TensorSpec) else a
+
+
+def _leaf(spec: Any, value: Any) -> Any:
+    if not isinstance(spec, TensorSpec):
+        return spec(value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return EagerTensor(value)
+    return value if isinstance(value, SymbolicTensor) else SymbolicTensor(value)
+
+
+def _delisted(structure: Any) -> Any:
+    """The structure with each list made a tensor."""
+    if isinstance(structure, list):
+        return convert_to_tensor(structure)
+    if not is_structure(structure):
+        return structure
+    if isinstance(structure, dict):
+        return type(structure)((key, _delisted(value)) for key, value in structure.items())
+    if isinstance(structure, tuple):
+        parts = [_delisted(part) for part in structure]
+        return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
+    held = {field.name: _delisted(getattr(structure, field.name)) for field in dataclasses.fields(structure)}
+    return type(structure)(**held)
+
+
+def _component(leaf: Any) -> Any:
+    if hasattr(type(leaf), "__autoconv_spec__"):
+        return leaf
+    if leaf is None:
+        raise TypeError("an element of a dataset is made of tensors; found None")
+    if isinstance(leaf, np.ndarray) and not is_mapped(leaf):
+        leaf = leaf.copy()  # what happens to the array later is not the dataset's business
+    if not is_tensor(leaf) and type(leaf).__module__ not in ("builtins", "numpy"):
+        leaf = np.asarray(leaf) if hasattr(type(leaf), "__array__") else leaf
+    return convert_to_tensor(leaf)
+
+
+def is_mapped(array: Any) -> bool:
+    """Whether the array, or what it is a view of, is a file mapped into memory."""
+    while array is not None:
+        if isinstance(array, np.memmap):
+            return True
+        array = getattr(array, "base", None)
+    return False

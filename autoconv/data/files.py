@@ -1,0 +1,161 @@
+"""Datasets of files: lines of text, records, files of arrays, lists of files."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+import numpy as np
+
+from autoconv.data.nodes import Bindings, Element, Node
+from autoconv.data.sources import Slices
+from autoconv.errors import DataLossError, InvalidArgumentError, NotFoundError
+from autoconv.graph.dtypes import string
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.shape import TensorSpec
+
+
+class FileNode(Node):
+    """What is read of files, one after the other: their names are strings, tensors of strings, or a dataset of them."""
+
+    name = "files"
+
+    def __init__(self, filenames: Any, spec: Any, compression_type: str | None) -> None:
+        if compression_type not in (None, "", "GZIP", "ZLIB"):
+            raise ValueError(f"compression_type is one of '', 'GZIP' and 'ZLIB', found {compression_type!r}")
+        node = getattr(filenames, "node", None)
+        self.compression = compression_type
+        self.files = node if isinstance(node, Node) else _names(filenames)
+        super().__init__(spec, [self.files])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        for element in self.files.iterate(bindings):
+            for name in np.ravel(np.asarray(element[0], object)):
+                path = os.fsdecode(name)
+                with self.opened(path) as file:
+                    yield from self.read(file, path)
+
+    def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
+        raise NotImplementedError
+
+    def opened(self, path: str) -> IO[bytes]:
+        try:
+            file = open(path, "rb")  # noqa: SIM115 who reads it closes it
+        except FileNotFoundError:
+            raise NotFoundError(f"{path}; No such file or directory") from None
+        except IsADirectoryError:
+            raise InvalidArgumentError(f"{path} is a folder. Dataset.list_files gives the files in it.") from None
+        if self.compression == "GZIP":
+            return _Closing(gzip.GzipFile(fileobj=file), file)
+        if self.compression == "ZLIB":
+            with file:
+                return io.BytesIO(zlib.decompress(file.read()))
+        return file
+
+
+class TextLines(FileNode):
+    """The lines of text files, as bytes without the ends of lines."""
+
+    name = "text_lines"
+
+    def __init__(self, filenames: Any, compression_type: str | None = None) -> None:
+        super().__init__(filenames, TensorSpec((), string), compression_type)
+
+    def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
+        for line in file:
+            yield [text(line.removesuffix(b"\n").removesuffix(b"\r"))]
+
+
+class Records(FileNode):
+    """The records of TFRecord files, as bytes.
+
+    A record is its length (8 bytes, little endian), a checksum of that, the data, and a checksum of the data: CRC-32C,
+    rotated right by 15 bits and a constant added.
+    """
+
+    name = "records"
+
+    def __init__(self, filenames: Any, compression_type: str | None = None) -> None:
+        super().__init__(filenames, TensorSpec((), string), compression_type)
+
+    def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
+        start = 0
+        while head := file.read(12):
+            if len(head) < 12 or masked_checksum(head[:8]) != struct.unpack("<I", head[8:])[0]:
+                raise DataLossError(f"corrupted record at {start} in {path}: this is no file of TFRecords")
+            (length,) = struct.unpack("<Q", head[:8])
+            data, tail = file.read(length), file.read(4)
+            if len(data) < length or len(tail) < 4:
+                raise DataLossError(f"truncated record at {start} in {path}")
+            if masked_checksum(data) != struct.unpack("<I", tail)[0]:
+                raise DataLossError(f"corrupted record at {start} in {path}")
+            yield [text(data)]
+            start += 16 + length
+
+
+def matching(pattern: Any) -> list[str]:
+    """The files that one or more glob patterns match, sorted; raises InvalidArgumentError where there are none."""
+    patterns = [os.fsdecode(p) for p in np.ravel(np.asarray(_plain(pattern), object))]
+    found = sorted({path for one in patterns for path in glob.glob(one)})
+    if not found:
+        raise InvalidArgumentError(f"No files matched pattern: {', '.join(patterns)}")
+    return found
+
+
+def text(value: bytes) -> Any:
+    """A string scalar as an array."""
+    found = np.empty((), object)
+    found[()] = value
+    return found
+
+
+def masked_checksum(data: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = (crc >> 8) ^ _TABLE[(crc ^ byte) & 0xFF]
+    crc ^= 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def _table() -> Sequence[int]:
+    """CRC-32C (Castagnoli), reflected: the polynomial is 0x82F63B78."""
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+_TABLE = _table()
+
+
+def _names(filenames: Any) -> Slices:
+    names = convert_to_tensor(_plain(filenames))
+    if not names.dtype.is_string:
+        raise TypeError(f"`filenames` must be names of files, found {filenames!r}")
+    return Slices(names if names.type.shape else [names])
+
+
+def _plain(names: Any) -> Any:
+    if isinstance(names, os.PathLike):
+        return os.fspath(names)
+    return [_plain(name) for name in names] if isinstance(names, (list, tuple)) else names
+
+
+class _Closing(io.BufferedReader):
+    """A reader that closes the file under it too."""
+
+    def __init__(self, reader: Any, file: IO[bytes]) -> None:
+        super().__init__(reader)
+        self._file = file
+
+    def close(self) -> None:
+        super().close()
+        self._file.close()

@@ -1,0 +1,120 @@
+"""Functions of elements, traced once: what `map`, `filter` and the others apply to every element."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends import BACKENDS
+from autoconv.config import SETTINGS
+from autoconv.data.elements import components, leaf_type, rebuild, spec_leaves, spec_of
+from autoconv.data.nodes import Bindings, Run
+from autoconv.errors import StagingError
+from autoconv.operators.calls import call
+from autoconv.operators.layout import Variant
+from autoconv.operators.staging import unify_captures
+from autoconv.optimise import optimise
+from autoconv.runtime.dispatch import graph_value
+from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region, new_trace, recording, subregion
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import flatten, pack
+from autoconv.tracing.trace import LOCK
+
+
+class ElementFunction:
+    """A graph from the leaves of an element to those of a result, and what it reads from around it.
+
+    `spec` describes the result. `values` are what it reads: tensors, storages of variables, values of the graph in
+    which the dataset is being made. Raises what the function raises while it is traced, and TypeError for results that
+    are not made of tensors.
+    """
+
+    def __init__(self, function: Callable[..., Any], spec: Any, name: str) -> None:
+        outer = current_region()
+        if outer is not None and outer.contract == COMPILE:
+            raise StagingError("a dataset is made, which `compile` leaves to Python", current_place())
+        self.name = name
+        region = new_trace(name, FUNCTION).root if outer is None else subregion(outer, name)
+        if outer is None:
+            region.trace.on_create = _refuse_variable
+        self.spec = trace_function(function, spec, region, name)
+        if outer is None:
+            self.values = [obj for obj, _ in region.trace.captures.values()]
+        else:
+            self.values = list(unify_captures([region], len(spec_leaves(spec))))
+        self._graph = optimise(region.graph, contract=FUNCTION)
+
+    @functools.cached_property
+    def _compiled(self) -> Callable[[Sequence[Any]], list[Any]]:
+        """Made when it is first needed: many datasets are only described."""
+        return BACKENDS[SETTINGS.backend](self._graph)
+
+    def runner(self, bindings: Bindings) -> Run:
+        """The function of leaves, for one run."""
+        captured = [bindings.of(value) for value in self.values]
+        compiled = self._compiled
+        return lambda leaves: compiled([*map(_array, leaves), *captured])
+
+
+def trace_function(function: Callable[..., Any], spec: Any, region: Region, name: str) -> Any:
+    """Records the function into the region, for an element of that spec; the spec of what it gives."""
+    parameters = [region.graph.add_parameter(leaf_type(leaf), "args") for leaf in spec_leaves(spec)]
+    with LOCK, recording(region):
+        element = rebuild(spec, parameters)
+        # A tuple is several arguments, as in TensorFlow; a named tuple is one.
+        arguments = element if type(element) is tuple else (element,)
+        _check_arity(function, arguments, spec, name)
+        result = call(function)(*arguments)
+        leaves, template = _result(result, function, name)
+        region.graph.outputs = [region.lift(graph_value(region, leaf)) for leaf in leaves]
+        return pack(template, [spec_of(leaf) for leaf in leaves])
+
+
+def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # a function without a signature says itself what it takes
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise TypeError(
+            f"the function of `{name}` is given {len(arguments)} argument{'s' * (len(arguments) != 1)}, for elements "
+            f"{spec}; {_name(function)}{signature} does not take them: {error}"
+        ) from None
+
+
+def _result(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
+    for leaf in flatten(result)[0]:
+        if leaf is None or type(leaf) is Variant:
+            found = "None" if leaf is None else "values of more than one kind, depending on a tensor"
+            raise TypeError(
+                f"the function of `{name}` has to give tensors on every path; {_name(function)} gives {found}. "
+                "Return the element, or a structure of tensors."
+            )
+    try:
+        return components(result)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"the function of `{name}` has to give tensors, or tuples and dicts of them; "
+            f"{_name(function)} gives {type(result).__name__}: {error}"
+        ) from None
+
+
+def _array(leaf: Any) -> Any:
+    return np.asarray(leaf) if isinstance(leaf, np.generic) else leaf
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__qualname__", None) or repr(function)
+
+
+def _refuse_variable(variable: Any) -> None:
+    raise ValueError(
+        f"{variable!r} is created in the function of a dataset, which is traced once and run for every element. "
+        "Create the variable before, and use it inside."
+    )

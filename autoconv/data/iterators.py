@@ -1,0 +1,154 @@
+"""Iterators over datasets: eagerly Python's own, in a function values of the graph that go on where they were."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from autoconv.data.elements import element_type, rebuild
+from autoconv.data.nodes import RunningIterator
+from autoconv.errors import OperatorNotAllowedInGraphError
+from autoconv.graph.graph import Value
+from autoconv.graph.types import IteratorType
+from autoconv.operators.conditionals import if_exp
+from autoconv.operators.streams import Stream, stream_of
+from autoconv.runtime.recording import Region, current_region
+from autoconv.runtime.structure import flatten, pack
+from autoconv.runtime.tensor import EagerTensor
+from autoconv.runtime.tracebacks import present
+
+
+class IteratorSpec:
+    """What an iterator gives: the key of functions that take one."""
+
+    __slots__ = ("element_spec",)
+
+    def __init__(self, element_spec: Any) -> None:
+        self.element_spec = element_spec
+
+    @property
+    def type(self) -> IteratorType:
+        return IteratorType(element_type(self.element_spec))
+
+    def __call__(self, value: Any) -> Iterator:
+        """The iterator for a value of a graph, or for one that a graph has given out."""
+        return Iterator(value, self.element_spec)
+
+    def __autoconv_spec__(self) -> IteratorSpec:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and key_of(self.element_spec) == key_of(other.element_spec)  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), key_of(self.element_spec)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.element_spec!r},)"
+
+
+class Iterator:
+    """Goes over a dataset once. `next` raises StopIteration at the end, in a graph EndOfSequenceError (an
+    OutOfRangeError that is a StopIteration as well)."""
+
+    def __init__(self, value: RunningIterator | Value, element_spec: Any) -> None:
+        self._value = value
+        self._spec = element_spec
+
+    @property
+    def element_spec(self) -> Any:
+        return self._spec
+
+    def get_next(self) -> Any:
+        """The next element; raises EndOfSequenceError, an OutOfRangeError, at the end."""
+        if current_region() is not None:
+            return self.__autoconv_stream__().take()
+        assert isinstance(self._value, RunningIterator)
+        try:
+            return rebuild(self._spec, self._value.take())
+        except BaseException as error:
+            present(error)
+            raise
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        if current_region() is not None:
+            raise OperatorNotAllowedInGraphError(
+                "Iterating over a dataset in a graph is not allowed where the code is not converted: nobody knows how "
+                "many elements there are. Write a for statement in a converted function, or iterator.get_next()."
+            )
+        assert isinstance(self._value, RunningIterator)
+        try:
+            more = self._value.advance()
+        except BaseException as error:
+            present(error)
+            raise
+        if not more:
+            raise StopIteration
+        return rebuild(self._spec, self._value.current())
+
+    def close(self) -> None:
+        """Ends the iterator, and the threads that work for it, before its end."""
+        if isinstance(self._value, RunningIterator):
+            self._value.close()
+
+    def __repr__(self) -> str:
+        return f"<autoconv.data.Iterator element_spec={self._spec}>"
+
+    # ---- how tracing meets it
+
+    __autoconv_builtins__: ClassVar[dict[Any, Callable[..., Any]]] = {}
+
+    def __autoconv_spec__(self) -> IteratorSpec:
+        return IteratorSpec(self._spec)
+
+    @property
+    def __autoconv_graph_type__(self) -> IteratorType:
+        return IteratorSpec(self._spec).type
+
+    def __autoconv_run_value__(self) -> Any:
+        return self._value
+
+    def __autoconv_resource__(self, region: Region) -> Value:
+        if isinstance(self._value, Value):
+            return self._value
+        return region.trace.capture(self._value, IteratorSpec(self._spec).type, "iterator")
+
+    def __autoconv_graph_value__(self) -> Value:
+        region = current_region()
+        assert region is not None
+        return self.__autoconv_resource__(region)
+
+    def __autoconv_wrap__(self) -> IteratorSpec:
+        return IteratorSpec(self._spec)
+
+    def __autoconv_stream__(self) -> Stream:
+        return Stream(self.__autoconv_graph_value__(), lambda leaves: rebuild(self._spec, leaves))
+
+
+def _next(iterator: Any, *default: Any) -> Any:
+    """next(iterator) in a graph."""
+    stream = stream_of(iterator)
+    return if_exp(stream.advance(), stream.current, lambda: default[0]) if default else stream.take()
+
+
+Iterator.__autoconv_builtins__.update({builtins.next: _next, builtins.iter: builtins.iter})
+
+
+def key_of(spec: Any) -> Any:
+    """Something hashable that is the same for equal specs."""
+    leaves, template = flatten(spec)
+    return template, tuple(leaves)
+
+
+def as_numpy(spec: Any, leaves: Any) -> Any:
+    """An element with arrays and NumPy's scalars for tensors; datasets in it become iterators over such."""
+    specs, template = flatten(spec)
+    return pack(template, [_numpy(one, leaf) for one, leaf in zip(specs, leaves, strict=True)])
+
+
+def _numpy(spec: Any, leaf: Any) -> Any:
+    return spec(leaf).as_numpy_iterator() if hasattr(spec, "element_spec") else EagerTensor(leaf).numpy()

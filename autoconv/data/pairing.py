@@ -1,0 +1,105 @@
+"""enumerate and zip of datasets in a graph, as Python means them: positions are Python's numbers, and what is beside a
+dataset may be anything with items by position."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.data.combining import Zip
+from autoconv.data.elements import element_type, rebuild
+from autoconv.data.nodes import Bound, Node
+from autoconv.data.transforms import Enumerate, Take
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import int64
+from autoconv.graph.types import IterableType
+from autoconv.operators.iterables import as_staged
+from autoconv.operators.streams import Stream
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import flatten, plain_kind
+
+
+class Pairs:
+    """What a loop goes over instead of a dataset: its elements, made by `adapt` into what Python would give."""
+
+    __autoconv_builtins__: dict[Any, Callable[..., Any]]
+
+    def __init__(self, node: Node, adapt: Callable[[Any], Any]) -> None:
+        self.source = node
+        self.adapt = adapt
+
+    def __autoconv_stream__(self) -> Stream:
+        region = current_region()
+        assert region is not None
+        type_ = IterableType(element_type(self.source.spec))
+        if self.source.symbols:
+            iterable = apply("iterable_make", *self.source.symbols, source=self.source, type=type_)
+        else:
+            iterable = region.trace.capture(Bound(self.source), type_, "dataset")
+        return Stream(apply("iterator_make", iterable), lambda leaves: self.adapt(rebuild(self.source.spec, leaves)))
+
+
+def enumerated(iterable: Any, start: Any = 0) -> Pairs:
+    """enumerate(dataset, start)"""
+    pairs = _pairs(iterable)
+
+    def adapt(element: Any) -> Any:
+        return _weak(element[0]), pairs.adapt(element[1])
+
+    return Pairs(Enumerate(pairs.source, start), adapt)
+
+
+def zipped(*parts: Any, strict: bool = False) -> Pairs:
+    """zip() of datasets, and of what has items by position."""
+    streams = {i: _pairs(part) for i, part in enumerate(parts) if _is_dataset(part)}
+    others = {i: _by_position(part) for i, part in enumerate(parts) if i not in streams}
+    if strict and others:
+        raise StagingError("zip(strict=True) of a dataset and of what is none", current_place(), "strict=False")
+    _, template = flatten((None,) * len(streams))
+    source: Node = Zip([pairs.source for pairs in streams.values()], template, strict)
+    for other in others.values():
+        source = Take(source, _count(other.length()))
+
+    def adapt(element: Any) -> Any:
+        position, elements = _weak(element[0]), iter(element[1])
+        return tuple(
+            streams[i].adapt(next(elements)) if i in streams else others[i].item(position) for i in range(len(parts))
+        )
+
+    return Pairs(Enumerate(source), adapt)
+
+
+PAIRING: dict[Any, Callable[..., Any]] = {builtins.enumerate: enumerated, builtins.zip: zipped}
+Pairs.__autoconv_builtins__ = PAIRING
+
+
+def _pairs(iterable: Any) -> Pairs:
+    return iterable if isinstance(iterable, Pairs) else Pairs(iterable.node, lambda element: element)
+
+
+def _is_dataset(part: Any) -> bool:
+    return isinstance(part, Pairs) or isinstance(getattr(part, "node", None), Node)
+
+
+def _by_position(part: Any) -> Any:
+    staged = as_staged(part)
+    if staged is None:
+        raise StagingError(
+            f"a {plain_kind(part).__name__} cannot be zipped with a dataset", current_place(),
+            "a tensor, a list of numbers, or a dataset in its place",
+        )  # fmt: skip
+    return staged
+
+
+def _count(length: Any) -> Any:
+    return int(length) if isinstance(length, (int, np.integer)) else apply("maximum", length, 0)
+
+
+def _weak(position: Any) -> Any:
+    """Python counts in its own numbers, which take the dtype of what they meet."""
+    return apply("python_cast", position, dtype=int64, weak=True)

@@ -1,0 +1,168 @@
+"""Datasets of files, under the names that programs use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.data.csv import Csv, column_names, guessed
+from autoconv.data.dataset import Dataset
+from autoconv.data.files import Records, TextLines, matching
+from autoconv.data.sources import Counter as CounterNode
+from autoconv.graph.dtypes import int64
+
+
+class TextLineDataset(Dataset):
+    """The lines of one or more text files, as bytes without the ends of lines.
+
+    `filenames` is a string, a list or tensor of strings, or a dataset of them. Raises NotFoundError while it is gone
+    over.
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: str | None = None,
+        buffer_size: int | None = None,
+        num_parallel_reads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(TextLines(filenames, compression_type))
+
+
+class TFRecordDataset(Dataset):
+    """The records of one or more TFRecord files, as bytes; raises DataLossError for a file that is damaged."""
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: str | None = None,
+        buffer_size: int | None = None,
+        num_parallel_reads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(Records(filenames, compression_type))
+
+
+class CsvDataset(Dataset):
+    """The records of CSV files, one tuple of scalars each.
+
+    `record_defaults` has for each column a dtype, whose field must be there, or a value for empty fields. While it is
+    gone over, raises InvalidArgumentError with file and line for a record that does not fit.
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_defaults: Sequence[Any],
+        compression_type: str | None = None,
+        buffer_size: int | None = None,
+        header: bool = False,
+        field_delim: str = ",",
+        use_quote_delim: bool = True,
+        na_value: str = "",
+        select_cols: Sequence[int] | None = None,
+        exclude_cols: Sequence[int] | None = None,
+    ) -> None:
+        if exclude_cols is not None:
+            if select_cols is not None:
+                raise ValueError("CsvDataset takes select_cols or exclude_cols, not both")
+            total = len(record_defaults) + len(exclude_cols)
+            select_cols = [column for column in range(total) if column not in set(exclude_cols)]
+        super().__init__(
+            Csv(
+                filenames, record_defaults, compression_type, header, field_delim, use_quote_delim, na_value,
+                select_cols,
+            )
+        )  # fmt: skip
+
+
+def make_csv_dataset(
+    file_pattern: Any,
+    batch_size: int,
+    column_names: Sequence[str] | None = None,
+    column_defaults: Sequence[Any] | None = None,
+    label_name: str | None = None,
+    select_columns: Sequence[Any] | None = None,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    header: bool = True,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: int = 10000,
+    shuffle_seed: int | None = None,
+    prefetch_buffer_size: int | None = None,
+    num_parallel_reads: int | None = None,
+    sloppy: bool = False,
+    num_rows_for_inference: int = 100,
+    compression_type: str | None = None,
+    ignore_errors: bool = False,
+) -> Dataset:
+    """Batches of the records of CSV files: dicts of tensors by the names of columns, or (dict, label) with
+    `label_name`. dtypes are found from the first rows where `column_defaults` does not say.
+
+    Raises ValueError for names of columns that are not there.
+    """
+    paths = matching(file_pattern)
+    names = list(column_names) if column_names is not None else _names(paths[0], field_delim)
+    chosen = [_position(column, names) for column in select_columns] if select_columns is not None else None
+    positions = list(range(len(names))) if chosen is None else sorted(chosen)
+    kept = [names[position] for position in positions]
+    if label_name is not None and label_name not in kept:
+        raise ValueError(f"`label_name` provided must be one of the columns: {label_name!r} is not in {kept}")
+    defaults: Sequence[Any]
+    if column_defaults is None:
+        dtypes = guessed(paths[0], field_delim, positions, header, num_rows_for_inference)
+        defaults = [np.array([b""], object) if d.is_string else np.zeros(1, d.numpy) for d in dtypes]
+    else:
+        defaults = list(column_defaults)
+        if len(defaults) == len(names) != len(positions):
+            defaults = [defaults[position] for position in positions]
+    node = Csv(
+        _encoded(paths), defaults, compression_type, header, field_delim, use_quote_delim, na_value, positions, kept
+    )
+    dataset = Dataset(node)
+    if shuffle:
+        dataset = dataset.shuffle(shuffle_buffer_size, shuffle_seed)
+    if num_epochs != 1:
+        dataset = dataset.repeat(num_epochs)
+    dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None)
+    if label_name is not None:
+        dataset = dataset.map(_splitting(label_name))
+    return dataset.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
+    """start, start + step, … without an end."""
+    return Dataset(CounterNode(start, step, dtype))
+
+
+def _names(path: str, delimiter: str) -> list[str]:
+    return column_names(path, delimiter)
+
+
+def _position(column: Any, names: Sequence[str]) -> int:
+    if isinstance(column, str):
+        if column not in names:
+            raise ValueError(f"there is no column {column!r}; the columns are {list(names)}")
+        return list(names).index(column)
+    return int(column)
+
+
+def _encoded(paths: Sequence[str]) -> np.ndarray:
+    return np.array([os.fsencode(path) for path in paths], object)
+
+
+def _splitting(label_name: str) -> Any:
+    def split(columns: Any) -> Any:
+        label = columns.pop(label_name)
+        return columns, label
+
+    return split
+
+
+__all__ = ["Counter", "CsvDataset", "TFRecordDataset", "TextLineDataset", "make_csv_dataset"]

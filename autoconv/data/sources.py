@@ -1,0 +1,320 @@
+"""Datasets that begin somewhere: tensors, their rows, ranges, generators, arrays on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.data.elements import components, is_mapped, spec_of
+from autoconv.data.nodes import INFINITE, Bindings, Bound, Element, Node, number
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, as_dtype, int64
+from autoconv.runtime.convert import to_array
+from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.structure import Template, flatten, pack
+from autoconv.runtime.tensor import EagerTensor
+
+
+class Tensors(Node):
+    """One element: the structure itself."""
+
+    name = "from_tensors"
+
+    def __init__(self, tensors: Any) -> None:
+        self.leaves, template = components(tensors)
+        super().__init__(pack(template, [spec_of(leaf) for leaf in self.leaves]), values=_values(self.leaves))
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        yield [_run_value(leaf, bindings) for leaf in self.leaves]
+
+    def count(self, bindings: Bindings) -> int:
+        return 1
+
+
+class Slices(Node):
+    """The rows of tensors of one length."""
+
+    name = "from_tensor_slices"
+
+    def __init__(self, tensors: Any) -> None:
+        self.leaves, template = components(tensors)
+        if not self.leaves:
+            raise ValueError("from_tensor_slices takes tensors, or a structure of them; found an empty structure")
+        _check_rows(self.leaves)
+        specs = [_row_spec(leaf) for leaf in self.leaves]
+        super().__init__(pack(template, specs), values=self.leaves)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        arrays = [bindings.of(leaf) for leaf in self.leaves]
+        mapped = [is_mapped(array) for array in arrays]
+        lengths = {len(array) for array in arrays}
+        if len(lengths) > 1:
+            raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {sorted(lengths)} rows")
+        for position in range(len(arrays[0])):
+            yield [_row(array, position, copied) for array, copied in zip(arrays, mapped, strict=True)]
+
+    def count(self, bindings: Bindings) -> int:
+        return len(bindings.of(self.leaves[0]))
+
+
+class Range(Node):
+    """As Python's range, of int64 unless another dtype is asked for."""
+
+    name = "range"
+
+    def __init__(self, bounds: Sequence[Any], dtype: DType = int64) -> None:
+        if not 1 <= len(bounds) <= 3:
+            raise ValueError(f"Dataset.range takes one to three integers, as Python's range; found {len(bounds)}")
+        start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        self.bounds = [number(bound) for bound in (start, stop, step)]
+        if isinstance(step, (int, np.integer)) and step == 0:
+            raise ValueError("the step of Dataset.range must not be zero")
+        self.dtype = dtype
+        super().__init__(TensorSpec((), dtype), values=self.bounds)
+
+    def _range(self, bindings: Bindings) -> range:
+        bounds = [bindings.number(bound) for bound in self.bounds]
+        if bounds[2] == 0:
+            raise InvalidArgumentError("the step of Dataset.range must not be zero")
+        return range(*bounds)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        make = self.dtype.numpy.type
+        for value in self._range(bindings):
+            yield [make(value)]
+
+    def count(self, bindings: Bindings) -> int:
+        return len(self._range(bindings))
+
+
+class Counter(Node):
+    """start, start + step, … without an end."""
+
+    name = "counter"
+
+    def __init__(self, start: Any, step: Any, dtype: Any) -> None:
+        self.start, self.step, self.dtype = number(start), number(step), as_dtype(dtype)
+        super().__init__(TensorSpec((), self.dtype), values=[self.start, self.step])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        value, step = bindings.number(self.start), bindings.number(self.step)
+        make = self.dtype.numpy.type
+        while True:
+            yield [make(value)]
+            value += step
+
+    def count(self, bindings: Bindings) -> int:
+        return INFINITE
+
+
+class Generated(Node):
+    """What a generator function of the user's yields, checked against its signature."""
+
+    name = "from_generator"
+
+    def __init__(self, generator: Callable[..., Any], spec: Any, args: Sequence[Any]) -> None:
+        self.generator = generator
+        self.args = [components(arg)[0][0] for arg in args]
+        self.specs, self.template = flatten(spec)
+        for one in self.specs:
+            if not isinstance(one, TensorSpec):
+                raise TypeError(
+                    f"output_signature has to be made of autoconv.TensorSpec objects, found {one!r}. Write for example "
+                    "output_signature=autoconv.TensorSpec(shape=(), dtype=autoconv.int32)."
+                )
+        super().__init__(spec, values=self.args)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        made = self.generator(*[EagerTensor(bindings.of(arg)).numpy() for arg in self.args])
+        try:
+            values = iter(made)
+        except TypeError:
+            raise TypeError(
+                f"`generator` has to give something to iterate over; {_name(self.generator)} gave {made!r}"
+            ) from None
+        try:
+            for value in values:
+                yield self._leaves(value)
+        finally:
+            close = getattr(values, "close", None)
+            if close is not None:
+                close()
+
+    def _leaves(self, value: Any) -> Element:
+        found = _parts(value, self.template)
+        if found is None:
+            raise TypeError(
+                "`generator` yielded an element that did not match the expected structure. The expected structure was "
+                f"{pack(self.template, self.specs)}, but the yielded element was {value!r}."
+            )
+        return [self._array(part, spec) for part, spec in zip(found, self.specs, strict=True)]
+
+    def _array(self, value: Any, spec: TensorSpec) -> np.ndarray:
+        try:
+            array = to_array(
+                value.numpy() if isinstance(value, EagerTensor) else value, None if _typed(value) else spec.dtype
+            )
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                "`generator` yielded an element that could not be converted to the expected type. The expected type "
+                f"was {spec.dtype.name}, but the yielded element was {value!r}: {error}"
+            ) from None
+        if as_dtype(array.dtype) is not spec.dtype:
+            if spec.dtype.is_string or array.dtype == object:
+                raise TypeError(
+                    f"`generator` yielded an element of type {as_dtype(array.dtype).name} where an element of type "
+                    f"{spec.dtype.name} was expected."
+                )
+            array = array.astype(spec.dtype.numpy)
+        if not spec.shape.is_compatible_with(array.shape):
+            raise TypeError(
+                f"`generator` yielded an element of shape {array.shape} where an element of shape {spec.shape} was "
+                "expected."
+            )
+        # A generator may fill one array again and again.
+        return array.copy() if isinstance(value, np.ndarray) and np.may_share_memory(array, value) else array
+
+
+class Nothing(Node):
+    """No elements, of a known kind."""
+
+    name = "empty"
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        yield from ()
+
+    def count(self, bindings: Bindings) -> int:
+        return 0
+
+
+def signature_of(output_signature: Any, output_types: Any, output_shapes: Any) -> Any:
+    """The specs of a generator's elements, from either way of saying them."""
+    if output_signature is not None:
+        if output_types is not None or output_shapes is not None:
+            raise TypeError("from_generator takes output_signature, or output_types and output_shapes, not both")
+        return output_signature
+    if output_types is None:
+        raise TypeError(
+            "from_generator has to be told what the generator yields: give it output_signature, for example "
+            "autoconv.TensorSpec(shape=(), dtype=autoconv.int32)"
+        )
+    types, template = flatten(output_types)
+    if output_shapes is None:
+        shapes: list[Any] = [None] * len(types)
+    else:
+        shapes = [output_shapes] if template is None else _shape_leaves(output_shapes, template)
+    return pack(template, [TensorSpec(shape, as_dtype(dtype)) for dtype, shape in zip(types, shapes, strict=True)])
+
+
+def rows_of_file(path: Any, mmap_mode: str | None = "r") -> Any:
+    """The array of a .npy file (mapped into memory, not read), or the arrays of a .npz by name."""
+    found = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)  # type: ignore[arg-type]
+    if isinstance(found, np.lib.npyio.NpzFile):
+        with found:
+            return {name: found[name] for name in found.files}
+    return found
+
+
+def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
+    """The shapes of a structure: whatever stands where a dtype does."""
+    found: list[Any] = []
+
+    def walk(shape: Any, like: Template | None) -> None:
+        if like is None:
+            found.append(shape)
+        elif like.keys is not None:
+            for key, child in zip(like.keys, like.children, strict=True):
+                walk(shape[key] if isinstance(shape, dict) else getattr(shape, key), child)
+        else:
+            if len(shape) != len(like.children):
+                raise ValueError(f"output_shapes has another structure than output_types: {shapes}")
+            for part, child in zip(shape, like.children, strict=True):
+                walk(part, child)
+
+    walk(shapes, template)
+    return found
+
+
+def _parts(value: Any, template: Template | None) -> list[Any] | None:
+    """The leaves of a value in that structure, a tuple being as good as a list; None where it has another."""
+    if template is None:
+        return [value]
+    if template.keys is not None:
+        if isinstance(value, dict):
+            if set(value) != set(template.keys):
+                return None
+            parts = [value[key] for key in template.keys]
+        elif type(value) is template.kind:
+            parts = [getattr(value, key) for key in template.keys]
+        else:
+            return None
+    elif isinstance(value, (list, tuple)) and len(value) == len(template.children):
+        parts = list(value)
+    else:
+        return None
+    found: list[Any] = []
+    for part, child in zip(parts, template.children, strict=True):
+        inner = _parts(part, child)
+        if inner is None:
+            return None
+        found += inner
+    return found
+
+
+def _typed(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic, EagerTensor))
+
+
+def _values(leaves: Sequence[Any]) -> list[Any]:
+    """What a node reads besides its inputs: tensors, and the values of datasets in its elements."""
+    return [symbol for leaf in leaves for symbol in (leaf.node.symbols if hasattr(leaf, "node") else (leaf,))]
+
+
+def _run_value(leaf: Any, bindings: Bindings) -> Any:
+    node = getattr(leaf, "node", None)
+    return Bound(node, bindings) if isinstance(node, Node) else bindings.of(leaf)
+
+
+def _check_rows(leaves: Sequence[Any]) -> None:
+    known: int | None = None
+    for position, leaf in enumerate(leaves):
+        if not hasattr(leaf, "dtype"):
+            raise TypeError(f"from_tensor_slices takes tensors, found {leaf!r}")
+        shape = leaf.type.shape
+        if shape == ():
+            raise ValueError(
+                f"from_tensor_slices takes the rows of tensors, and component {position} is a scalar: {leaf!r}. "
+                "Dataset.from_tensors makes one element of it."
+            )
+        length = shape[0] if shape else None
+        if isinstance(length, int):
+            if known is not None and known != length:
+                raise ValueError(
+                    f"Dimensions {known} and {length} are not compatible: from_tensor_slices takes tensors of one "
+                    f"length, and component {position} has {length} rows where those before it have {known}."
+                )
+            known = length
+
+
+def _row_spec(leaf: Any) -> TensorSpec:
+    shape = leaf.type.shape
+    return TensorSpec(None if shape is None else shape[1:], leaf.dtype)
+
+
+def _row(array: Any, position: int, copied: bool) -> Any:
+    row = array[position]
+    if copied:
+        return np.array(row)  # read now: the file may be gone later
+    return row if isinstance(row, (np.ndarray, np.generic)) else _object_scalar(row)
+
+
+def _object_scalar(item: Any) -> np.ndarray:
+    found = np.empty((), object)
+    found[()] = item
+    return found
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__qualname__", None) or repr(function)

@@ -1,0 +1,365 @@
+"""Steps from one dataset to another, element by element: map, filter, take, skip, repeat, window, cache …"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autoconv.data.elements import map_specs, spec_leaves
+from autoconv.data.functions import ElementFunction
+from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Bound, Element, Node, number
+from autoconv.data.threads import mapped, prefetched
+from autoconv.graph.dtypes import int64
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.shape import TensorSpec
+
+AUTOTUNE = -1
+
+
+class Map(Node):
+    """function(element) for each element, by threads where `workers` says so."""
+
+    name = "map"
+
+    def __init__(self, source: Node, function: Any, workers: Any = None, deterministic: bool | None = None) -> None:
+        self.function = ElementFunction(function, source.spec, "map")
+        self.workers = thread_count(workers)
+        self.in_order = deterministic is not False
+        super().__init__(self.function.spec, [source], self.function.values)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        run, source = self.function.runner(bindings), self.inputs[0].iterate(bindings)
+        if self.workers:
+            yield from mapped(source, run, self.workers, self.in_order)
+        else:
+            for element in source:
+                yield run(element)
+
+    def count(self, bindings: Bindings) -> int:
+        return self.inputs[0].count(bindings)
+
+
+class Filter(Node):
+    """The elements for which the predicate holds; with `ends`, those before the first for which it does not."""
+
+    name = "filter"
+
+    def __init__(self, source: Node, predicate: Any, ends: bool = False) -> None:
+        self.predicate = ElementFunction(predicate, source.spec, "take_while" if ends else "filter")
+        found = self.predicate.spec
+        if not isinstance(found, TensorSpec) or not found.dtype.is_bool or found.shape.rank not in (0, None):
+            raise ValueError(
+                "Invalid `predicate`: it has to return a bool scalar tensor, but its return type is "
+                f"{found}. Write a comparison, or autoconv.reduce_all(…) of several."
+            )
+        self.ends = ends
+        super().__init__(source.spec, [source], self.predicate.values)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        holds = self.predicate.runner(bindings)
+        for element in self.inputs[0].iterate(bindings):
+            if bool(holds(element)[0]):
+                yield element
+            elif self.ends:
+                return
+
+
+class Take(Node):
+    """The first `limit` elements; all of them for -1."""
+
+    name = "take"
+
+    def __init__(self, source: Node, limit: Any) -> None:
+        self.limit = number(limit)
+        super().__init__(source.spec, [source], [self.limit])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        limit = bindings.number(self.limit)
+        source = self.inputs[0].iterate(bindings)
+        # islice does not ask for one more than it gives: the source may have side effects.
+        yield from source if limit < 0 else itertools.islice(source, limit)
+
+    def count(self, bindings: Bindings) -> int:
+        limit, known = bindings.number(self.limit), self.inputs[0].count(bindings)
+        if limit < 0 or known == UNKNOWN:
+            return known if limit != 0 else 0
+        return limit if known == INFINITE else min(limit, known)
+
+
+class Skip(Node):
+    """All elements but the first `limit`; none for -1."""
+
+    name = "skip"
+
+    def __init__(self, source: Node, limit: Any) -> None:
+        self.limit = number(limit)
+        super().__init__(source.spec, [source], [self.limit])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        limit = bindings.number(self.limit)
+        if limit >= 0:
+            yield from itertools.islice(self.inputs[0].iterate(bindings), limit, None)
+
+    def count(self, bindings: Bindings) -> int:
+        limit, known = bindings.number(self.limit), self.inputs[0].count(bindings)
+        return 0 if limit < 0 else known if known < 0 else max(known - limit, 0)
+
+
+class Shard(Node):
+    """Every `count`-th element, from the one numbered `index`."""
+
+    name = "shard"
+
+    def __init__(self, source: Node, shards: Any, index: Any) -> None:
+        self.shards, self.index = number(shards), number(index)
+        super().__init__(source.spec, [source], [self.shards, self.index])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        shards, index = bindings.number(self.shards), bindings.number(self.index)
+        if not 0 <= index < shards:
+            raise ValueError(f"shard takes an index from 0 to num_shards - 1, found {index} of {shards}")
+        yield from itertools.islice(self.inputs[0].iterate(bindings), index, None, shards)
+
+    def count(self, bindings: Bindings) -> int:
+        shards, index = bindings.number(self.shards), bindings.number(self.index)
+        known = self.inputs[0].count(bindings)
+        return known if known < 0 else len(range(index, known, shards))
+
+
+class Repeat(Node):
+    """The dataset `count` times over; without an end for None and negative counts."""
+
+    name = "repeat"
+
+    def __init__(self, source: Node, count: Any = None) -> None:
+        self.times = number(-1 if count is None else count)
+        super().__init__(source.spec, [source], [self.times])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        times = bindings.number(self.times)
+        for _ in itertools.count() if times < 0 else range(times):
+            empty = True
+            for element in self.inputs[0].iterate(bindings):
+                empty = False
+                yield element
+            if empty and times < 0:
+                return  # nothing without an end is nothing
+
+    def count(self, bindings: Bindings) -> int:
+        times, known = bindings.number(self.times), self.inputs[0].count(bindings)
+        if times == 0 or known == 0:
+            return 0
+        if times < 0:
+            return INFINITE if known != UNKNOWN else UNKNOWN
+        return known if known < 0 else known * times
+
+
+class Enumerate(Node):
+    """(position, element); the position is an int64, which counts from `start`."""
+
+    name = "enumerate"
+
+    def __init__(self, source: Node, start: Any = 0) -> None:
+        self.start = number(start)
+        super().__init__((TensorSpec((), int64), source.spec), [source], [self.start])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        for position, element in enumerate(self.inputs[0].iterate(bindings), bindings.number(self.start)):
+            yield [np.int64(position), *element]
+
+    def count(self, bindings: Bindings) -> int:
+        return self.inputs[0].count(bindings)
+
+
+class Prefetch(Node):
+    """The same elements, computed ahead by a thread."""
+
+    name = "prefetch"
+
+    def __init__(self, source: Node, size: Any) -> None:
+        self.size = number(size)
+        super().__init__(source.spec, [source], [self.size])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        size = bindings.number(self.size)
+        source = self.inputs[0].iterate(bindings)
+        yield from source if size == 0 else prefetched(source, size if size > 0 else 2)
+
+    def count(self, bindings: Bindings) -> int:
+        return self.inputs[0].count(bindings)
+
+
+class Cache(Node):
+    """The same elements, which are computed by the first pass that goes to the end and kept for those after it."""
+
+    name = "cache"
+
+    def __init__(self, source: Node) -> None:
+        super().__init__(source.spec, [source])
+        self._lock = threading.Lock()
+        self._kept: list[Element] | None = None
+        self._kept_for: Any = None
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        with self._lock:
+            # What depends on a graph's values is computed again for other values.
+            kept = self._kept if not self.symbols or self._kept_for is bindings else None
+        if kept is not None:
+            yield from kept
+            return
+        found = []
+        for element in self.inputs[0].iterate(bindings):
+            found.append(element)
+            yield element
+        with self._lock:
+            self._kept, self._kept_for = found, bindings
+
+    def count(self, bindings: Bindings) -> int:
+        return self.inputs[0].count(bindings)
+
+
+class Window(Node):
+    """Datasets of `size` consecutive elements each, `stride` apart, that begin `shift` elements after one another.
+
+    `nested` makes the spec of a dataset from the spec of its elements.
+    """
+
+    name = "window"
+
+    def __init__(
+        self, source: Node, size: Any, shift: Any, stride: Any, drop_remainder: bool, nested: Callable[[Any], Any]
+    ) -> None:
+        self.size, self.stride = number(size), number(stride)
+        self.shift = self.size if shift is None else number(shift)
+        self.drop_remainder = drop_remainder
+        super().__init__(map_specs(nested, source.spec), [source], [self.size, self.shift, self.stride])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        size, shift, stride = (bindings.number(x) for x in (self.size, self.shift, self.stride))
+        if min(size, shift, stride) < 1:
+            raise ValueError(f"window takes positive numbers, found size {size}, shift {shift} and stride {stride}")
+        source = self.inputs[0].iterate(bindings)
+        span = (size - 1) * stride + 1
+        held: deque[Element] = deque()
+        ended = False
+        while True:
+            while not ended and len(held) < span:
+                element = next(source, None)
+                if element is None:
+                    ended = True
+                else:
+                    held.append(element)
+            if not held or (ended and self.drop_remainder and len(held) < span):
+                return
+            chosen = list(itertools.islice(held, 0, span, stride))
+            yield [Bound(Listed(leaf, chosen, i)) for i, leaf in enumerate(spec_leaves(self.inputs[0].spec))]
+            for _ in range(shift):
+                if held:
+                    held.popleft()
+                elif not ended and next(source, None) is None:
+                    ended = True
+
+
+class Listed(Node):
+    """One component of elements that are there already."""
+
+    name = "window"
+
+    def __init__(self, spec: Any, elements: list[Element], component: int) -> None:
+        super().__init__(spec)
+        self.elements, self.component = elements, component
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        for element in self.elements:
+            yield [element[self.component]]
+
+    def count(self, bindings: Bindings) -> int:
+        return len(self.elements)
+
+
+class Scan(Node):
+    """What function(state, element) gives beside the new state, from `initial` on."""
+
+    name = "scan"
+
+    def __init__(self, source: Node, initial: Any, initial_spec: Any, function: Any) -> None:
+        self.function = ElementFunction(function, (initial_spec, source.spec), "scan")
+        if not isinstance(self.function.spec, tuple) or len(self.function.spec) != 2:
+            raise TypeError(f"the function of scan has to return (new state, output), found {self.function.spec}")
+        state, output = self.function.spec
+        if [s.dtype for s in spec_leaves(state)] != [s.dtype for s in spec_leaves(initial_spec)]:
+            raise TypeError(f"the state of scan is {initial_spec} before an element, and {state} after it")
+        self.initial = [convert_to_tensor(leaf) for leaf in initial]
+        super().__init__(output, [source], [*self.function.values, *self.initial])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        run, state = self.function.runner(bindings), [bindings.of(leaf) for leaf in self.initial]
+        for element in self.inputs[0].iterate(bindings):
+            found = run([*state, *element])
+            state = list(found[: len(state)])
+            yield found[len(state) :]
+
+    def count(self, bindings: Bindings) -> int:
+        return self.inputs[0].count(bindings)
+
+
+class Unique(Node):
+    """The elements, one tensor each, without those that came before."""
+
+    name = "unique"
+
+    def __init__(self, source: Node) -> None:
+        if len(spec_leaves(source.spec)) != 1:
+            raise TypeError(f"unique takes a dataset of single tensors, found {source.spec}")
+        super().__init__(source.spec, [source])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        seen = set()
+        for element in self.inputs[0].iterate(bindings):
+            array = np.asarray(element[0])
+            key = (array.shape, tuple(array.flat) if array.dtype == object else array.tobytes())
+            if key not in seen:
+                seen.add(key)
+                yield element
+
+
+class KnownCount(Node):
+    """The same elements, of which the user says how many there are."""
+
+    name = "assert_cardinality"
+
+    def __init__(self, source: Node, expected: Any) -> None:
+        self.expected = number(expected)
+        super().__init__(source.spec, [source], [self.expected])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        expected, found = bindings.number(self.expected), 0
+        for element in self.inputs[0].iterate(bindings):
+            found += 1
+            if 0 <= expected < found:
+                break
+            yield element
+        if found != expected and expected >= 0:
+            more = "at least " if found > expected else ""
+            raise ValueError(f"Input dataset was expected to contain {expected} elements but contained {more}{found}.")
+
+    def count(self, bindings: Bindings) -> int:
+        return bindings.number(self.expected)
+
+
+def thread_count(calls: Any) -> int:
+    """How many threads `num_parallel_calls` asks for: none for None, as many as there are cores for AUTOTUNE."""
+    if calls is None:
+        return 0
+    wanted = int(calls)
+    if wanted == AUTOTUNE:
+        return os.cpu_count() or 1
+    if wanted < 1:
+        raise ValueError(f"num_parallel_calls has to be positive, or autoconv.data.AUTOTUNE; found {wanted}")
+    return wanted

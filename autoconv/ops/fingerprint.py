@@ -1,0 +1,127 @@
+"""FarmHash's fingerprint of bytes, 64 bits: what TensorFlow's `to_hash_bucket_fast` takes the remainder of.
+
+The algorithm is Google's FarmHash (Geoff Pike), function `farmhashna::Hash64`, which is frozen: its numbers are kept in
+files. Numbers are unsigned and wrap at 64 bits.
+"""
+
+from __future__ import annotations
+
+import struct
+
+_MASK = 2**64 - 1
+_K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
+
+
+def fingerprint(data: bytes) -> int:
+    """A number below 2**64 that is the same for the same bytes, anywhere."""
+    length = len(data)
+    if length <= 16:
+        return _up_to_16(data)
+    if length <= 32:
+        return _up_to_32(data)
+    return _up_to_64(data) if length <= 64 else _longer(data)
+
+
+def _word(data: bytes, at: int) -> int:
+    found: int = struct.unpack_from("<Q", data, at)[0]
+    return found
+
+
+def _rotated(x: int, by: int) -> int:
+    return (x >> by | x << (64 - by)) & _MASK
+
+
+def _mixed(x: int) -> int:
+    return x ^ x >> 47
+
+
+def _of_pair(u: int, v: int, multiplier: int) -> int:
+    a = _mixed((u ^ v) * multiplier & _MASK)
+    b = _mixed((v ^ a) * multiplier & _MASK)
+    return b * multiplier & _MASK
+
+
+def _up_to_16(data: bytes) -> int:
+    length = len(data)
+    multiplier = _K2 + length * 2 & _MASK
+    if length >= 8:
+        a, b = _word(data, 0) + _K2 & _MASK, _word(data, length - 8)
+        c = _rotated(b, 37) * multiplier + a & _MASK
+        d = (_rotated(a, 25) + b) * multiplier & _MASK
+        return _of_pair(c, d, multiplier)
+    if length >= 4:
+        first, last = struct.unpack_from("<I", data)[0], struct.unpack_from("<I", data, length - 4)[0]
+        return _of_pair(length + (first << 3) & _MASK, last, multiplier)
+    if length:
+        y = data[0] + (data[length >> 1] << 8)
+        z = length + (data[-1] << 2)
+        return _mixed((y * _K2 ^ z * _K0) & _MASK) * _K2 & _MASK
+    return _K2
+
+
+def _up_to_32(data: bytes) -> int:
+    length = len(data)
+    multiplier = _K2 + length * 2 & _MASK
+    a, b = _word(data, 0) * _K1 & _MASK, _word(data, 8)
+    c, d = _word(data, length - 8) * multiplier & _MASK, _word(data, length - 16) * _K2 & _MASK
+    u = _rotated(a + b & _MASK, 43) + _rotated(c, 30) + d & _MASK
+    v = a + _rotated(b + _K2 & _MASK, 18) + c & _MASK
+    return _of_pair(u, v, multiplier)
+
+
+def _up_to_64(data: bytes) -> int:
+    length = len(data)
+    multiplier = _K2 + length * 2 & _MASK
+    a, b = _word(data, 0) * _K2 & _MASK, _word(data, 8)
+    c, d = _word(data, length - 8) * multiplier & _MASK, _word(data, length - 16) * _K2 & _MASK
+    y = _rotated(a + b & _MASK, 43) + _rotated(c, 30) + d & _MASK
+    z = _of_pair(y, a + _rotated(b + _K2 & _MASK, 18) + c & _MASK, multiplier)
+    e, f = _word(data, 16) * multiplier & _MASK, _word(data, 24)
+    g = (y + _word(data, length - 32)) * multiplier & _MASK
+    h = (z + _word(data, length - 24)) * multiplier & _MASK
+    u = _rotated(e + f & _MASK, 43) + _rotated(g, 30) + h & _MASK
+    return _of_pair(u, e + _rotated(f + a & _MASK, 18) + g & _MASK, multiplier)
+
+
+def _longer(data: bytes) -> int:
+    """Blocks of 64 bytes, the last of which may overlap the one before it."""
+    length = len(data)
+    x, y = 81, 81 * _K1 + 113 & _MASK
+    z = _mixed(y * _K2 + 113 & _MASK) * _K2 & _MASK
+    v = w = (0, 0)
+    x = x * _K2 + _word(data, 0) & _MASK
+    end = (length - 1) // 64 * 64
+    for at in range(0, end, 64):
+        x = _rotated(x + y + v[0] + _word(data, at + 8) & _MASK, 37) * _K1 & _MASK
+        y = _rotated(y + v[1] + _word(data, at + 48) & _MASK, 42) * _K1 & _MASK
+        x ^= w[1]
+        y = y + v[0] + _word(data, at + 40) & _MASK
+        z = _rotated(z + w[0] & _MASK, 33) * _K1 & _MASK
+        v = _of_32(data, at, v[1] * _K1, x + w[0])
+        w = _of_32(data, at + 32, z + w[1], y + _word(data, at + 16))
+        z, x = x, z
+    multiplier = _K1 + ((z & 0xFF) << 1) & _MASK
+    at = length - 64
+    w = (w[0] + (length - 1 & 63) & _MASK, w[1])
+    v = (v[0] + w[0] & _MASK, v[1])
+    w = (w[0] + v[0] & _MASK, w[1])
+    x = _rotated(x + y + v[0] + _word(data, at + 8) & _MASK, 37) * multiplier & _MASK
+    y = _rotated(y + v[1] + _word(data, at + 48) & _MASK, 42) * multiplier & _MASK
+    x ^= w[1] * 9 & _MASK
+    y = y + v[0] * 9 + _word(data, at + 40) & _MASK
+    z = _rotated(z + w[0] & _MASK, 33) * multiplier & _MASK
+    v = _of_32(data, at, v[1] * multiplier, x + w[0])
+    w = _of_32(data, at + 32, z + w[1], y + _word(data, at + 16))
+    z, x = x, z
+    u = _of_pair(v[0], w[0], multiplier) + _mixed(y) * _K0 + z & _MASK
+    return _of_pair(u, _of_pair(v[1], w[1], multiplier) + x & _MASK, multiplier)
+
+
+def _of_32(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
+    w, x, y, z = struct.unpack_from("<4Q", data, at)
+    a = a + w & _MASK
+    b = _rotated(b + a + z & _MASK, 21)
+    c = a
+    a = a + x + y & _MASK
+    b = b + _rotated(a, 44) & _MASK
+    return a + z & _MASK, b + c & _MASK

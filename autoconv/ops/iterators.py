@@ -1,0 +1,74 @@
+"""Going over datasets. When the graph runs, an iterable is any object with `make_iterator()`, `count()` and `length()`,
+an iterator any with `advance()`, `current()` and `take()`; elements are tuples of arrays and iterables.
+
+A loop asks `iterator_advance` before each iteration and takes the element by `iterator_current`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import IterableType, IteratorType, TensorType, TupleType, Type
+from autoconv.ops.record import define, none
+
+_NO_GRADIENT = none("the elements of a dataset are where gradients end")
+# The functions of a dataset are the user's: they may do anything.
+_RUNS = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RAISE
+
+
+def _made(*values: Type, source: Any, type: IterableType) -> IterableType:
+    return type
+
+
+def _iterator_of(iterable: Type) -> IteratorType:
+    if not isinstance(iterable, IterableType):
+        raise TypeError(f"iterator_make takes a dataset, found {iterable}")
+    return IteratorType(iterable.element)
+
+
+def _element(iterator: Type) -> Sequence[Type]:
+    if not isinstance(iterator, IteratorType):
+        raise TypeError(f"an iterator over a dataset was expected, found {iterator}")
+    element = iterator.element
+    return element.items if isinstance(element, TupleType) else (element,)
+
+
+def _tested(iterator: Type) -> TensorType:
+    _element(iterator)
+    return TensorType(bool_, (), True)
+
+
+iterable_make = define(
+    name="iterable_make", graphdef="Dataset", result=_made,
+    kernel=lambda *values, source, type: source.bind(values), gradient=_NO_GRADIENT, effects=Effects.READ,
+)  # fmt: skip
+iterable_count = define(
+    name="iterable_count", graphdef="DatasetCardinality", result=lambda iterable: TensorType(int64, ()),
+    kernel=lambda iterable: np.array(iterable.count(), np.int64), gradient=_NO_GRADIENT, effects=Effects.READ,
+)  # fmt: skip
+iterable_length = define(
+    name="iterable_length", graphdef="DatasetLength", result=lambda iterable: TensorType(int64, (), True),
+    kernel=lambda iterable: np.array(iterable.length(), np.int64), gradient=_NO_GRADIENT,
+    effects=Effects.READ | Effects.RAISE,
+)  # fmt: skip
+iterator_make = define(
+    name="iterator_make", graphdef="MakeIterator", result=_iterator_of,
+    kernel=lambda iterable: iterable.make_iterator(), gradient=_NO_GRADIENT, effects=_RUNS,
+)  # fmt: skip
+iterator_advance = define(
+    name="iterator_advance", graphdef="IteratorAdvance", result=_tested,
+    kernel=lambda iterator: np.array(iterator.advance()), gradient=_NO_GRADIENT, effects=_RUNS,
+)  # fmt: skip
+iterator_current = define(
+    name="iterator_current", graphdef="IteratorCurrent", result=_element,
+    kernel=lambda iterator: tuple(iterator.current()), gradient=_NO_GRADIENT, effects=Effects.READ,
+)  # fmt: skip
+iterator_next = define(
+    name="iterator_next", graphdef="IteratorGetNext", result=_element,
+    kernel=lambda iterator: tuple(iterator.take()), gradient=_NO_GRADIENT, effects=_RUNS,
+)  # fmt: skip

@@ -1,0 +1,555 @@
+"""Datasets in functions: one traced body, not an unrolled loop; iterators that go on where they were."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import autoconv as tf
+
+Dataset = tf.data.Dataset
+
+
+def nodes(function, *args):
+    return [node.op.name for node in function.get_concrete_function(*args).optimised.walk()]
+
+
+def test_a_loop_is_one_traced_body(capsys):
+    @tf.function
+    def total(dataset):
+        found = tf.constant(0, tf.int64)
+        for x in dataset:
+            print("tracing the body")
+            found += x
+        return found
+
+    assert int(total(Dataset.range(5))) == 10
+    assert capsys.readouterr().out == "tracing the body\n"
+    assert int(total(Dataset.range(100))) == 4950
+    assert capsys.readouterr().out == ""
+    assert total.experimental_get_tracing_count() == 1
+    assert nodes(total, Dataset.range(3)).count("while") == 1 and len(nodes(total, Dataset.range(3))) < 12
+
+
+def plain(items, stop, skip):
+    found = []
+    for x in items:
+        if x == skip:
+            continue
+        if x == stop:
+            break
+        found.append(x)
+    else:
+        found.append(-1)
+    return found
+
+
+@pytest.mark.parametrize(("length", "stop", "skip"), [(5, 3, 1), (5, 9, 1), (5, 0, 9), (0, 0, 0), (3, 2, 2)])
+def test_break_continue_else(length, stop, skip):
+    @tf.function
+    def staged(dataset, stop, skip):
+        found = tf.TensorArray(tf.int64, size=0, dynamic_size=True)
+        count = 0
+        for x in dataset:
+            if x == skip:
+                continue
+            if x == stop:
+                break
+            found = found.write(count, x)
+            count += 1
+        else:
+            found = found.write(count, tf.constant(-1, tf.int64))
+        return found.stack()
+
+    numbers = [tf.constant(n, tf.int64) for n in (stop, skip)]
+    assert staged(Dataset.range(length), *numbers).numpy().tolist() == plain(range(length), stop, skip)
+
+
+def test_return_from_a_loop():
+    @tf.function
+    def first_above(dataset, limit):
+        for x in dataset:
+            if x > limit:
+                return x
+        return tf.constant(-1, tf.int64)
+
+    assert int(first_above(Dataset.range(9), tf.constant(4, tf.int64))) == 5
+    assert int(first_above(Dataset.range(3), tf.constant(4, tf.int64))) == -1
+
+
+def test_a_dataset_from_outside_is_noticed_when_it_changes():
+    box = {"d": Dataset.range(3)}
+    dataset = Dataset.range(3)
+
+    @tf.function
+    def total():
+        found = 0
+        for x in dataset:
+            found += x
+        return found
+
+    assert int(total()) == 3
+    dataset = Dataset.range(5)
+    assert int(total()) == 10
+    assert box
+
+
+def test_iterators_go_on_where_they_were():
+    @tf.function
+    def up_to(iterator, stop):
+        total = tf.constant(0, tf.int64)
+        for x in iterator:
+            total += x
+            if x == stop:
+                break
+        return total
+
+    iterator = iter(Dataset.range(6))
+    assert int(next(iterator)) == 0
+    assert int(up_to(iterator, tf.constant(2, tf.int64))) == 3
+    assert int(next(iterator)) == 3
+    assert int(up_to(iterator, tf.constant(-1, tf.int64))) == 9
+    assert int(up_to(iterator, tf.constant(-1, tf.int64))) == 0
+    with pytest.raises(StopIteration):
+        next(iterator)
+
+
+def test_an_iterator_of_the_closure():
+    iterator = iter(Dataset.range(3))
+
+    @tf.function
+    def following():
+        return next(iterator)
+
+    assert [int(following()) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+        following()
+
+
+def test_the_end_of_an_iterator_can_be_caught():
+    @tf.function
+    def counted(iterator):
+        count = 0
+        while True:
+            try:
+                next(iterator)
+            except StopIteration:
+                break
+            count += 1
+        return count, next(iterator, tf.constant(-1, tf.int64))
+
+    count, default = counted(iter(Dataset.range(4)))
+    assert (int(count), int(default)) == (4, -1)
+    with pytest.raises(tf.errors.OutOfRangeError):
+        iter(Dataset.range(0)).get_next()
+
+
+def test_two_passes_and_nested_loops():
+    @tf.function
+    def pairs(dataset):
+        count = total = 0
+        for x in dataset:
+            for y in dataset:
+                count += 1
+                total += x * y
+        return count, total
+
+    count, total = pairs(Dataset.range(4))
+    assert (int(count), int(total)) == (16, 36)
+
+
+def test_structures_and_variables():
+    seen = tf.Variable(0)
+
+    @tf.function
+    def run(dataset):
+        longest = tf.constant("")
+        for row in dataset:
+            seen.assign_add(row["n"])
+            if tf.strings.length(row["s"]) > tf.strings.length(longest):
+                longest = row["s"]
+        return longest
+
+    assert run(Dataset.from_tensor_slices({"n": [1, 2, 3], "s": ["a", "ccc", "bb"]})).numpy() == b"ccc"
+    assert int(seen) == 6
+
+
+def test_datasets_made_of_tensors_in_a_function():
+    @tf.function
+    def made(n, rows):
+        offset = n * 10
+        dataset = Dataset.range(n).map(lambda x: x + offset).filter(lambda x: x != offset + 1).batch(n)
+        total = 0
+        for batch in dataset:
+            total += tf.reduce_sum(batch)
+        for row in Dataset.from_tensor_slices(rows).skip(1):
+            total += tf.cast(row, tf.int64)
+        return total, Dataset.range(n).cardinality(), len(Dataset.range(n).repeat(2))
+
+    total, count, twice = made(tf.constant(3, tf.int64), tf.constant([100, 1, 2]))
+    assert (int(total), int(count), int(twice)) == (30 + 32 + 3, 3, 6)
+    assert int(made(tf.constant(2, tf.int64), tf.constant([0, 5]))[0]) == 20 + 5
+    assert made.experimental_get_tracing_count() == 2
+
+
+def test_reduce_in_a_function():
+    @tf.function
+    def total(dataset, start):
+        return dataset.reduce(start, lambda found, x: found + x)
+
+    assert int(total(Dataset.range(5), tf.constant(7, tf.int64))) == 17
+
+
+def test_a_dataset_chosen_by_a_tensor_and_returned():
+    @tf.function
+    def chosen(flag, a, b):
+        dataset = a if flag else b.map(lambda x: x * 2)
+        total = tf.constant(0, tf.int64)
+        for x in dataset:
+            total += x
+        return total, dataset
+
+    a, b = Dataset.range(3), Dataset.range(4)
+    total, dataset = chosen(tf.constant(False), a, b)
+    assert int(total) == 12 and [int(x) for x in dataset] == [0, 2, 4, 6]
+    total, dataset = chosen(tf.constant(True), a, b)
+    assert int(total) == 3 and [int(x) for x in dataset] == [0, 1, 2]
+
+
+def test_functions_that_call_functions_with_datasets():
+    @tf.function
+    def inner(dataset):
+        total = tf.constant(0, tf.int64)
+        for x in dataset:
+            total += x
+        return total
+
+    @tf.function
+    def outer(dataset):
+        return inner(dataset) + inner(dataset.skip(2))
+
+    assert int(outer(Dataset.range(4))) == 6 + 5
+    assert inner.experimental_get_tracing_count() == 1
+
+
+def test_the_key_is_the_element_spec():
+    @tf.function
+    def first(dataset):
+        return next(iter(dataset))
+
+    for dataset in (Dataset.range(3), Dataset.range(4), Dataset.range(9).map(lambda x: x)):
+        first(dataset)
+    assert first.experimental_get_tracing_count() == 1
+    first(Dataset.from_tensors(1.0))
+    assert first.experimental_get_tracing_count() == 2
+    spec = "DatasetSpec(TensorSpec(shape=(), dtype=autoconv.int64, name=None),)"
+    assert spec in first.pretty_printed_concrete_signatures()
+
+
+def test_enumerate_counts_in_pythons_numbers():
+    @tf.function
+    def weighted(dataset):
+        total = 0.0
+        for i, x in enumerate(dataset, 1):
+            total += i * x
+        return total
+
+    assert float(weighted(Dataset.from_tensor_slices([1.0, 2.0, 3.0]))) == 14.0
+
+
+def test_zip_with_what_has_rows():
+    @tf.function
+    def dot(dataset, weights):
+        total = 0
+        for x, weight in zip(dataset, weights):  # noqa: B905
+            total += x * weight
+        return total
+
+    assert int(dot(Dataset.range(9), tf.constant([1, 2, 3], tf.int64))) == 8
+
+
+def test_numbers_beside_a_dataset_stay_pythons():
+    @tf.function
+    def weighted(dataset):
+        total = 0.0
+        for i, (x, weight, k) in enumerate(zip(dataset, [1, 2, 3], range(5, 100))):  # noqa: B905
+            total += x * weight + k * i
+        return total
+
+    floats = Dataset.from_tensor_slices([1.0, 2.0, 3.0, 4.0])
+    assert float(weighted(floats)) == (1 + 4 + 9) + (0 + 6 + 14)
+    assert float(weighted(floats.take(2))) == (1 + 4) + 6
+
+
+def test_zip_ends_with_a_range_of_tensors():
+    @tf.function
+    def total(dataset, n):
+        found = 0
+        for k, x in zip(range(n, 100), dataset):  # noqa: B905
+            found += k * x
+        return found
+
+    numbers = Dataset.range(4, output_type=tf.int32)
+    for n in (5, 98, 99, 100, 200):
+        expected = sum(k * x for k, x in zip(range(n, 100), range(4)))  # noqa: B905
+        assert int(total(numbers, tf.constant(n))) == expected
+    assert total.experimental_get_tracing_count() == 1
+
+
+def test_pairs_of_pairs():
+    @tf.function
+    def total(dataset):
+        found = tf.constant(0, tf.int64)
+        for (i, x), (a, b) in zip(enumerate(dataset, 1), zip(dataset, dataset.skip(1))):  # noqa: B905
+            found += i * x * (a + b)
+        return found, sum(i * x for i, x in enumerate(dataset))
+
+    expected = sum(i * x * (x + x + 1) for i, x in enumerate(range(3), 1))
+    assert [int(x) for x in total(Dataset.range(4))] == [expected, 14]
+
+
+def test_what_cannot_be_zipped_with_a_dataset():
+    @tf.function
+    def words(dataset):
+        for x, word in zip(dataset, {"a": 1}):  # noqa: B905
+            tf.print(x, word)
+
+    with pytest.raises(tf.errors.StagingError, match="a dict cannot be zipped with a dataset"):
+        words(Dataset.range(2))
+
+
+def test_strict_zip():
+    @tf.function
+    def dot(a, b):
+        total = 0
+        for x, y in zip(a, b, strict=True):
+            total += x * y
+        return total
+
+    assert int(dot(Dataset.range(3), Dataset.range(3))) == 5
+    with pytest.raises(ValueError, match="argument 2 is shorter than argument 1"):
+        dot(Dataset.range(3), Dataset.range(2))
+
+
+def test_builtins_and_generator_expressions():
+    @tf.function
+    def found(dataset):
+        return (
+            sum(dataset),
+            sum(x * x for x in dataset if x > 1),
+            any(x > 2 for x in dataset),
+            all(x > 2 for x in dataset),
+            sum(map(lambda x: x + 1, dataset)),  # noqa: C417
+            sum(filter(lambda x: x > 1, dataset)),
+        )
+
+    values = [np.asarray(value).item() for value in found(Dataset.range(4))]
+    assert values == [6, 13, True, False, 10, 5]
+
+
+def test_what_cannot_be_part_of_the_graph():
+    dataset = Dataset.range(3)
+
+    @tf.function
+    def listed():
+        return [x * 2 for x in dataset]
+
+    with pytest.raises(tf.errors.StagingError, match=r"TensorArray.*dataset.batch"):
+        listed()
+
+    @tf.function(autograph=False)
+    def unconverted():
+        for x in dataset:
+            return x
+        return None
+
+    with pytest.raises(TypeError, match="where the code is not converted"):
+        unconverted()
+
+    @tf.function
+    def infinite(n):
+        return len(Dataset.range(n).repeat())
+
+    with pytest.raises(TypeError, match="infinite"):
+        infinite(tf.constant(3))
+
+
+def test_get_next_needs_no_conversion():
+    @tf.function(autograph=False)
+    def following(iterator):
+        return iterator.get_next()
+
+    iterator = iter(Dataset.range(2))
+    assert [int(following(iterator)) for _ in range(2)] == [0, 1]
+
+
+def test_compile_leaves_datasets_to_python():
+    @tf.compile
+    def total(dataset, factor):
+        found = 0
+        for x in dataset:
+            found += int(x) * factor
+        return found
+
+    assert total(Dataset.range(4), 2) == 12
+    assert "a dataset is gone over, which `compile` leaves to Python" in total.explain()
+
+
+def test_run_functions_eagerly():
+    @tf.function
+    def total(dataset):
+        found = 0
+        for x in dataset:
+            found += x
+        return found
+
+    tf.config.run_functions_eagerly(True)
+    try:
+        assert int(total(Dataset.range(4))) == 6
+    finally:
+        tf.config.run_functions_eagerly(False)
+
+
+def test_gradients_stop_at_datasets_or_flow_past_them():
+    variable = tf.Variable(2.0)
+
+    @tf.function
+    def trained(dataset):
+        for x in dataset:
+            variable.assign_sub(0.1 * x * variable)
+        return variable.read_value()
+
+    expected = np.float32(2.0)
+    for x in (1.0, 2.0):
+        expected -= np.float32(0.1) * np.float32(x) * expected
+    np.testing.assert_allclose(trained(Dataset.from_tensor_slices([1.0, 2.0])), expected, rtol=1e-6)
+
+
+def test_functions_of_a_dataset_read_what_the_loop_around_it_carries():
+    dataset = Dataset.range(4)
+
+    @tf.function
+    def total(n):
+        found = tf.constant(0, tf.int64)
+        for k in tf.range(n):
+            offset = tf.cast(k, tf.int64)
+            for x in dataset.map(lambda x: x + offset):  # noqa: B023
+                found += x
+        return found
+
+    assert int(total(tf.constant(3))) == sum(x + k for k in range(3) for x in range(4))
+
+
+def test_a_dataset_is_carried_by_a_loop():
+    @tf.function
+    def total(dataset, n):
+        for _ in tf.range(n):
+            dataset = dataset.map(lambda x: x * 2)
+        return dataset.reduce(tf.constant(0, tf.int64), lambda a, b: a + b)
+
+    assert [int(total(Dataset.range(4), tf.constant(n))) for n in (0, 1, 3)] == [6, 12, 48]
+
+
+def test_an_iterator_is_advanced_where_a_tensor_says():
+    @tf.function
+    def maybe(flag, iterator):
+        return next(iterator) if flag else tf.constant(-1, tf.int64)
+
+    iterator = iter(Dataset.range(4))
+    assert [int(maybe(tf.constant(f), iterator)) for f in (True, False, True, True)] == [0, -1, 1, 2]
+
+
+def test_errors_raised_in_the_body_are_caught(capfd):
+    @tf.function
+    def counted(dataset, limit):
+        count = 0
+        try:
+            for x in dataset:
+                if x > limit:
+                    raise ValueError("too large")
+                count += 1
+        except ValueError:
+            count = -count
+        finally:
+            tf.print("done")
+        return count
+
+    assert int(counted(Dataset.range(4), tf.constant(1, tf.int64))) == -2
+    assert int(counted(Dataset.range(4), tf.constant(9, tf.int64))) == 4
+    assert capfd.readouterr().err == "done\ndone\n"
+
+
+def test_functions_of_datasets_may_be_functions():
+    @tf.function
+    def squared(x):
+        return x * x
+
+    @tf.function
+    def total(n):
+        dataset = Dataset.from_tensor_slices(tf.range(n)).map(squared)
+        return dataset.reduce(0, lambda a, b: a + b)
+
+    assert int(total(tf.constant(4))) == 14
+    assert [int(x) for x in Dataset.range(3).map(squared)] == [0, 1, 4]
+
+
+def test_generators_run_anew_on_every_call():
+    runs = []
+
+    def generate():
+        runs.append(True)
+        yield from [1, 2, 3]
+
+    @tf.function
+    def total():
+        found = 0
+        for x in Dataset.from_generator(generate, output_signature=tf.TensorSpec((), tf.int32)):
+            found += x
+        return found
+
+    assert [int(total()) for _ in range(3)] == [6, 6, 6] and len(runs) == 3
+
+
+def test_a_dropped_function_frees_its_dataset():
+    dataset = Dataset.from_tensor_slices(np.zeros(4))
+    held = weakref.ref(dataset), weakref.ref(dataset._bound)
+    function = tf.function(lambda: dataset.reduce(0.0, lambda a, b: a + b))
+    assert float(function()) == 0.0
+    function = dataset = None
+    gc.collect()
+    assert [ref() for ref in held] == [None, None]
+
+
+def test_specs_stand_for_datasets():
+    spec = tf.data.DatasetSpec(tf.TensorSpec((), tf.int64))
+
+    def total(dataset):
+        return dataset.reduce(tf.constant(0, tf.int64), lambda a, b: a + b)
+
+    signed = tf.function(total, input_signature=[spec])
+    assert int(signed(Dataset.range(4))) == 6
+    with pytest.raises(TypeError, match=r"Can not cast .*float32.* to DatasetSpec"):
+        signed(Dataset.from_tensors(1.0))
+    concrete = tf.function(total).get_concrete_function(spec)
+    assert int(concrete(Dataset.range(5))) == 10
+    spec = tf.data.IteratorSpec(tf.TensorSpec((), tf.int64))
+    following = tf.function(lambda it: next(it)).get_concrete_function(spec)
+    assert int(following(iter(Dataset.range(3)))) == 0
+
+
+def test_captured_datasets_are_no_variables():
+    dataset, variable = Dataset.range(3), tf.Variable(0, dtype=tf.int64)
+
+    @tf.function
+    def total():
+        for x in dataset:
+            variable.assign_add(x)
+        return variable.read_value()
+
+    concrete = total.get_concrete_function()
+    assert len(concrete.variables) == 1 and len(concrete.captured_inputs) == 2
+    assert "iterable<tuple<int64[]>>" in str(concrete)
+    assert int(concrete()) == 3

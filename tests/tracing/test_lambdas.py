@@ -1,0 +1,26 @@
+"""Lambdas on one line are told apart by where their code is, nested ones too."""
+
+from __future__ import annotations
+
+import autoconv as tf
+
+
+def traced(function, *values):
+    return tf.function(function)(*map(tf.constant, values)).numpy()
+
+
+def test_side_by_side():
+    positive, negative = lambda x: x if x > 0 else -x, lambda x: -x if x > 0 else x
+    assert [traced(positive, -3), traced(negative, 3), traced(positive, 2)] == [3, -3, 2]
+
+
+def test_nested():
+    outer = lambda k: (lambda x: x + k if x > 0 else x - k)  # fmt: skip
+    assert [traced(outer(10), 1), traced(outer(10), -1)] == [11, -11]
+    assert traced(lambda x: (lambda y: y * 2 if y > 3 else y)(x) + (lambda y: y if y > 3 else -y)(x), 2) == 0
+
+
+def test_a_lambda_whose_body_is_another():
+    made = lambda: lambda x: 1 if x > 0 else 0  # fmt: skip
+    assert traced(made(), 5) == 1
+    assert traced(lambda x: made()(x) if x < 9 else 7, 10) == 7
