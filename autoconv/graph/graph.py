@@ -2,6 +2,9 @@
 
 A region is a graph of its own whose values are its parameters and what its nodes make: what it reads from around it
 is an explicit capture, a parameter fed by an input of the node that owns it.
+
+A function that calls itself is a graph that several `call` nodes with the attribute `recursive` share, of which some
+are inside of it.
 """
 
 from __future__ import annotations
@@ -148,11 +151,8 @@ class Graph:
         return total
 
     def walk(self) -> Iterator[Node]:
-        """Every node, those of regions (and of called graphs) after the node that owns them."""
-        for node in self.nodes:
-            yield node
-            for region in node.regions:
-                yield from region.walk()
+        """Every node, those of regions (and of called graphs) after the first node that owns them."""
+        return _walk(self, {self})
 
     def as_graph_def(self) -> Any:
         """The graph as data in the form TensorFlow's users know (see autoconv.graph.graphdef)."""
@@ -185,6 +185,41 @@ class Graph:
         del self.nodes[length:]
 
 
+def _walk(graph: Graph, seen: set[Graph]) -> Iterator[Node]:
+    for node in graph.nodes:
+        yield node
+        for region in node.regions:
+            if region not in seen:
+                seen.add(region)
+                yield from _walk(region, seen)
+
+
+def is_recursive(node: Node) -> bool:
+    """Whether the node calls a function that calls itself: its region is shared, and may be what the node is in."""
+    return node.op.name == "call" and bool(node.attributes.get("recursive"))
+
+
+def has_recursion(graph: Graph) -> bool:
+    """Whether a function in the graph calls itself."""
+    return any(map(is_recursive, graph.walk()))
+
+
+def settle_effects(graph: Graph) -> None:
+    """Gives the nodes with regions the least effects that agree, where functions of the graph call themselves."""
+    nodes = [node for node in graph.walk() if node.regions]
+    if not any(map(is_recursive, nodes)):
+        return
+    for node in nodes:
+        node.effects = node_effects(node.op, (), node.attributes, node.inputs)
+    changed = True
+    while changed:
+        changed = False
+        for node in reversed(nodes):  # the innermost first
+            found = node_effects(node.op, node.regions, node.attributes, node.inputs)
+            changed |= found != node.effects
+            node.effects = found
+
+
 def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
     declared = op.effects
     total = declared if isinstance(declared, Effects) else declared([value.type for value in inputs], attributes)
@@ -193,13 +228,22 @@ def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any]
     return total
 
 
-def clone(graph: Graph, rewrite: Callable[[Graph, Node, list[Value]], Sequence[Value] | None]) -> Graph:
+Rewrite = Callable[["Graph", Node, "list[Value]"], "Sequence[Value] | None"]
+
+
+def clone(graph: Graph, rewrite: Rewrite) -> Graph:
     """A copy of `graph`, regions included, in which `rewrite(copy, node, inputs)` may stand in for a node.
 
     `rewrite` gets the node and its inputs in the copy, and answers the values that replace the node's results
     (after adding what it wants to the copy), or None to have the node copied as it is.
     """
-    copy = Graph(graph.name)
+    copy = _clone(graph, rewrite, {})
+    settle_effects(copy)
+    return copy
+
+
+def _clone(graph: Graph, rewrite: Rewrite, copies: dict[Graph, Graph]) -> Graph:
+    copy = copies[graph] = Graph(graph.name)
     values: dict[Value, Value] = {}
     for parameter in graph.parameters:
         values[parameter] = copy.add_parameter(parameter.type, parameter.name)
@@ -207,7 +251,8 @@ def clone(graph: Graph, rewrite: Callable[[Graph, Node, list[Value]], Sequence[V
         inputs = [values[value] for value in node.inputs]
         results = rewrite(copy, node, inputs)
         if results is None:
-            results = copy_node(copy, node, inputs, [clone(region, rewrite) for region in node.regions]).results
+            regions = copied_regions(node, copies, lambda region: _clone(region, rewrite, copies))
+            results = copy_node(copy, node, inputs, regions).results
         values.update(zip(node.results, results, strict=True))
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
@@ -224,3 +269,13 @@ def copy_node(graph: Graph, node: Node, inputs: Sequence[Value], regions: Sequen
         name=node.name,
         span=node.span,
     )
+
+
+def copied_regions(node: Node, copies: dict[Graph, Graph], copy: Callable[[Graph], Graph]) -> list[Graph]:
+    """The node's regions, copied by `copy`; one that recursive calls share is copied once, as `copies` says.
+
+    `copy` enters a graph into `copies` before it copies what is in it.
+    """
+    if is_recursive(node):
+        return [copies.get(region) or copy(region) for region in node.regions]
+    return [copy(region) for region in node.regions]

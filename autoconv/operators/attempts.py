@@ -17,7 +17,7 @@ class Attempt:
         assert region is not None
         self.region: Region = region
         self.mark = region.graph.mark()
-        self.outer_journal, region.journal = region.journal, Journal()
+        self.outer_journal, region.journal = region.journal, Journal(outer=region.journal)
         self.outer_output, region.trace.pending_output = region.trace.pending_output, []
 
     def keep(self) -> None:

@@ -18,6 +18,7 @@ from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import on_objects
+from autoconv.operators.recursion import is_noted, noted
 from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute
 from autoconv.operators.warning import WARN, warn
@@ -49,7 +50,7 @@ def converted(function: Any, region: Any = None) -> Any:
         return warn
     guard = region.trace.allows_call if region is not None else None
     if isinstance(function, types.FunctionType):
-        return _function(function, guard)
+        return _noted(function, guard, region)
     if isinstance(function, types.MethodType):
         if type(function.__self__) in PLAIN:
             return extending(function) if function.__name__ == "extend" else function
@@ -57,7 +58,7 @@ def converted(function: Any, region: Any = None) -> Any:
             meet_class(region, type(function.__self__))
         inner = function.__func__
         if isinstance(inner, types.FunctionType):
-            return types.MethodType(_function(inner, guard), function.__self__)
+            return types.MethodType(_noted(inner, guard, region), function.__self__)
         return function
     if isinstance(function, functools.partial):
         return functools.partial(converted(function.func, region), *function.args, **function.keywords)
@@ -74,7 +75,7 @@ def converted(function: Any, region: Any = None) -> Any:
         return function
     method = getattr(type(function), "__call__", None)  # noqa: B004
     if isinstance(method, types.FunctionType):
-        return types.MethodType(_function(method, guard), function)
+        return types.MethodType(_noted(method, guard, region), function)
     if guard is not None:
         guard(function)
     return function
@@ -92,6 +93,15 @@ def _without_lists(function: Any) -> Callable[..., Any]:
         return function(*args, **kwargs)
 
     return run
+
+
+def _noted(function: types.FunctionType, guard: Any, region: Any) -> Callable[..., Any]:
+    """The converted function; in a trace one that notices when it calls itself."""
+    if is_noted(function):
+        return function
+    target = _function(function, guard)
+    is_converted = target is not function or is_user_code(function)
+    return noted(function, target) if region is not None and is_converted else target
 
 
 def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:

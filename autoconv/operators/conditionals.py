@@ -99,7 +99,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     value = probe.results[0]
     if not is_staged(value) and not probe.diverges and not probe.region.graph.nodes:
         return bool(value)
-    if not probe.region.graph.effects and not probe.spots:
+    if not probe.region.graph.effects and not probe.spots and not probe.diverges:
         return dispatch.apply("select", (index < 0) & truth(test()), position, index)
     decided = lambda: (dispatch.apply("select", truth(test()), position, -1),)
     (found,) = stage_arms(index < 0, [decided, lambda: (index,)], [], ("elif",))

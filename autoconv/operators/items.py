@@ -30,7 +30,7 @@ from autoconv.runtime.objects import (
 )
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
 
 slice = builtins.slice  # `ag__.slice(a, b, c)` in emitted code
 
@@ -109,8 +109,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
             held = constant_object(x if isinstance(x, (tuple, range)) else items)
             return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
         if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
-            table = EagerTensor(np.array(items))
-            found = dispatch.get_item(table, index)
+            found = dispatch.get_item(np.array(items), index)
             return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
         region = current_region()
         mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1

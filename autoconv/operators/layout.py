@@ -459,7 +459,7 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
         positions = [_arm_index(layout, known) for known in held.arms]
         tag = value.tag
         if positions != list(range(len(positions))):
-            table = EagerTensor(np.array(positions, np.int64))
+            table = np.array(positions, np.int64)
             tag = dispatch.apply(
                 "python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=_weak_type(0).dtype, weak=True
             )

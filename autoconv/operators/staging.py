@@ -49,7 +49,7 @@ from autoconv.operators.names import Undefined
 from autoconv.ops.exception_groups import leaves_of_group
 from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, container_spot, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Journal, Spot
-from autoconv.runtime.objects import StagedException, apply_object, as_object, holds_symbols, record_object
+from autoconv.runtime.objects import StagedException, apply_object, as_object, box, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, place_of, span_of_error
 from autoconv.runtime.structure import mutable_parts
@@ -75,15 +75,41 @@ class AbandonTrace(BaseException):
             region.trace.refusal = self  # a finally that is left early swallows even this
 
 
+class Suspended(BaseException):
+    """Leaves an arm that needs what a recursive function gives, while that is not known, or never comes."""
+
+    def __init__(self, region: Region) -> None:
+        super().__init__()
+        self.trace = region.trace
+        self.before = region.trace.refusal
+        region.trace.refusal = swallowed()
+
+    def caught(self) -> None:
+        self.trace.refusal = self.before
+
+
+def swallowed() -> StagingError:
+    """What is wrong where the program itself takes what the tracing of a recursive function raises."""
+    return StagingError(
+        "a function calls itself inside of a finally or except that is left early, and a tensor decides how often",
+        current_place(),
+        "the call outside of that statement",
+    )
+
+
 @dataclass(eq=False)
 class Recorded:
-    """One arm or body: its region, what it gave (NEVER where it always raises), and what it wrote."""
+    """One arm or body: its region, what it gave (NEVER where it always raises), and what it wrote.
+
+    `suspended`: it was left because what a recursive function gives is not known, or never comes.
+    """
 
     region: Region
     results: Sequence[Any]
     written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
     diverges: bool = False
+    suspended: bool = False
     wrote: bool = False  # of the test of a loop: whether it changes any state
 
     def value_of(self, spot: Spot) -> Any:
@@ -97,19 +123,23 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     """
     region = subregion(parent, name)
     region.journal = Journal(region)
-    diverges = False
+    diverges = suspends = False
     with recording(region), _named_after(parent, name.partition("_")[0]):
         try:
             results = body(region)
         except _ABOUT_THE_PROGRAM:
             region.journal.roll_back()
             raise
+        except Suspended as suspended:
+            suspended.caught()
+            results, diverges, suspends = [NEVER] * count, True, True
         except RecursionError:
             region.journal.roll_back()
             raise StagingError(
-                "a function calls itself, and a tensor decides how often; that cannot be part of a graph yet",
+                "a function calls itself, a tensor decides how often, and each call has functions or objects of its "
+                "own for arguments; that cannot be part of a graph",
                 current_place(),
-                "a loop",
+                "arguments that are numbers, arrays, or the same objects at every call; or a loop",
             ) from None
         except Exception as error:  # whatever the user's code raises
             if is_about_program(error):
@@ -126,7 +156,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         spots = dict(region.journal.spots)
         written = region.journal.roll_back()
     region.journal = None
-    return Recorded(region, results, written, spots, diverges)
+    return Recorded(region, results, written, spots, diverges, suspends)
 
 
 @contextmanager
@@ -179,6 +209,9 @@ def record_raise(region: Region, error: BaseException) -> None:
     if type(error) is StagedException:
         region.record("object_raise", [region.lift(error.value.value_in_graph)], {}, span=span)
         return
+    if region.contract == COMPILE and holds_symbols(error.args):
+        with recording(region):
+            error.args = tuple(box(x) if _is_composite(x) and holds_symbols((x,)) else x for x in error.args)
     template, data = template_of(error)
     hidden = any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
@@ -208,6 +241,11 @@ def record_raise(region: Region, error: BaseException) -> None:
     if template is not None and (error.__cause__ is not None or error.__context__ is not None):
         attributes["chain"] = error
     region.record("raise", inputs, attributes, span=span)
+
+
+def _is_composite(value: Any) -> bool:
+    """Whether an argument of an exception is no number or object of the graph, but may be made of some."""
+    return isinstance(value, (Variant, tuple, list, dict, set))
 
 
 def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:
@@ -279,10 +317,13 @@ def stage_arms(
         types=types,
         shown="cond",
     )
+    if all(arm.diverges for arm in recorded) and any(arm.suspended for arm in recorded):
+        raise Suspended(parent)
     values = iter(node.results)
     rebuilt = [rebuild(layout, values) for layout in layouts]
-    for spot, value in zip(spots.values(), rebuilt[count:], strict=True):
-        write_spot(spot, value)
+    for spot, value, layout in zip(spots.values(), rebuilt[count:], layouts[count:], strict=True):
+        if layout is not NEVER:  # else what follows is not reached
+            write_spot(spot, value)
     return tuple(rebuilt[:count])
 
 

@@ -9,22 +9,21 @@ are joined into one `try` node.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.types import ObjectType
 from autoconv.operators.calls import call
 from autoconv.operators.conditionals import is_staged, truth
 from autoconv.operators.items import context
+from autoconv.operators.kept import is_owned, keep, kept, kept_layout
 from autoconv.operators.layout import (
     NEVER,
     Layout,
-    Leaf,
     Never,
     Static,
-    Variant,
     emit,
     join_layouts,
     layout_of,
@@ -32,8 +31,10 @@ from autoconv.operators.layout import (
     rebuild,
 )
 from autoconv.operators.names import Undefined
+from autoconv.operators.recursion import written_by_calls
 from autoconv.operators.staging import (
     Recorded,
+    Suspended,
     cannot_be_caught,
     is_about_program,
     move_into_graph,
@@ -44,23 +45,17 @@ from autoconv.operators.staging import (
     unify_captures,
     write_spot,
 )
-from autoconv.ops.objects import NotAssigned
-from autoconv.runtime.containers import PLAIN
-from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.containers import PLAIN, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
 from autoconv.runtime.objects import (
     StagedException,
     SymbolicObject,
     apply_object,
-    box,
-    box_array,
-    constant_object,
     record_object,
-    unboxed,
 )
 from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
 from autoconv.runtime.spans import current_place, place_of
-from autoconv.runtime.stores import Stores, is_catchable
+from autoconv.runtime.stores import Stores, is_catchable, paused
 
 _ONCE = (None,)
 _ROUNDS = 8
@@ -164,9 +159,11 @@ class Trial:
         self._reset()
 
     def _reset(self) -> None:
+        self.region = self.handler = self.parent
         self.state = ""
         self.settled = False
         self.passing = False
+        self.suspended = False
         self.body: Recorded | None = None
         self.normal: Recorded | None = None
         self.ends: list[Recorded] = []
@@ -192,6 +189,9 @@ class Trial:
             finally:
                 enter(self.parent)
                 self._stop_storing()
+                for region in (self.region, self.handler):
+                    if region is not self.parent and region.journal is not None:  # left by what is no round's end
+                        region.journal.hand_on(self.parent.journal)
                 written, self.parent.journal = self.parent.journal, outer
                 if not completed:
                     written.hand_on(outer)
@@ -208,7 +208,7 @@ class Trial:
         self.region = self._open("try_body", self.parent)
         self.state = "body"
         self.stores = Stores(self._kept_spots, self._keep, inside=self.region)
-        self.parent.trace.before_node.append(self.stores.before_node)
+        self.parent.trace.stores.append(self.stores)
 
     def done(self) -> None:
         """The body has come to its end."""
@@ -235,7 +235,7 @@ class Trial:
             return () if self.settled or self.passing else BaseException
         if self.state == "failed":
             return BaseException
-        assert isinstance(error, Exception)
+        assert isinstance(error, (Exception, Suspended))
         self._diverge(error)
         return BaseException
 
@@ -245,7 +245,7 @@ class Trial:
         if _passes(error):
             self.passing = True
             return
-        assert isinstance(error, Exception)
+        assert isinstance(error, (Exception, Suspended))
         self._finish_body(error)
 
     def _open(self, name: str, parent: Region) -> Region:
@@ -267,13 +267,16 @@ class Trial:
         self.spots.update(journal.spots)
         return Recorded(self.region, results, written, dict(journal.spots), diverges)
 
-    def _finish_body(self, error: Exception | None) -> None:
-        if not any(map(is_catchable, self.region.graph.nodes)):
+    def _finish_body(self, error: Exception | Suspended | None) -> None:
+        if type(error) is Suspended:
+            error.caught()
+            self.suspended = True
+        elif not any(map(is_catchable, self.region.graph.nodes)):
             self._stop_storing()
             self._splice()
             return
-        if error is not None:
-            record_raise(self.region, error)  # before which the variables are stored
+        elif error is not None:
+            record_raise(self.region, error)
         self._stop_storing()
         self.body = self._close(diverges=error is not None)
         self.state = "failed" if error is not None else "normal"
@@ -347,8 +350,12 @@ class Trial:
             self.ends.append(self._close())
         enter(self.parent)
 
-    def _diverge(self, error: Exception) -> None:
-        record_raise(self.region, error)
+    def _diverge(self, error: Exception | Suspended) -> None:
+        if type(error) is Suspended:
+            error.caught()
+            self.suspended = True
+        else:
+            record_raise(self.region, error)
         end = self._close(diverges=True)
         if self.state == "normal":
             self.normal = end
@@ -363,7 +370,7 @@ class Trial:
         inside: Region | None = region
         known = {spot.key for spot in self.cells}
         while inside is not None and inside is not self.parent:
-            for key, spot in (inside.journal.spots if inside.journal is not None else {}).items():
+            for key, spot in inside.journal.noted() if inside.journal is not None else ():
                 inside_body = spot.home is not None and spot.home.is_inside(self.region)
                 if key not in known and type(spot.owner) not in PLAIN and not inside_body:
                     known.add(key)
@@ -373,51 +380,38 @@ class Trial:
     def _keep(self, spot: Spot, value: Any) -> None:
         region = current_region()
         assert region is not None
-        self.seen.setdefault(spot.key, []).append(_kept_layout(value, region))
+        self.seen.setdefault(spot.key, []).append(kept_layout(value, region))
         self.spots.setdefault(spot.key, spot)
-        kept = list(self.seen).index(spot.key)
-        if isinstance(self.seen[spot.key][-1], Static) and _is_owned(value, region):
+        position = list(self.seen).index(spot.key)
+        if isinstance(self.seen[spot.key][-1], Static) and is_owned(value, region):
             return  # the object that it was before the body, unless another was stored as well
-        apply_object("setitem", self.frame, kept, _boxable(value, spot.name))
+        keep(self.frame, position, value, spot.name)
 
     def _stop_storing(self) -> None:
-        if self.stores is not None and self.stores.before_node in self.parent.trace.before_node:
-            self.parent.trace.before_node.remove(self.stores.before_node)
+        if self.stores is not None and self.stores in self.parent.trace.stores:
+            self.parent.trace.stores.remove(self.stores)
 
-    def _restore(self) -> None:
-        """The variables as they were when the body raised."""
+    def _restore(self, wanted: Collection[Any] | None = None) -> None:
+        """The variables as they were when the body raised; those with keys among `wanted` alone, if given."""
+        with paused(self.parent.trace.stores):  # what they held before must not be stored in between
+            self._read_back(wanted)
+
+    def _read_back(self, wanted: Collection[Any] | None) -> None:
         spots = {spot.key: spot for spot in self.cells} | self.spots
         for position, (key, layouts) in enumerate(self.seen.items()):
+            if wanted is not None and key not in wanted:
+                continue
             spot = spots[key]
             before = spot.read()
-            unsaid = [_kept_layout(before, self.parent)] if spot.kind == "attribute" else []
-            value = self._kept(position, [*unsaid, *layouts], spot.name, before)
+            unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
+            value = kept(self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract)
             if any(spot is cell for cell in self.cells):
                 spot.write(value)
             else:
                 write_spot(spot, value)
-
-    def _kept(self, position: int, layouts: Sequence[Layout], name: str, before: Any) -> Any:
-        """What was stored there last; `before` where nothing was."""
-        joined: Layout = NEVER
-        for layout in layouts:
-            joined = join_layouts(joined, layout, name, self.parent.contract)
-        if isinstance(joined, Static):
-            return joined.value
-        for layout in layouts:
-            if isinstance(layout, Static) and _is_owned(layout.value, self.parent):
-                box(layout.value)  # which refuses it: it was not stored
-        found = record_object("object_method", [self.frame, position, _boxable(before, name)], name="get")
-        number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
-        if number:
-            return unboxed(found, joined.type)  # type: ignore[union-attr,arg-type]
-        missing = any(isinstance(kept, Static) and isinstance(kept.value, Undefined) for kept in layouts)
-        if not missing:
-            return found
-        absent = record_object("object_isinstance", [found], kinds=NotAssigned)
-        tag = record_object("object_index", [absent])
-        return Variant(tag, [Leaf(ObjectType(), layout_of(found, self.parent).wrap), Static(Undefined(name))],  # type: ignore[union-attr]
-                       [found, Undefined(name)])  # fmt: skip
+        if self.stores is not None and self.stores.calls:
+            for spot, value in written_by_calls(self.parent):
+                write_spot(spot, value)
 
     # The ends joined
 
@@ -452,11 +446,14 @@ class Trial:
             captures = unify_captures(regions, leading)
             graphs: list[Graph] = [region.graph for region in regions]
             node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
+            if self.suspended and all(arm.diverges for arm in arms):
+                raise Suspended(parent)
             leaves = iter(node.results)
             for position, (spot, layout) in enumerate(zip((*self.cells, *spots), layouts, strict=True)):
                 value = rebuild(layout, leaves)
                 if position >= len(self.cells):
-                    write_spot(spot, value)
+                    if not isinstance(layout, Never):  # else what follows is not reached
+                        write_spot(spot, value)
                 elif isinstance(layout, Never):
                     spot.write(MISSING)
                 else:
@@ -473,22 +470,37 @@ class Trial:
         shared = [move_shared(self.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
         layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
         refuse_changed_copies(self.parent, spots)
-        if not any(shared) and not move_into_graph(self.parent, columns, layouts, spots, len(self.cells)):
+        moved = any(shared) or move_into_graph(self.parent, columns, layouts, spots, len(self.cells))
+        for spot in spots if self.parent.contract == COMPILE else ():
+            # A body that always raises has no end that says what it did to a list; the handlers find it changed.
+            if self._changed_before_raising(spot) and heap_of(spot.owner) is None:
+                materialise(spot.owner)
+                moved = True
+        if not moved:
             return False
         nodes[self.parent.graph.position(start) : mark] = []
         written.roll_back()
         return True
 
+    def _changed_before_raising(self, spot: Spot) -> bool:
+        assert self.body is not None
+        return self.body.diverges and type(spot.owner) in PLAIN and spot.key in self.body.written
+
     def _join_handlers(self, types: Sequence[Any]) -> None:
         """The handlers as arms of a cond on the first clause that takes the exception; the last raises it again."""
         handler = self.handler
         again = subregion(handler, "not_caught")
-        trace = self.parent.trace
+        again.journal = Journal(again)
         with recording(again):
-            told, trace.before_node = trace.before_node, []  # what variables hold was stored where it was raised
+            # Whoever handles it finds the variables as the body left them.
+            self._restore({spot.key for stores in again.trace.stores for spot in stores.spots(again)})
             again.record("object_raise", [again.lift(self.error.value_in_graph)], {})
-            trace.before_node = told
             again.graph.outputs = [again.record("absent", [], {"type": leaf}).results[0] for leaf in types]
+        again.journal.roll_back()
+        again.journal = None
+        for spot, value in self.entry:
+            if spot.read() is not value:
+                spot.write(value)
         regions = [*(end.region for end in self.ends), again]
         with recording(handler):
             clauses = tuple(self.clauses.get(number, ()) for number in range(self.handlers))
@@ -544,6 +556,8 @@ class _Managed:
 def _passes(error: BaseException | None) -> bool:
     """Whether an exception is nothing that the program's clauses are to see."""
     region = current_region()
+    if type(error) is Suspended:
+        return False  # nothing is known of the body's end, and the handlers may be reached
     if error is None or cannot_be_caught(error):
         return True
     assert isinstance(error, Exception)
@@ -559,12 +573,6 @@ def _outermost(value: Value, back: dict[Value, Value], outer: Region) -> Value:
     return value if found is None else outer.lift(found)
 
 
-def _is_owned(value: Any, region: Region) -> bool:
-    """Whether it is an object of the user's that the traced code made."""
-    owned = region.trace.owned
-    return owned is not None and id(value) in owned
-
-
 def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
     joined: Layout = NEVER
     for value, arm in zip(column, arms, strict=True):
@@ -576,14 +584,3 @@ def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layo
 def _named(value: Any, name: str) -> Any:
     """A variable that is not assigned, as a value."""
     return Undefined(name) if value is MISSING else value
-
-
-def _kept_layout(value: Any, region: Region) -> Layout:
-    return Static(Undefined("")) if value is MISSING else layout_of(value, region)
-
-
-def _boxable(value: Any, name: str) -> Any:
-    if value is MISSING:
-        return constant_object(NotAssigned(name))
-    tensor = as_tensor(value)
-    return box_array(tensor) if tensor is not None and not tensor.weak else value

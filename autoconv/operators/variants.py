@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import TensorType, weak_rank
 from autoconv.operators.layout import NEVER, Layout, Leaf, Static, Variant, layout_of
 from autoconv.operators.names import Undefined, unbound
 from autoconv.operators.staging import stage_arms
@@ -19,7 +19,7 @@ from autoconv.runtime.containers import items_of
 from autoconv.runtime.objects import box
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
 from autoconv.runtime.tensor_methods import TensorMethods, is_in_place, refuse_as_python
 
 
@@ -92,6 +92,7 @@ def _arm(function: Any, before: Any, value: Any, after: Any) -> Any:
             return (distribute(function, *before, value, *after),)
         except (TypeError, AttributeError) as error:
             if not isinstance(error, AutoconvError):
+                _name_numbers(error, (*before, value, *after))
                 error._autoconv_run_time = True  # type: ignore[union-attr]
             raise
 
@@ -138,6 +139,14 @@ def _renumbered(tag: Any, table: Sequence[int]) -> Any:
     """The tag of a variant whose arms have other numbers."""
     found = dispatch.apply("gather", np.array(table, np.int64), tag, axis=0)
     return dispatch.apply("python_cast", found, dtype=tag.type.dtype, weak=True)
+
+
+def _name_numbers(error: Exception, operands: Sequence[Any]) -> None:
+    """Has the message name Python's own class, where one number of the graph is what it tells of."""
+    numbers = [x for x in operands if isinstance(x, SymbolicTensor)]
+    if len(numbers) == 1 and numbers[0].weak and len(error.args) == 1 and isinstance(error.args[0], str):
+        kind = ("bool", "int", "float", "complex")[weak_rank(numbers[0].type.dtype)]
+        error.args = (error.args[0].replace("'SymbolicTensor'", f"'{kind}'"),)
 
 
 def boxed(variant: Variant) -> Any:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copy_node
+from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
 from autoconv.graph.rewrite import attributes_key, begin_copy
 from autoconv.graph.types import TensorType
 from autoconv.ops.views import VIEWS
@@ -32,7 +32,14 @@ def common(graph: Graph, contract: str = "function") -> Graph:
     What prints, writes or draws never merges, nor do nodes with regions. Under `compile`, arrays that leave the graph
     do not merge: the caller may change one of them in place.
     """
+    copy = _common(graph, {}, contract)
+    settle_effects(copy)
+    return copy
+
+
+def _common(graph: Graph, copies: dict[Graph, Graph], contract: str) -> Graph:
     copy, values = begin_copy(graph)
+    copies[graph] = copy
     leaving = _leaving(graph) if contract == "compile" else set()
     found: dict[Hashable, Sequence[Value]] = {}
     reads: dict[Hashable, Sequence[Value]] = {}
@@ -41,7 +48,7 @@ def common(graph: Graph, contract: str = "function") -> Graph:
         if node.effects & Effects.WRITE:
             reads.clear()
         if node.effects.must_run or node.regions or not leaving.isdisjoint(node.results):
-            regions = [common(region, contract) for region in node.regions]
+            regions = copied_regions(node, copies, lambda region: _common(region, copies, contract))
             results: Sequence[Value] = copy_node(copy, node, inputs, regions).results
         else:
             table, key = reads if node.effects & Effects.READ else found, _key(node, inputs)

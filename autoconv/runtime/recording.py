@@ -23,6 +23,7 @@ from autoconv.runtime.spans import current_span, place_of
 
 if TYPE_CHECKING:
     from autoconv.runtime.journal import Journal
+    from autoconv.runtime.stores import Stores
 
 FUNCTION, COMPILE = "function", "compile"
 
@@ -35,8 +36,10 @@ class Trace:
     `on_create` is told of each variable the traced code creates; `evaluate` gives the array that a value of the root
     graph has in the call that is being traced, or None. `pending_output` holds prints of a region that may
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`,
-    `concretise` and `attribute` (for names that tensors do not have); what is in `before_node` is told before a node
-    is recorded that does more than compute. `arrays` says that NumPy arrays came in, which can be changed in place;
+    `concretise` and `attribute` (for names that tensors do not have); `stores` are told before a node is
+    recorded that does more than compute, and after a call of a function that is being recorded. `calls` are the user's
+    functions that run now, `recursions` those that were recorded as functions that call themselves. `arrays` says that
+    NumPy arrays came in, which can be changed in place;
     `owned` are the objects that the traced code made, with the regions that made them, `frozen` those that may not
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
     told of each function that is converted because traced code calls it. `refusal` is an error that the traced code
@@ -55,7 +58,9 @@ class Trace:
     python_print: Any = None
     concretise: Any = None
     attribute: Any = None
-    before_node: list[Any] = field(default_factory=list)
+    stores: list[Stores] = field(default_factory=list)
+    calls: list[Any] = field(default_factory=list)
+    recursions: dict[Any, Any] = field(default_factory=dict)
     arrays: bool = False
     owned: dict[int, Any] | None = None
     frozen: dict[int, Any] = field(default_factory=dict)
@@ -128,9 +133,9 @@ class Region:
 
     def record(self, name: str, inputs: list[Value], attributes: dict[str, Any], **options: Any) -> Node:
         """Appends a node that applies the op called `name`, with the user's span."""
-        if self.trace.before_node and OPS[name].effects is not Effects.PURE:
-            for tell in tuple(self.trace.before_node):
-                tell(self, name, inputs, attributes)
+        if self.trace.stores and OPS[name].effects is not Effects.PURE:
+            for stores in tuple(self.trace.stores):
+                stores.before_node(self, name, inputs, attributes)
         lifted = [self.lift(value) for value in inputs]
         span = options.pop("span", None) or current_span()
         shown = options.pop("shown", None) or display_name(name)

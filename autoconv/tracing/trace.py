@@ -17,6 +17,7 @@ from autoconv.operators.calls import converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, is_container, layout_of
 from autoconv.operators.names import Undefined, ld
 from autoconv.operators.special_methods import restore_special_methods
+from autoconv.operators.staging import Suspended
 from autoconv.operators.tensor_lists import mapped
 from autoconv.operators.variants import of_distinct_arms
 from autoconv.optimise import optimise
@@ -109,7 +110,11 @@ def _trace(
         if outside is not None:
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
-        result = _invoke(target, signature, arguments)
+        try:
+            result = _invoke(target, signature, arguments)
+        except Suspended as never:  # what follows is not reached
+            never.caught()
+            result = None
         if trace.refusal is not None:
             raise trace.refusal
         _check_not_modified(call, copies, before, signature, contract, function)
@@ -140,7 +145,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
-    trace.before_node.append(outside.stores.before_node)
+    trace.stores.append(outside.stores)
     trace.python_print = python_contract.python_print
     trace.attribute = attribute_of
     values: dict[Any, int] = {}

@@ -195,3 +195,48 @@ def test_what_no_clause_of_a_group_takes():
         return found
 
     agrees(f, (2,), (1,), (0,))
+
+
+def test_what_a_body_that_always_raises_changed_before():
+    def f(a, b):
+        some, items = 0, [0]
+        try:
+            if b < a:
+                some = b < 7
+                items.append(a)
+            if a > 100 and b > 3:
+                raise ZeroDivisionError("bad")
+            raise ValueError(a)
+        except ValueError:
+            items.append(1)
+        return some, items
+
+    agrees(f, (2, 1), (1, 2), (9, 3))
+
+
+def test_what_no_clause_takes_leaves_the_variables_as_they_are():
+    def f(a):
+        x = 0
+        try:
+            try:
+                x = 5
+                if a:
+                    raise KeyError
+                x = 6
+            except ValueError:
+                pass
+        except KeyError:
+            pass
+        return x
+
+    agrees(f, (True,), (False,))
+
+
+def test_arguments_of_exceptions_may_be_of_several_kinds():
+    def f(a, c):
+        x = 1 if c else 1.5
+        if a:
+            raise KeyError(x, (x, a), [a, 1])
+        return x
+
+    agrees(f, (True, True), (True, False), (False, True))
