@@ -14,6 +14,7 @@ from typing import Any
 
 import gast
 
+from autoconv.analysis.changes import only_changed
 from autoconv.emit.module import deep_recursion
 from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.emit.unparse import unparse
@@ -26,6 +27,7 @@ from autoconv.syntax.parse import parse_ast, to_ast, to_gast
 
 # By code and file: the codes of two files are equal where their functions are the same and on the same lines.
 _CONVERTED: weakref.WeakKeyDictionary[types.CodeType, dict[str, types.CodeType]] = weakref.WeakKeyDictionary()
+_CHANGED: weakref.WeakKeyDictionary[types.CodeType, frozenset[str]] = weakref.WeakKeyDictionary()
 _OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 _LOCK = threading.RLock()
 _INNER = "converted_function"
@@ -57,6 +59,12 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
     )  # fmt: skip
     result.__annotations__ = function.__annotations__
     return result
+
+
+def changed_names(function: types.FunctionType) -> frozenset[str]:
+    """The outer names that a function only changes (see `autoconv.analysis.changes`); none for what never was
+    converted."""
+    return _CHANGED.get(function.__code__, frozenset())
 
 
 def is_converted(function: Any) -> bool:
@@ -141,6 +149,7 @@ def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str,
     """(converted definition without decorators, name of the class around it, file, names of region functions, where
     the bodies of the user's lambdas are)."""
     node, class_name, filename, lines = locate_source(function)
+    _CHANGED[function.__code__] = only_changed(node)
     lambdas = {_extent(inner.body) for inner in ast.walk(node) if isinstance(inner, ast.Lambda)}
     definition: Any
     if isinstance(node, ast.Lambda):

@@ -86,11 +86,18 @@ def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
         if guard is not None:
             guard(function)
         return function
+    converted_function = convert_function(function, operators_module())
     region = current_region()
     if region is not None and region.trace.watch is not None:
         region.trace.watch(function)
-    converted_function = convert_function(function, operators_module())
     return _logged(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function
+
+
+def changed_names(function: types.FunctionType) -> frozenset[str]:
+    """The outer names that a function, which was converted before, does nothing with but change what they hold."""
+    from autoconv.emit.function import changed_names as found  # lazily: it brings gast and astunparse
+
+    return found(function)
 
 
 def _logged(function: types.FunctionType, converted_function: Callable[..., Any]) -> Callable[..., Any]:

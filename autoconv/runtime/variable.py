@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.dtypes import DType, as_dtype, resource
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ResourceType, TensorType
 from autoconv.runtime.convert import as_tensor, constant, convert_to_tensor
@@ -31,12 +33,15 @@ from autoconv.runtime.variable_updates import (
 class Storage:
     """What a variable's value lives in; graphs hold the storage, not the Python object."""
 
-    __slots__ = ("__weakref__", "name", "shape", "value")
+    __slots__ = ("__weakref__", "name", "shape", "value", "variable")
 
     def __init__(self, value: np.ndarray, shape: Any, name: str) -> None:
         self.value = value
         self.shape = shape
         self.name = name
+        self.variable: Callable[[], Any] = lambda: None  # a weak reference to the variable
+
+    dtype = resource
 
     @property
     def type(self) -> ResourceType:
@@ -88,6 +93,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         array = _initial_array(initial_value, as_dtype(dtype) if dtype is not None else None)
         declared = as_shape(shape) if shape is not None else array.shape
         self._storage = Storage(array, declared, current_scope() + (name or "Variable"))
+        self._storage.variable = weakref.ref(self)
         self._trainable = trainable is not False
         self.constraint = constraint
         self.synchronization = synchronization or VariableSynchronization.AUTO
@@ -95,6 +101,17 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         region = current_region()
         if region is not None and region.trace.on_create is not None:
             region.trace.on_create(self)
+
+    @classmethod
+    def of_storage(cls, storage: Storage) -> Variable:
+        """The variable that lives there; another one of the same storage where that is gone."""
+        found = storage.variable()
+        if found is None:
+            found = cls.__new__(cls)
+            found.__dict__.update(_storage=storage, _trainable=True, constraint=None)
+            found.__dict__.update(synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE)
+            storage.variable = weakref.ref(found)
+        return found
 
     @property
     def name(self) -> str:

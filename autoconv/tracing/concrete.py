@@ -10,16 +10,17 @@ import numpy as np
 from autoconv.backends import BACKENDS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
-from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.layout import Arms, Instance, Layout, Leaf, Parts, Static, leaf_types, rebuild
+from autoconv.graph.types import ObjectType
+from autoconv.operators.layout import Layout, leaf_types, rebuild
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
-from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present
-from autoconv.runtime.variable import Variable
+from autoconv.runtime.variable import Storage, Variable
+from autoconv.tracing.func_graph import FuncGraph
+from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, TensorKey, VariableKey
+from autoconv.tracing.signature import Key, Literal, ObjectKey, TensorKey, VariableKey
 
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
 
@@ -27,7 +28,7 @@ _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may
 class ConcreteFunction:
     """A function of one signature. Call it with tensors (or what converts to them), by position or name.
 
-    `graph` is what was recorded, `optimised` what runs.
+    `graph` is what was recorded, for looking at; `recorded` the same as data of this project, `optimised` what runs.
     """
 
     def __init__(
@@ -43,11 +44,12 @@ class ConcreteFunction:
         owner: Any,
         name: str,
     ) -> None:
-        self.graph = graph
+        self.recorded = graph
         self.optimised = optimised
         self.key = key
         self.names = list(names)
-        self.captured_inputs = list(captures)
+        self.captures = list(captures)
+        self.function_type = FunctionType.of(owner.function_spec, key, self._leaf_names(), layout, captures)
         self.layout = layout
         self.guards = guards
         self.contract = contract
@@ -73,28 +75,38 @@ class ConcreteFunction:
 
     @property
     def inputs(self) -> list[SymbolicTensor]:
-        return [SymbolicTensor(value) for value in self.graph.parameters if hasattr(value.type, "dtype")]
+        return [SymbolicTensor(value) for value in self.recorded.parameters if hasattr(value.type, "dtype")]
 
     @property
     def outputs(self) -> list[SymbolicTensor]:
-        return [SymbolicTensor(value) for value in self.graph.outputs if hasattr(value.type, "dtype")]
+        return [SymbolicTensor(value) for value in self.recorded.outputs if hasattr(value.type, "dtype")]
 
     @property
     def structured_outputs(self) -> Any:
-        return rebuild(self.layout, iter(self.graph.outputs))
+        return rebuild(self.layout, iter(self.recorded.outputs))
 
     @property
-    def structured_input_signature(self) -> Any:
-        specs = tuple(
-            TensorSpec.from_type(leaf.type, name)
-            for leaf, name in zip(self.key.leaves, self.names, strict=True)
-            if isinstance(leaf, TensorKey)
-        )
-        return specs, {}
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments by position and those by name: TensorSpecs with their names, and plain values."""
+        return self.function_type.specs
 
     @property
-    def variables(self) -> tuple[Any, ...]:
-        return tuple(c for c in self.captured_inputs if not isinstance(c, Tensor))
+    def graph(self) -> FuncGraph:
+        return FuncGraph(self.recorded, self.captures)
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """What the graph gets besides the arguments: tensors themselves, and variables as their handles."""
+        return list(self.captures)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that the graph reads or writes."""
+        return tuple(Variable.of_storage(c) for c in self.captures if isinstance(c, Storage))
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        return tuple(variable for variable in self.variables if variable.trainable)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -110,7 +122,7 @@ class ConcreteFunction:
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, (TensorKey, VariableKey, ObjectKey))
         ]
-        values += [c._array if isinstance(c, EagerTensor) else c for c in self.captured_inputs]
+        values += [c._array if isinstance(c, EagerTensor) else c for c in self.captures]
         results = self._run(values)
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 
@@ -124,15 +136,15 @@ class ConcreteFunction:
                 return value if np.ndim(value) else np.asarray(value)[()]
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
-    def record(self, region: Region, call: Call) -> Any:
+    def record(self, region: Region, leaves: Sequence[Any]) -> Any:
         """A node that calls this graph, in a function that is being traced."""
         inputs: list[Value] = [
             region.lift(graph_value(region, leaf if not isinstance(leaf, Variable) else leaf.storage))
-            for leaf, key in zip(call.leaves, self.key.leaves, strict=True)
+            for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, (TensorKey, VariableKey))
         ]
-        inputs += [region.lift(graph_value(region, captured)) for captured in self.captured_inputs]
-        stateful = bool(self.graph.effects)
+        inputs += [region.lift(graph_value(region, captured)) for captured in self.captures]
+        stateful = bool(self.recorded.effects)
         node = region.record(
             "call",
             inputs,
@@ -143,52 +155,23 @@ class ConcreteFunction:
         )
         return rebuild(self.layout, iter(node.results))
 
-    def _signature_text(self) -> list[str]:
-        lines = []
-        for leaf, name in zip(self.key.leaves, self.names, strict=True):
-            lines.append(f"{name}: {leaf}")
-        return lines
-
-    @property
-    def function_type(self) -> str:
-        return self.pretty_printed_signature(verbose=False)
+    def _leaf_names(self) -> list[str]:
+        """The names of the leaves: those of the graph's parameters where there is one."""
+        parameters = iter(self.recorded.parameters)
+        return [
+            next(parameters).name if isinstance(leaf, (TensorKey, VariableKey, ObjectKey)) else name
+            for leaf, name in zip(self.key.leaves, self.names, strict=True)
+        ]
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The types of inputs, output and captures: on one line, or one block each."""
-        result = self._output_text()
-        if not verbose:
-            return f"({', '.join(self._signature_text())}) -> {result}"
-        inputs = [
-            f"  {name} (POSITIONAL_OR_KEYWORD): {leaf}" for leaf, name in zip(self.key.leaves, self.names, strict=True)
-        ] or ["  None"]
-        captures = [f"  {id(c)}: {getattr(c, 'type', c)}" for c in self.captured_inputs] or ["  None"]
-        return "\n".join(["Input Parameters:", *inputs, "Output Type:", f"  {result}", "Captures:", *captures])
-
-    def _output_text(self) -> str:
-        return _layout_text(self.layout)
+        return self.function_type.block() if verbose else str(self.function_type)
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
-
-
-def _layout_text(layout: Layout) -> str:
-    """What a result of that layout is, in the words of TensorSpec."""
-    if isinstance(layout, Leaf):
-        return repr(TensorSpec.from_type(layout.type)) if isinstance(layout.type, TensorType) else str(layout.type)
-    if isinstance(layout, Parts):
-        inner = [_layout_text(part) for part in layout.parts]
-        if layout.keys is not None:
-            inner = [f"{key!r}: {text}" for key, text in zip(layout.keys, inner, strict=True)]
-        return f"{layout.kind.__name__.capitalize()}[{', '.join(inner)}]"
-    if isinstance(layout, Instance):
-        held = [f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True)]
-        return f"{layout.kind.__name__}[{', '.join(held)}]"
-    if isinstance(layout, Arms):
-        return " | ".join(map(_layout_text, layout.arms))
-    return repr(layout.value) if isinstance(layout, Static) else "never"
 
 
 def _run_value(leaf: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import types
 import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -17,14 +17,18 @@ from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
 from autoconv.runtime.spans import is_own_file
 from autoconv.runtime.tracebacks import place_in, present, presented
+from autoconv.tracing.binding import concrete_leaves
+from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.python_contract import RunPlain, Specialise
+from autoconv.tracing.retracing import retracing_of, wider_key
 from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
 from autoconv.tracing.trace import LOCK, trace_function
 
-_CACHE_LIMIT = 256
+_CACHE_LIMIT = 256  # signatures a function
+_ENTRIES = 4  # traces a signature, which differ in what they read from outside
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
@@ -46,6 +50,7 @@ class Function:
         autograph: bool = True,
         reduce_retracing: bool = False,
         name: str | None = None,
+        follow_type_hints: bool = False,
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
@@ -54,14 +59,16 @@ class Function:
         self._input_signature = input_signature
         self._autograph = autograph
         self._reduce_retracing = reduce_retracing
-        self._signature = Signature(
-            python_function, contract, input_signature, name or str(getattr(python_function, "__name__", "function"))
-        )
-        self._cache: OrderedDict[Key, list[ConcreteFunction]] = OrderedDict()
+        self._follow_type_hints = follow_type_hints
+        name = name or str(getattr(python_function, "__name__", "function"))
+        self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
+        self._retracing = retracing_of(python_function)
+        self._bound: Bounded[int, Function] = Bounded(_CACHE_LIMIT)
+        self._cache: Bounded[Key, list[ConcreteFunction]] = Bounded(_CACHE_LIMIT)
         self._literal: frozenset[int] = frozenset()
         self._whole: frozenset[str] = frozenset()
-        self._spots: dict[Key, list[Spot]] = {}
-        self._plain: dict[Key, tuple[str, Any]] = {}
+        self._spots: Bounded[Key, list[Spot]] = Bounded(_CACHE_LIMIT)
+        self._plain: Bounded[Key, tuple[str, Any]] = Bounded(_CACHE_LIMIT)
         self._explanation = Explanation(self._signature.name)
         self._traces = 0
         self._called_before = False
@@ -81,6 +88,7 @@ class Function:
         if region is not None and self.contract == COMPILE:
             return converted(self.python_function, region)(*args, **kwargs)
         self._signature.check_arity()
+        self._retracing.calls += 1
         try:
             call = self._bind(args, kwargs)
         except TypeError:
@@ -91,8 +99,8 @@ class Function:
         if concrete is None or call is None:
             return self.python_function(*args, **kwargs)
         if region is not None:
-            return concrete.record(region, call)
-        return self._run(concrete, call, args, kwargs)
+            return concrete.record(region, call.leaves)
+        return self._run(concrete, call.leaves, args, kwargs)
 
     def _bind(self, args: Any, kwargs: Any) -> Call:
         call = self._signature.bind(args, kwargs, self._literal, self._whole)
@@ -112,9 +120,9 @@ class Function:
         known += [spot for spot in wanted.spots if spot.key not in {other.key for other in known}]
         return self._bind(call.args, call.kwargs)
 
-    def _run(self, concrete: ConcreteFunction, call: Call, args: Any, kwargs: Any) -> Any:
+    def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         try:
-            return concrete.call_leaves(call.leaves)
+            return concrete.call_leaves(leaves)
         except (IntegerLimitError, OtherKindError) as error:
             if self.contract != COMPILE or not concrete.can_run_again:
                 raise
@@ -143,8 +151,11 @@ class Function:
             if call.key in self._plain:
                 return None
             reason = self._explanation.why(call, self._cache)
+            if self._reduce_retracing:
+                call.key = wider_key(call.key, reversed(self._cache))
             try:
-                concrete = self._trace(call)
+                with self._own_effects():
+                    concrete = self._trace(call)
             except Specialise as wanted:
                 self._literal |= {wanted.leaf}
                 call.key = self._rekey(call)
@@ -166,8 +177,21 @@ class Function:
                     self._give_up(call, f"{type(error).__name__}: {message}", place)
                     return None
                 raise
-            self._explanation.rows.append(Row(reason, concrete))
+            self._explanation.add(Row(reason, concrete))
+            self._retracing.traced(self.python_function)
             return self._remember(concrete)
+
+    @contextmanager
+    def _own_effects(self) -> Iterator[None]:
+        """What a trace changes outside (it appends to a list, say) is no change for the other traces of the function:
+        under the contract `function` that happens once a trace, and belongs to it."""
+        entries = [] if self.contract == COMPILE else [c for found in self._cache.values() for c in found]
+        unchanged = [concrete for concrete in entries if not concrete.guards.changed()]
+        try:
+            yield
+        finally:
+            for concrete in unchanged:
+                concrete.guards.settle_again()
 
     def _rekey(self, call: Call) -> Key:
         aliases: dict[int, int] = {}
@@ -182,13 +206,9 @@ class Function:
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 
     def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
-        entries = self._cache.setdefault(concrete.key, [])
-        entries.insert(0, concrete)
-        del entries[4:]
-        self._cache.move_to_end(concrete.key)
-        while len(self._cache) > _CACHE_LIMIT:
-            self._cache.popitem(last=False)
-        if self.contract == COMPILE and len(entries) == 4 and self._traces > 16:
+        entries = [concrete, *self._cache.get(concrete.key, ())][:_ENTRIES]
+        self._cache[concrete.key] = entries
+        if self.contract == COMPILE and len(entries) == _ENTRIES and self._traces > 16:
             self._plain[concrete.key] = "what it reads from outside changes on every call", None
         return concrete
 
@@ -229,15 +249,21 @@ class Function:
 
     def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
         """A call of one of this function's traces; raises TypeError for arguments of another type."""
+        leaves = self._leaves_for(concrete, args, kwargs)
+        region = current_region()
+        return concrete.record(region, leaves) if region is not None else self._run(concrete, leaves, args, kwargs)
+
+    def _leaves_for(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> list[Any]:
+        if self.contract != COMPILE:
+            name = concrete.name.decode()
+            return concrete_leaves(self._signature.name, name, concrete.function_type, args, kwargs)
         call = self._bind(args, kwargs)
         if not accepts(concrete.key, call.key):
             raise TypeError(
-                f"Binding inputs to tf.function failed: {self._signature.name} was traced for "
-                f"{concrete.pretty_printed_signature(verbose=False)} and is called with "
-                f"({', '.join(map(str, call.key.leaves))})."
+                f"{self._signature.name} was traced for {concrete.pretty_printed_signature(verbose=False)} and is "
+                f"called with ({', '.join(map(str, call.key.leaves))})."
             )
-        region = current_region()
-        return concrete.record(region, call) if region is not None else self._run(concrete, call, args, kwargs)
+        return call.leaves
 
     def experimental_get_tracing_count(self) -> int:
         """How many traces were made."""
@@ -259,22 +285,26 @@ class Function:
         return self._signature
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """The method of an instance, with a cache of its own that goes when the instance does."""
         if instance is None:
             return self
         name = f"__autoconv_bound_{self._signature.name}_{id(self)}"
-        bound = instance.__dict__.get(name) if hasattr(instance, "__dict__") else None
+        held = getattr(instance, "__dict__", None)
+        bound = held.get(name) if held is not None else self._bound.get(id(instance))
         if bound is None:
-            method = types.MethodType(self.python_function, instance)
             bound = Function(
-                method,
+                types.MethodType(self.python_function, instance),
                 self.contract,
                 self._input_signature,
                 self._autograph,
                 self._reduce_retracing,
                 self._signature.name,
+                self._follow_type_hints,
             )
-            if hasattr(instance, "__dict__"):
-                instance.__dict__[name] = bound
+            if held is not None:
+                held[name] = bound
+            else:
+                self._bound[id(instance)] = bound  # it holds the instance, whose id nobody else has meanwhile
         return bound
 
     def __repr__(self) -> str:
@@ -298,15 +328,17 @@ def function(
     """Makes a function run as graphs under TensorFlow's contract, one trace a signature of tensors.
 
     Python's own effects happen once a trace; ops happen on every call. `input_signature` fixes one signature.
+    With `reduce_retracing` a second trace leaves open the sizes that differ from the first. With
+    `experimental_follow_type_hints` numbers given for parameters that are annotated as Tensor become tensors.
     Raises TypeError when `func` is not callable.
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
         if SETTINGS.disabled:
             return inner
-        return Function(
-            inner, FUNCTION, input_signature, autograph, bool(reduce_retracing or experimental_relax_shapes)
-        )
+        relaxes = bool(reduce_retracing or experimental_relax_shapes)
+        hints = bool(experimental_follow_type_hints)
+        return Function(inner, FUNCTION, input_signature, autograph, relaxes, follow_type_hints=hints)
 
     return presented(decorate) if func is None else decorate(func)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
 import types
@@ -45,8 +46,9 @@ class Guards:
     _pending: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
     _spots: list[Spot] = field(default_factory=list)
 
-    def add_function(self, function: types.FunctionType) -> None:
-        """Guards the globals and closure cells that a function reads."""
+    def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
+        """Guards the globals and closure cells that a function reads. `changed` are names that it only writes: what it
+        binds them to, or puts into the list or dict that they hold, means nothing to the trace."""
         code = function.__code__
         key = code, id(function.__globals__), id(function.__closure__)
         if key in self._seen:
@@ -54,16 +56,26 @@ class Guards:
         self._seen.add(key)
         names = set(_names(code))
         for name in sorted(names & function.__globals__.keys()):
-            self._add(name, function.__globals__.get, function.__globals__, name, names)
+            if not (name in changed and self._is_written(function.__globals__[name])):
+                self._add(name, function.__globals__.get, function.__globals__, name, names)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            if name in changed and self._is_written(_cell(cell)):
+                continue
             if name not in ("ag__", "__class__"):
                 self._spots.append(cell_spot(cell, name))
                 self._watch(name, functools.partial(_cell, cell), (id(cell),))
 
+    def _is_written(self, value: Any) -> bool:
+        """Whether methods like `append` of the value do nothing but write."""
+        return not self.python and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
+
     def add_value(self, name: str, value: Any) -> None:
-        """Guards what an object (an argument, say) holds."""
+        """Guards what an object (an argument, say) holds, without keeping the object."""
         self._spots.append(Spot((id(value), name), name, lambda: value, lambda _: None))
-        self._watch(name, lambda: value, (id(value), name))
+        try:
+            self._watch(name, weakref.ref(value), (id(value), name))
+        except TypeError:
+            self._watch(name, lambda: value, (id(value), name))
 
     def _add(self, name: str, get: Any, namespace: dict[str, Any], key: str, names: set[str]) -> None:
         value = namespace.get(key)
@@ -113,6 +125,12 @@ class Guards:
                 self.blind.append(f"{name} ({what})")
         self._pending.clear()
         self._spots.clear()
+
+    def settle_again(self) -> None:
+        """Takes the values as they are now once more."""
+        for position, (name, read, _) in enumerate(self.checks):
+            with contextlib.suppress(Unguardable):  # then it counts as changed, as it does
+                self.checks[position] = name, read, fingerprint(read(), skip=self.skip)
 
     def changed(self) -> str:
         """The name of the first thing that is not what it was, "" when all is."""

@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.calls import converted, meet_class
+from autoconv.operators.calls import changed_names, converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
 from autoconv.operators.special_methods import restore_special_methods
 from autoconv.optimise import optimise
@@ -32,7 +32,8 @@ from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.outside import Outside
-from autoconv.tracing.signature import Call, Literal, ObjectKey, Reference, Signature, TensorKey
+from autoconv.tracing.protocol import TracingContext
+from autoconv.tracing.signature import Call, Custom, Literal, ObjectKey, Reference, Signature, TensorKey
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()
@@ -90,7 +91,7 @@ def _trace(
     if call.key.shared:
         raise python_contract.RunPlain("one list or dict is given twice, and a graph would take it for two")
     with LOCK, recording(trace.root):
-        trace.watch = guards.add_function
+        trace.watch = lambda called: guards.add_function(called, changed_names(called))
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
         if outside is not None:
@@ -163,6 +164,8 @@ def _placeholders(trace: Trace, call: Call) -> list[Any]:
         elif isinstance(leaf, Variable):
             value = trace.root.graph.add_parameter(leaf.storage.type, name)
             leaves.append(_argument_variable(trace, leaf, value))
+        elif isinstance(key, Custom):
+            leaves.append(key.type.placeholder_value(TracingContext()))
         else:
             leaves.append(leaf)
     return leaves
@@ -223,7 +226,7 @@ def _invoke(target: Callable[..., Any], signature: Signature, arguments: dict[st
 def _watch(guards: Guards, function: Any, target: Any, call: Call) -> None:
     inner = getattr(function, "__func__", function)
     if hasattr(inner, "__code__"):
-        guards.add_function(inner)
+        guards.add_function(inner, changed_names(inner))
     owner = getattr(function, "__self__", None)
     if owner is not None:
         guards.add_value("self", owner)
@@ -309,7 +312,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
 
 
 def _name(function: Any) -> str:
-    return getattr(function, "__qualname__", None) or repr(function)
+    return repr(function)
 
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
