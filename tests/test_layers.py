@@ -55,7 +55,6 @@ LAZY_LIBRARIES = {"ml_dtypes", "platformdirs", "rich", "pygments", "llvmlite"}
 # Imports inside functions that break a cycle, with the reason. This table only gets shorter: an entry that is
 # not needed any more fails the test.
 TOLERATED = {
-    ("autoconv/runtime/dispatch.py", "autoconv.runtime.convert"): "conversion of operands applies ops",
     ("autoconv/runtime/convert.py", "autoconv.runtime.dispatch"): "conversion of operands applies ops",
     (
         "autoconv/runtime/tensor_methods.py",

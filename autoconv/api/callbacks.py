@@ -34,11 +34,13 @@ def py_function(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """func(*tensors), run each time with eager tensors, whose operators work at once. `Tout` as above."""
-    return _call(func, None if func is None else EagerCall(func), inp, Tout, name)
+    return _call(func, None if func is None else EagerCall(func), inp, Tout, name or "EagerPyFunc")
 
 
 class EagerCall:
     """A function of arrays that calls one of eager tensors."""
+
+    graphdef = "EagerPyFunc"
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function

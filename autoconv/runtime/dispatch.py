@@ -15,8 +15,16 @@ from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
 from autoconv.ops.indexing import parse_index
 from autoconv.ops.record import Op
-from autoconv.runtime.convert import as_tensor, constant, is_tensor, record_constant, to_array, weak_dtype
-from autoconv.runtime.recording import COMPILE, Region, current_region, defined_at
+from autoconv.runtime.convert import (
+    as_tensor,
+    constant,
+    convert_to_tensor,
+    is_tensor,
+    record_constant,
+    to_array,
+    weak_dtype,
+)
+from autoconv.runtime.recording import COMPILE, Region, current_region, defined_at, display_name
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
@@ -43,12 +51,25 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     op = OPS[op_name]
     region = current_region()
     values = [_operand(x) for x in operands]
+    if any(isinstance(value, _Numbers) for value in values):
+        values = _with_arrays(op, values)
     if op_name in _PYTHON_OPS and _all_python(values):
         op = OPS[_PYTHON_OPS[op_name]]
     else:
         values = _unified(op, values, region)
     found = _run(op, values, attributes) if region is None else record(region, op, values, attributes, name)
     return _with_checked_numerics(op, found) if SETTINGS.check_numerics else found
+
+
+def _with_arrays(op: Op, values: list[Any]) -> list[Any]:
+    """The operands, lists of numbers as arrays."""
+    unified = range(len(values)) if op.unify == "all" else op.unify
+    found = list(values)
+    for position, value in enumerate(values):
+        if isinstance(value, _Numbers):
+            others = [v for i, v in enumerate(values) if i != position and i in unified]
+            found[position] = value.beside(others, position in unified)
+    return found
 
 
 def _with_checked_numerics(op: Op, found: Any) -> Any:
@@ -101,9 +122,10 @@ def _numpy_matmul(x: Any, y: Any) -> Any:
 
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
     """Appends a node for the op; `values` are tensors, constants and graph values."""
-    inputs = [graph_value(region, value) for value in values]
+    shown = name or display_name(op.name)
+    inputs = [graph_value(region, value, f"{shown}/{_OPERANDS[min(i, 3)]}") for i, value in enumerate(values)]
     try:
-        node = region.record(op.name, inputs, attributes, shown=name)
+        node = region.record(op.name, inputs, attributes, shown=shown)
     except (TypeError, ValueError) as error:
         if isinstance(error, AutoconvError) and error.place is None:
             error.place = current_place()
@@ -117,20 +139,23 @@ def wrap_results(results: Sequence[Value]) -> Any:
     return wrapped[0] if len(wrapped) == 1 else wrapped
 
 
-def graph_value(region: Region, value: Any) -> Value:
-    """What stands for `value` in the region: captured when it is an eager tensor, else a constant."""
+_OPERANDS = "xyzw"
+
+
+def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
+    """What stands for `value` in the region: captured when it is an eager tensor, else a constant of that name."""
     if isinstance(value, SymbolicTensor):
         return value.value_in_graph
     if isinstance(value, Value):
         return value
     if isinstance(value, EagerTensor):
-        return region.trace.capture(value, value.type, "Const")
+        return region.trace.capture(value, value.type, region.trace.scope + name)
     if isinstance(value, _NUMBERS):
-        return record_constant(region, np.array(value, weak_dtype(value).numpy), weak=True).value_in_graph
+        return record_constant(region, np.array(value, weak_dtype(value).numpy), True, name).value_in_graph
     resource = getattr(value, "__autoconv_resource__", None)
     if resource is not None:
         return resource(region)
-    return record_constant(region, to_array(value)).value_in_graph
+    return record_constant(region, to_array(value), name=name).value_in_graph
 
 
 def get_item(x: Any, index: Any) -> Any:
@@ -169,12 +194,46 @@ def _operand(x: Any) -> Any:
     if hasattr(x, "__autoconv_resource__") or type(x).__name__ == "ListValue":
         return x
     if isinstance(x, (list, tuple)):
-        from autoconv.runtime.convert import convert_to_tensor
-
-        return convert_to_tensor(x)
+        return _Numbers(x) if _is_numbers(x) else convert_to_tensor(x)
     if isinstance(x, (np.ndarray, np.generic)):
         return to_array(x)
     return constant(x)
+
+
+class _Numbers:
+    """A list of Python numbers alone: like one number, it takes the dtype of what it meets."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = values
+
+    @property
+    def dtype(self) -> DType:
+        """What it has by itself."""
+        return as_dtype(to_array(self.values).dtype)
+
+    def beside(self, others: Sequence[Any], unified: bool) -> np.ndarray:
+        """Its array among these operands of one op."""
+        own = self.dtype
+        if not unified:
+            return to_array(self.values)
+        typed = [_dtype_of(other) for other in others if _is_typed(other)]
+        kinds = [weak_dtype(other) for other in others if isinstance(other, _NUMBERS)]
+        kinds += [other.dtype for other in others if isinstance(other, _Numbers)]
+        if typed:
+            return to_array(self.values, typed[0] if weak_fits(own, typed[0]) else None)
+        widest = max(kinds, key=weak_rank, default=own)
+        if weak_rank(widest) <= weak_rank(own):
+            return to_array(self.values)
+        return to_array(self.values, as_dtype(to_array(np.zeros((), widest.numpy).item()).dtype))
+
+
+def _is_numbers(values: Any) -> bool:
+    """Whether a nested list has Python numbers alone, and at least one."""
+    return bool(values) and all(
+        _is_numbers(v) if isinstance(v, (list, tuple)) else type(v) in _NUMBERS for v in values
+    )
 
 
 def _is_operand(x: Any) -> bool:
@@ -329,6 +388,7 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     except InvalidArgumentError as error:
         if error.place is None:
             error.place = current_place()
+            error.name_op(op.graphdef)
         raise
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
     if isinstance(results, tuple):

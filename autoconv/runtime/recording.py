@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from autoconv.errors import InaccessibleTensorError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.types import Type
+from autoconv.graph.types import TensorType, Type
 from autoconv.ops import OPS
 from autoconv.runtime.spans import current_span, place_of
 
@@ -222,11 +222,20 @@ def display_name(op_name: str) -> str:
 
 def _out_of_scope(value: Value, graph: Graph) -> str:
     return (
-        f"<autoconv.Tensor '{value.full_name}' {value.type}> is out of scope and cannot be used here. "
+        f"{_shown(value)} is out of scope and cannot be used here. "
         f"Use return values, explicit Python locals or autoconv collections to access it.{defined_at(value)}"
         f"The tensor cannot be accessed from {_scope(graph)}, because it was defined in {_scope(value.graph)}, "
         "which is out of scope."
     )
+
+
+def _shown(value: Value) -> str:
+    """As the tensor is printed."""
+    if not isinstance(value.type, TensorType):
+        return f"<{value.full_name}: {value.type}>"
+    shape = value.type.shape
+    sizes = "<unknown>" if shape is None else str(tuple(d if isinstance(d, int) else None for d in shape))
+    return f"<autoconv.Tensor '{value.full_name}' shape={sizes} dtype={value.type.dtype.name}>"
 
 
 def defined_at(value: Value) -> str:

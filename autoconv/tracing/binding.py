@@ -22,7 +22,7 @@ from autoconv.tracing.function_type import FunctionType, Parameter
 from autoconv.tracing.signature import Literal, Reference, TensorKey, VariableKey
 
 
-class _Misfit(Exception):
+class _Misfit(TypeError):
     """Why a leaf does not go where it was given."""
 
 
@@ -31,22 +31,25 @@ def concrete_leaves(name: str, traced_name: str, type_: FunctionType, args: Any,
 
     Raises TypeError for arguments that do not fit, InvalidArgumentError for tensors of another dtype.
     """
-    signature = inspect.Signature([_parameter(p) for p in type_.parameters])
-    try:
-        bound = signature.bind(*args, **kwargs)
-    except TypeError as error:
-        raise _binding_error(str(error), _by_position(name, type_, args, kwargs), type_, args, kwargs) from None
-    bound.apply_defaults()
     leaves: list[Any] = []
-    aliases: dict[int, int] = {}
-    for parameter in type_.parameters:
-        try:
-            leaves += _fit(parameter, bound.arguments[parameter.name], aliases)
-        except _Misfit as misfit:
-            _check_dtypes(traced_name, type_, bound.arguments)
-            by_position = _by_position(name, type_, args, kwargs)
-            raise _binding_error(str(misfit), by_position, type_, args, kwargs) from None
-    return leaves
+    arguments: dict[str, Any] = {}
+    try:
+        bound = inspect.Signature([_parameter(p) for p in type_.parameters]).bind(*args, **kwargs)
+        bound.apply_defaults()
+        arguments = bound.arguments
+        aliases: dict[int, int] = {}
+        for parameter in type_.parameters:
+            leaves += _fit(parameter, arguments[parameter.name], aliases)
+        return leaves
+    except TypeError as error:
+        why = str(error)
+    _check_dtypes(traced_name, type_, arguments)
+    shown = ", ".join(f"{p.name}: {p}" for p in type_.parameters)
+    by_position = _by_position(name, type_, args, kwargs)
+    raise TypeError(
+        f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
+        f"signature: ({shown}).\nFallback to flat signature also failed due to: {by_position}"
+    )
 
 
 def _parameter(parameter: Parameter) -> inspect.Parameter:
@@ -91,7 +94,7 @@ def _fit_leaf(key: Any, value: Any, aliases: dict[int, int]) -> Any:
         if not isinstance(value, Variable) or value.storage.type != key.type:
             raise _Misfit(f"Can not cast {_shown(value)} to {key}")
         if aliases.setdefault(id(value.storage), len(aliases)) != key.alias:
-            raise _Misfit(f"Can not cast {_shown(value)} to {key}: other variables were the same one when it was traced")
+            raise _Misfit(f"Can not cast {_shown(value)} to {key}: others were the same one when it was traced")
         return value
     other = Literal(value) if isinstance(key, Literal) else Reference(value)
     if other != key:
@@ -115,7 +118,7 @@ def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, An
     """Raises InvalidArgumentError where a tensor has another dtype than the trace's."""
     position = 0
     for parameter in type_.parameters:
-        value = arguments[parameter.name]
+        value = arguments.get(parameter.name)
         leaves = flatten(value)[0] if parameter.template is not None else [value]
         for key, leaf in zip(parameter.leaves, leaves, strict=False):
             if not isinstance(key, TensorKey):
@@ -149,15 +152,7 @@ def _by_position(name: str, type_: FunctionType, args: Any, kwargs: Any) -> str:
         if as_tensor(value) is None:
             kind = type(value).__name__
             return f"{head}: expected argument #{position}(zero-based) to be a Tensor; got {kind} ({value!r})."
-    return f"{head}: the trace was made for tensors of other shapes."
-
-
-def _binding_error(why: str, by_position: str, type_: FunctionType, args: Any, kwargs: Any) -> TypeError:
-    shown = ", ".join(f"{p.name}: {p}" for p in type_.parameters)
-    return TypeError(
-        f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
-        f"signature: ({shown}).\nFallback to flat signature also failed due to: {by_position}"
-    )
+    return f"{head}: the trace takes arguments of these types only."
 
 
 def _shown(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import OrderedDict
 from typing import TypeVar
 
@@ -24,7 +25,5 @@ class Bounded(OrderedDict[Key, Value]):
 
     def touch(self, key: Key) -> None:
         """The entry was used; does nothing when another thread has dropped it meanwhile."""
-        try:
+        with contextlib.suppress(KeyError):
             self.move_to_end(key)
-        except KeyError:
-            pass

@@ -55,6 +55,7 @@ class ConcreteFunction:
         self.contract = contract
         self._owner = owner
         self._name = name
+        self.number = int(name.rpartition("_")[2])  # grows from trace to trace
         self._run = BACKENDS["reference"](optimised)
         self._arrays_out = (
             contract == "compile"

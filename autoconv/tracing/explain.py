@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-
 _REMEMBERED = 256  # traces, and calls that ran as plain Python
 
 

@@ -1,4 +1,4 @@
-"""The graph of a trace as TensorFlow's users look at it: tensors for its inputs and outputs, operations for its nodes."""
+"""The graph of a trace as TensorFlow's users look at it: its inputs and outputs are tensors, its nodes operations."""
 
 from __future__ import annotations
 

@@ -134,11 +134,13 @@ class Function:
     def _find(self, call: Call) -> ConcreteFunction | None:
         for concrete in self._cache.get(call.key, ()):
             if not concrete.guards.changed():
+                self._cache.touch(call.key)
                 return concrete
-        for key, entries in self._cache.items():
+        for key, entries in list(self._cache.items()):  # a copy: other threads trace meanwhile
             if key != call.key and accepts(key, call.key):
                 for concrete in entries:
                     if not concrete.guards.changed():
+                        self._cache.touch(key)
                         return concrete
         return None
 
@@ -185,7 +187,7 @@ class Function:
     def _own_effects(self) -> Iterator[None]:
         """What a trace changes outside (it appends to a list, say) is no change for the other traces of the function:
         under the contract `function` that happens once a trace, and belongs to it."""
-        entries = [] if self.contract == COMPILE else [c for found in self._cache.values() for c in found]
+        entries = [] if self.contract == COMPILE else [c for found in list(self._cache.values()) for c in found]
         unchanged = [concrete for concrete in entries if not concrete.guards.changed()]
         try:
             yield
@@ -271,7 +273,8 @@ class Function:
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
-        return [concrete for entries in self._cache.values() for concrete in reversed(entries)]
+        traces = [concrete for entries in list(self._cache.values()) for concrete in entries]
+        return sorted(traces, key=lambda concrete: concrete.number)
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)

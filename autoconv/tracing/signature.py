@@ -421,7 +421,7 @@ class Signature:
         return f"({', '.join(parts)})"
 
 
-_STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+_STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
 def _annotated_as_tensors(function: Callable[..., Any]) -> frozenset[str]:

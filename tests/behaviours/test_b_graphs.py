@@ -39,9 +39,9 @@ def test_line_055_a_condition_by_shape():
     cf = tf.function(my_function).get_concrete_function(tf.TensorSpec([2], tf.int32))
     nodes = {node.name: node for node in cf.graph.as_graph_def().node}
     assert list(nodes["x"].input) == []
-    assert list(nodes["Sum"].input)[0] == "x"
-    assert list(nodes["LessEqual"].input)[0] == "Sum"
-    assert list(nodes["cond"].input)[0] == "LessEqual"
+    assert next(iter(nodes["Sum"].input)) == "x"
+    assert next(iter(nodes["LessEqual"].input)) == "Sum"
+    assert next(iter(nodes["cond"].input)) == "LessEqual"
     assert "x" in nodes["cond"].input
     assert nodes["Identity"].op == "Identity"
     assert nodes["Identity"].input[0].partition(":")[0] == "cond"
@@ -97,7 +97,7 @@ def test_line_058_a_graph_and_its_text():
     assert [o.name for o in graph.outputs] == ["Identity:0"]
     assert len(graph.captures) == 2
     operations = graph.get_operations()
-    assert [o.name for o in operations][0] == "x"
+    assert next(o.name for o in operations) == "x"
     assert {"Placeholder", "Identity"} <= {o.type for o in operations}
     text = str(graph.as_graph_def())
     for part in ("node {", "library", "versions", 'name: "x"', 'op: "Placeholder"'):
