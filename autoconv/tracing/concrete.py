@@ -22,6 +22,7 @@ from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.signature import Key, Literal, ObjectKey, TensorKey, VariableKey
 
+_NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
 
 
@@ -57,6 +58,7 @@ class ConcreteFunction:
         self._name = name
         self.number = int(name.rpartition("_")[2])  # grows from trace to trace
         self._run = BACKENDS["reference"](optimised)
+        self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
             contract == "compile"
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
@@ -173,6 +175,11 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
+
+
+def _weight(graph: Graph) -> int:
+    """About how many bytes a graph takes, its constants included."""
+    return sum(_NODE_BYTES + getattr(node.attributes.get("value"), "nbytes", 0) for node in graph.walk())
 
 
 def _run_value(leaf: Any) -> Any:

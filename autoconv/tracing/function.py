@@ -28,6 +28,8 @@ from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
 from autoconv.tracing.trace import LOCK, trace_function
 
 _CACHE_LIMIT = 256  # signatures a function
+_SURE_TRACES = 64  # traces that are kept however large they are
+_CACHE_BYTES = 4 << 20  # what more traces than those may weigh together
 _ENTRIES = 4  # traces a signature, which differ in what they read from outside
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
 _SINGLETON = (
@@ -146,6 +148,8 @@ class Function:
 
     def _obtain(self, call: Call) -> ConcreteFunction | None:
         """Traces; None when the call has to run as plain Python."""
+        if call.key in self._plain:
+            return None
         with LOCK:
             found = self._find(call)
             if found is not None:
@@ -210,6 +214,12 @@ class Function:
     def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
         entries = [concrete, *self._cache.get(concrete.key, ())][:_ENTRIES]
         self._cache[concrete.key] = entries
+        every = [c for found in self._cache.values() for c in found]
+        weight, count = sum(c.weight for c in every), len(every)
+        while count > _SURE_TRACES and weight > _CACHE_BYTES and len(self._cache) > 1:
+            _, dropped = self._cache.popitem(last=False)
+            count -= len(dropped)
+            weight -= sum(c.weight for c in dropped)
         if self.contract == COMPILE and len(entries) == _ENTRIES and self._traces > 16:
             self._plain[concrete.key] = "what it reads from outside changes on every call", None
         return concrete

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict, deque
+import weakref
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from autoconv.graph.types import join_shapes
+from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.signature import Key, LeafKey, TensorKey
 
 _HISTORY = 8  # calls that are looked back over
 _MANY = 5  # traces among them that are too many
 _WARNINGS = 2  # a function
-_KNOWN_FUNCTIONS = 1024
+_KNOWN_INSTANCES = 256
 
 _LOGGER = logging.getLogger("autoconv")
 
@@ -47,22 +49,22 @@ class Retracing:
             )  # fmt: skip
 
 
-_FUNCTIONS: OrderedDict[Any, Retracing] = OrderedDict()
+# By code, then by the instance of a method.
+_FUNCTIONS: weakref.WeakKeyDictionary[Any, Bounded[int, Retracing]] = weakref.WeakKeyDictionary()
 _LOCK = threading.Lock()
 
 
 def retracing_of(function: Callable[..., Any]) -> Retracing:
     """The counts of a function; those made again and again from one definition (a loop, say) share them."""
-    inner = getattr(function, "__func__", function)
-    key = getattr(inner, "__code__", None), id(getattr(function, "__self__", None))
-    if key[0] is None:
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None:
         return Retracing()
     with _LOCK:
-        found = _FUNCTIONS.setdefault(key, Retracing())
-        _FUNCTIONS.move_to_end(key)
-        while len(_FUNCTIONS) > _KNOWN_FUNCTIONS:
-            _FUNCTIONS.popitem(last=False)
-        return found
+        by_instance = _FUNCTIONS.setdefault(code, Bounded(_KNOWN_INSTANCES))
+        instance = id(getattr(function, "__self__", None))
+        if instance not in by_instance:
+            by_instance[instance] = Retracing()
+        return by_instance[instance]
 
 
 def wider_key(key: Key, known: Iterable[Key]) -> Key:
