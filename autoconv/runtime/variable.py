@@ -236,6 +236,11 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     def __len__(self) -> int:
         return len(self.value())  # type: ignore[arg-type]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By value: what is loaded is another variable, with the value of now."""
+        state = {name: value for name, value in self.__dict__.items() if name != "_storage"}
+        return _restored, (self._storage.value, self._storage.shape, self._storage.name, state)
+
     def __deepcopy__(self, memo: Any) -> Variable:
         return Variable(self._storage.value.copy(), self._trainable, name=self._storage.name)
 
@@ -245,6 +250,14 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
             return head + ">"
         text = repr(EagerTensor(self._storage.value))
         return f"{head}, {text[text.index('numpy=') : -1]}>"
+
+
+def _restored(value: np.ndarray, shape: Any, name: str, state: dict[str, Any]) -> Variable:
+    storage = Storage(value, shape, name)
+    variable = Variable.__new__(Variable)
+    variable.__dict__.update(state, _storage=storage)
+    storage.variable = weakref.ref(variable)
+    return variable
 
 
 def _wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:

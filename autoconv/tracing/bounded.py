@@ -1,29 +1,25 @@
-"""A mapping that forgets what was used least recently."""
+"""A mapping that forgets its oldest entries."""
 
 from __future__ import annotations
 
-import contextlib
-from collections import OrderedDict
 from typing import TypeVar
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Bounded(OrderedDict[Key, Value]):
-    """At most `limit` entries; `touch` and assigning count as use. Iteration goes from the oldest to the newest."""
+class Bounded(dict[Key, Value]):
+    """At most `limit` entries; an entry that is assigned again is as good as new.
+
+    It is a plain dict, whose items can be listed while other threads look things up.
+    """
 
     def __init__(self, limit: int) -> None:
         super().__init__()
         self.limit = limit
 
     def __setitem__(self, key: Key, value: Value) -> None:
+        self.pop(key, None)
         super().__setitem__(key, value)
-        self.move_to_end(key)
         while len(self) > self.limit:
-            self.popitem(last=False)
-
-    def touch(self, key: Key) -> None:
-        """The entry was used; does nothing when another thread has dropped it meanwhile."""
-        with contextlib.suppress(KeyError):
-            self.move_to_end(key)
+            self.pop(next(iter(self)), None)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends import BACKENDS
+from autoconv.errors import AutoconvError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ObjectType
@@ -58,6 +59,7 @@ class ConcreteFunction:
         self._name = name
         self.number = int(name.rpartition("_")[2])  # grows from trace to trace
         self._run = BACKENDS["reference"](optimised)
+        self.used = 0  # when it was, as a number that grows
         self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
             contract == "compile"
@@ -169,6 +171,12 @@ class ConcreteFunction:
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The types of inputs, output and captures: on one line, or one block each."""
         return self.function_type.block() if verbose else str(self.function_type)
+
+    def __reduce__(self) -> Any:
+        raise AutoconvError(
+            f"a trace of {self.recorded.name} cannot be pickled",
+            remedy="the function itself: it traces again where it is loaded (get_concrete_function there)",
+        )
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"

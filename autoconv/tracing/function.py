@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.outside import Restage
+from autoconv.tracing.pickling import Source, is_importable, pack, unpack
 from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.retracing import retracing_of, wider_key
 from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
@@ -32,6 +34,7 @@ _SURE_TRACES = 64  # traces that are kept however large they are
 _CACHE_BYTES = 4 << 20  # what more traces than those may weigh together
 _ENTRIES = 4  # traces a signature, which differ in what they read from outside
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
+_TICKS = itertools.count()  # the order in which traces were used
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
     "variables on non-first call. Make sure the autoconv.Variable is only created once or created outside of the "
@@ -66,7 +69,7 @@ class Function:
         self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
         self._retracing = retracing_of(python_function)
         self._bound: Bounded[int, Function] = Bounded(_CACHE_LIMIT)
-        self._cache: Bounded[Key, list[ConcreteFunction]] = Bounded(_CACHE_LIMIT)
+        self._cache: dict[Key, list[ConcreteFunction]] = {}
         self._literal: frozenset[int] = frozenset()
         self._whole: frozenset[str] = frozenset()
         self._spots: Bounded[Key, list[Spot]] = Bounded(_CACHE_LIMIT)
@@ -136,13 +139,13 @@ class Function:
     def _find(self, call: Call) -> ConcreteFunction | None:
         for concrete in self._cache.get(call.key, ()):
             if not concrete.guards.changed():
-                self._cache.touch(call.key)
+                concrete.used = next(_TICKS)
                 return concrete
         for key, entries in list(self._cache.items()):  # a copy: other threads trace meanwhile
             if key != call.key and accepts(key, call.key):
                 for concrete in entries:
                     if not concrete.guards.changed():
-                        self._cache.touch(key)
+                        concrete.used = next(_TICKS)
                         return concrete
         return None
 
@@ -158,7 +161,7 @@ class Function:
                 return None
             reason = self._explanation.why(call, self._cache)
             if self._reduce_retracing:
-                call.key = wider_key(call.key, reversed(self._cache))
+                call.key = wider_key(call.key, reversed(list(self._cache)))
             try:
                 with self._own_effects():
                     concrete = self._trace(call)
@@ -214,15 +217,23 @@ class Function:
     def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
         entries = [concrete, *self._cache.get(concrete.key, ())][:_ENTRIES]
         self._cache[concrete.key] = entries
-        every = [c for found in self._cache.values() for c in found]
-        weight, count = sum(c.weight for c in every), len(every)
-        while count > _SURE_TRACES and weight > _CACHE_BYTES and len(self._cache) > 1:
-            _, dropped = self._cache.popitem(last=False)
-            count -= len(dropped)
-            weight -= sum(c.weight for c in dropped)
+        concrete.used = next(_TICKS)
+        self._forget()
         if self.contract == COMPILE and len(entries) == _ENTRIES and self._traces > 16:
             self._plain[concrete.key] = "what it reads from outside changes on every call", None
         return concrete
+
+    def _forget(self) -> None:
+        """Drops the signatures that were used longest ago, as many as are too many."""
+        oldest = sorted(self._cache, key=lambda key: max(c.used for c in self._cache[key]))
+        every = [c for entries in self._cache.values() for c in entries]
+        count, weight = len(every), sum(c.weight for c in every)
+        for key in oldest[:-1]:
+            if len(self._cache) <= _CACHE_LIMIT and (count <= _SURE_TRACES or weight <= _CACHE_BYTES):
+                return
+            dropped = self._cache.pop(key)
+            count -= len(dropped)
+            weight -= sum(c.weight for c in dropped)
 
     def _trace(self, call: Call) -> ConcreteFunction:
         refuse = _refuse_variables if self._called_before else None
@@ -315,10 +326,35 @@ class Function:
                 self._follow_type_hints,
             )
             if held is not None:
-                held[name] = bound
+                bound = held.setdefault(name, bound)
             else:
                 self._bound[id(instance)] = bound  # it holds the instance, whose id nobody else has meanwhile
         return bound
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By reference where a module has the function, as a method of its instance, else by source; traces stay."""
+        function = self.python_function
+        if isinstance(function, types.MethodType):
+            return getattr, (function.__self__, function.__func__.__name__)
+        name = str(getattr(self, "__qualname__", ""))
+        if is_importable(self, self.__module__, name):
+            return name
+        return _unmade, (), self.__getstate__()
+
+    def __getstate__(self) -> Any:
+        function: Any = self.python_function
+        if isinstance(function, types.FunctionType) and not is_importable(
+            function, function.__module__, function.__qualname__
+        ):
+            function = pack(function)
+        options = (self._input_signature, self._autograph, self._reduce_retracing, self._follow_type_hints)
+        return (function, self.contract, *options)
+
+    def __setstate__(self, state: Any) -> None:
+        function, contract, input_signature, autograph, reduces, hints = state
+        if isinstance(function, Source):
+            function = unpack(function)
+        Function.__init__(self, function, contract, input_signature, autograph, reduces, follow_type_hints=hints)
 
     def __repr__(self) -> str:
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"
@@ -368,6 +404,11 @@ def compile(func: Callable[..., Any] | None = None) -> Any:
         return inner if SETTINGS.disabled else Function(inner, COMPILE)
 
     return presented(decorate) if func is None else decorate(func)
+
+
+def _unmade() -> Function:
+    """A function to be, for pickles of functions that refer to themselves."""
+    return Function.__new__(Function)
 
 
 def _refuse_variables(variable: Any) -> None:

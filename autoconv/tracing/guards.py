@@ -54,7 +54,7 @@ class Guards:
         if key in self._seen:
             return
         self._seen.add(key)
-        names = set(_names(code))
+        names = set(names_in(code))
         for name in sorted(names & function.__globals__.keys()):
             if not (name in changed and self._is_written(function.__globals__[name])):
                 self._add(name, function.__globals__.get, function.__globals__, name, names)
@@ -243,11 +243,12 @@ def _cell(cell: Any) -> Any:
         return None
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
+def names_in(code: types.CodeType) -> Iterator[str]:
+    """The names of globals and attributes that code uses, its inner functions included."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+            yield from names_in(constant)
 
 
 def _is_user_module(module: types.ModuleType) -> bool:

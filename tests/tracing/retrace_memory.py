@@ -56,15 +56,17 @@ def dropped_growth(functions: int) -> int:
 
 def is_freed() -> bool:
     """Whether a dropped function, what it traced and the tensors it captured all go."""
-    captured = autoconv.constant([1.0, 2.0])
-    variable = autoconv.Variable(1.0)
+    left = _made_and_traced()
+    gc.collect()
+    return all(reference() is None for reference in left)
+
+
+def _made_and_traced() -> list[Callable[[], Any]]:
+    captured, variable = autoconv.constant([1.0, 2.0]), autoconv.Variable(1.0)
     function = autoconv.function(lambda x: x + captured * variable)
     concrete = function.get_concrete_function(captured)
     function(captured)
-    left = [weakref.ref(v) for v in (function, concrete, concrete.recorded, captured, variable, variable.storage)]
-    del function, concrete, captured, variable
-    gc.collect()
-    return all(reference() is None for reference in left)
+    return [weakref.ref(v) for v in (function, concrete, concrete.recorded, captured, variable, variable.storage)]
 
 
 def _growth(work: Callable[[], object]) -> int:

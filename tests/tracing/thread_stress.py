@@ -28,7 +28,7 @@ PATIENCE = 60  # seconds that the threads have to stop in
 
 @dataclass
 class Subject:
-    """A function under both contracts' eyes: `traced` counts how often its body ran under trace, by signature."""
+    """A function, what it has to give, and the signatures that it was called with."""
 
     function: Any
     plain: Callable[..., Any]
@@ -154,7 +154,8 @@ def _count(report: Report, chosen: list[Subject]) -> None:
         report.traces += traces
         report.signatures += len(subject.seen)
         if traces != kept or traces < len(subject.seen):
-            report.failures.append(f"{subject.function!r}: {traces} traces, {kept} kept, {len(subject.seen)} signatures")
+            called = len(subject.seen)
+            report.failures.append(f"{subject.function!r}: {traces} traces, {kept} kept, {called} signatures called")
 
 
 def main() -> int:
