@@ -16,7 +16,7 @@ from autoconv.operators.layout import Layout, leaf_types, rebuild
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
-from autoconv.runtime.tracebacks import present
+from autoconv.runtime.tracebacks import present, presented
 from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
@@ -172,6 +172,7 @@ class ConcreteFunction:
         """The types of inputs, output and captures: on one line, or one block each."""
         return self.function_type.block() if verbose else str(self.function_type)
 
+    @presented
     def __reduce__(self) -> Any:
         raise AutoconvError(
             f"a trace of {self.recorded.name} cannot be pickled",

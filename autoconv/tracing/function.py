@@ -23,7 +23,7 @@ from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.outside import Restage
-from autoconv.tracing.pickling import Source, is_importable, pack, unpack
+from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.retracing import retracing_of, wider_key
 from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
@@ -42,7 +42,7 @@ _SINGLETON = (
 )
 
 
-class Function:
+class Function(Pickled):
     """A Python function that runs as graphs, one a signature. See `function` and `compile`."""
 
     __autoconv_function__ = True
@@ -305,6 +305,12 @@ class Function:
         return self._explanation.text()
 
     @property
+    def options(self) -> tuple[Any, ...]:
+        """What the function was made with: further arguments of its class, to make another one."""
+        options = (self._input_signature, self._autograph, self._reduce_retracing)
+        return (self.contract, *options, None, self._follow_type_hints)
+
+    @property
     def function_spec(self) -> Signature:
         return self._signature
 
@@ -316,45 +322,12 @@ class Function:
         held = getattr(instance, "__dict__", None)
         bound = held.get(name) if held is not None else self._bound.get(id(instance))
         if bound is None:
-            bound = Function(
-                types.MethodType(self.python_function, instance),
-                self.contract,
-                self._input_signature,
-                self._autograph,
-                self._reduce_retracing,
-                self._signature.name,
-                self._follow_type_hints,
-            )
+            bound = Function(types.MethodType(self.python_function, instance), *self.options)
             if held is not None:
                 bound = held.setdefault(name, bound)
             else:
                 self._bound[id(instance)] = bound  # it holds the instance, whose id nobody else has meanwhile
         return bound
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """By reference where a module has the function, as a method of its instance, else by source; traces stay."""
-        function = self.python_function
-        if isinstance(function, types.MethodType):
-            return getattr, (function.__self__, function.__func__.__name__)
-        name = str(getattr(self, "__qualname__", ""))
-        if is_importable(self, self.__module__, name):
-            return name
-        return _unmade, (), self.__getstate__()
-
-    def __getstate__(self) -> Any:
-        function: Any = self.python_function
-        if isinstance(function, types.FunctionType) and not is_importable(
-            function, function.__module__, function.__qualname__
-        ):
-            function = pack(function)
-        options = (self._input_signature, self._autograph, self._reduce_retracing, self._follow_type_hints)
-        return (function, self.contract, *options)
-
-    def __setstate__(self, state: Any) -> None:
-        function, contract, input_signature, autograph, reduces, hints = state
-        if isinstance(function, Source):
-            function = unpack(function)
-        Function.__init__(self, function, contract, input_signature, autograph, reduces, follow_type_hints=hints)
 
     def __repr__(self) -> str:
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"
@@ -404,11 +377,6 @@ def compile(func: Callable[..., Any] | None = None) -> Any:
         return inner if SETTINGS.disabled else Function(inner, COMPILE)
 
     return presented(decorate) if func is None else decorate(func)
-
-
-def _unmade() -> Function:
-    """A function to be, for pickles of functions that refer to themselves."""
-    return Function.__new__(Function)
 
 
 def _refuse_variables(variable: Any) -> None:

@@ -7,6 +7,7 @@ is as trustworthy as any other pickle: loading it may run code.
 
 from __future__ import annotations
 
+import copyreg
 import importlib
 import linecache
 import sys
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autoconv.errors import AutoconvError
+from autoconv.runtime.tracebacks import presented
 from autoconv.tracing.guards import names_in
 
 
@@ -29,6 +31,33 @@ def is_importable(value: Any, module: str | None, qualified_name: str) -> bool:
     for part in qualified_name.split("."):
         found = getattr(found, part, None) if part != "<locals>" else None
     return found is value
+
+
+class Pickled:
+    """What a class needs for its objects to travel that are made of a `python_function` and further `options`."""
+
+    python_function: Callable[..., Any]
+
+    @property
+    def options(self) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    @presented
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By reference where a module has the object, as a method of its instance, else by source; traces stay."""
+        function: Any = self.python_function
+        if isinstance(function, types.MethodType):
+            return getattr, (function.__self__, function.__func__.__name__)
+        name = str(getattr(self, "__qualname__", ""))
+        if is_importable(self, self.__module__, name):
+            return name
+        if isinstance(function, types.FunctionType) and not _is_reachable(function):
+            function = pack(function)
+        return copyreg.__newobj__, (type(self),), (function, self.options)  # type: ignore[attr-defined]
+
+    def __setstate__(self, state: Any) -> None:
+        function, options = state
+        self.__init__(unpack(function) if isinstance(function, Source) else function, *options)  # type: ignore[misc]
 
 
 @dataclass(slots=True)
@@ -82,11 +111,15 @@ def unpack(source: Source) -> types.FunctionType:
     else:
         namespace = {"__builtins__": __builtins__, "__name__": source.module}
         namespace.update({name: _found(value) for name, value in source.outer.items()})
-    cells = tuple(types.CellType() if isinstance(value, NoValue) else types.CellType(_found(value)) for value in source.cells)
+    cells = tuple(map(_cell, source.cells))
     function = types.FunctionType(code, namespace, code.co_name, source.defaults, cells)
     function.__kwdefaults__ = source.keyword_defaults
     function.__dict__.update(source.attributes)
     return function
+
+
+def _is_reachable(function: types.FunctionType) -> bool:
+    return is_importable(function, function.__module__, function.__qualname__)
 
 
 def _column(code: types.CodeType) -> int | None:
@@ -114,7 +147,7 @@ def _by_name(value: Any) -> Any:
     """Modules travel by their name, and plain functions like those here."""
     if isinstance(value, types.ModuleType):
         return _Module(value.__name__)
-    if isinstance(value, types.FunctionType) and not is_importable(value, value.__module__, value.__qualname__):
+    if isinstance(value, types.FunctionType) and not _is_reachable(value):
         return pack(value)
     return value
 
@@ -126,10 +159,14 @@ def _content(cell: Any) -> Any:
         return NoValue()
 
 
+def _cell(value: Any) -> types.CellType:
+    return types.CellType() if isinstance(value, NoValue) else types.CellType(_found(value))
+
+
 def _found(value: Any) -> Any:
     if isinstance(value, _Module):
         return importlib.import_module(value.name)
     return unpack(value) if isinstance(value, Source) else value
 
 
-__all__ = ["Source", "is_importable", "pack", "unpack"]
+__all__ = ["Pickled", "Source", "pack", "unpack"]
