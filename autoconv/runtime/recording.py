@@ -39,7 +39,8 @@ class Trace:
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
     told of each function that is converted because traced code calls it. `refusal` is an error that the traced code
     may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
-    that they had.
+    that they had. `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants
+    to run before what is recorded into that graph.
     """
 
     root: Region
@@ -61,6 +62,8 @@ class Trace:
     refusal: BaseException | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
     scope: str = ""
+    device: str = ""
+    controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
     converts: bool = True
 
     def capture(self, obj: Any, type_: Type, name: str) -> Value:
@@ -128,7 +131,12 @@ class Region:
         lifted = [self.lift(value) for value in inputs]
         span = options.pop("span", None) or current_span()
         shown = options.pop("shown", None) or display_name(name)
-        return self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)
+        options.setdefault("device", self.trace.device)
+        node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)
+        graph, names = self.trace.controls
+        if names and graph is self.graph:
+            self.graph.controls[node.name] = names
+        return node
 
 
 class _Stack(threading.local):

@@ -182,7 +182,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def device(self) -> str:
-        return ""
+        return self._value.node.device if self._value.node is not None else ""
 
     def set_shape(self, shape: Any) -> None:
         """Declares what is known about the shape; raises ValueError when it contradicts what is known already."""
