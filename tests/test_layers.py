@@ -69,6 +69,7 @@ TOLERATED = {
     ("autoconv/graph/graph.py", "autoconv.graph.graphdef_protobuf"): "the form as data is built on graphs",
     ("autoconv/operators/calls.py", "autoconv.emit.function"): "lazy: brings gast and astunparse",
     ("autoconv/tracing/autograph.py", "autoconv.emit.function"): "lazy: brings gast and astunparse",
+    ("autoconv/tracing/logs.py", "autoconv.passes"): "lazy: brings gast",
 }
 
 

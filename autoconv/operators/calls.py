@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import logging
 import sys
 import types
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute
 from autoconv.operators.warning import WARN, warn
 from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.logs import tell
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import is_own_file
 
@@ -108,9 +108,7 @@ def _logged(function: types.FunctionType, converted_function: Callable[..., Any]
         from autoconv.emit.function import converted_text  # conversion is loaded when it is first needed
 
         text = f"Converted call: {function}\n    args: {args}\n    kwargs: {kwargs}\n\n{converted_text(function)}"
-        logging.getLogger("autoconv").info(text)
-        if SETTINGS.log_to_stdout:
-            print(text)
+        tell(text)
         return converted_function(*args, **kwargs)
 
     return run

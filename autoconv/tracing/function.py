@@ -15,6 +15,7 @@ from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, IntegerLimitError, OtherKindError
 from autoconv.operators.calls import converted
 from autoconv.runtime.journal import Spot
+from autoconv.runtime.logs import log
 from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
 from autoconv.runtime.spans import is_own_file
 from autoconv.runtime.tracebacks import place_in, present, presented
@@ -22,6 +23,7 @@ from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation, Row
+from autoconv.tracing.logs import traced
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
@@ -163,7 +165,7 @@ class Function(Pickled):
             if self._reduce_retracing:
                 call.key = wider_key(call.key, reversed(list(self._cache)))
             try:
-                with self._own_effects():
+                with self._own_effects(), traced(self._signature.name, self._traces + 1, reason):
                     concrete = self._trace(call)
             except Specialise as wanted:
                 self._literal |= {wanted.leaf}
@@ -212,6 +214,7 @@ class Function(Pickled):
 
     def _give_up(self, call: Call, reason: str, place: Any) -> None:
         self._plain[call.key] = reason, place
+        log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 
     def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.config import SETTINGS
 from autoconv.operators.calls import is_user_code
 from autoconv.runtime.journal import Spot, attribute_spot, cell_spot, global_spot
 from autoconv.runtime.tensor import Tensor
@@ -42,6 +43,7 @@ class Guards:
     skip: frozenset[Any] = frozenset()
     checks: list[tuple[str, Callable[[], Any], Any]] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
+    check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
     _seen: set[Any] = field(default_factory=set)
     _pending: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
     _spots: list[Spot] = field(default_factory=list)
@@ -134,6 +136,8 @@ class Guards:
 
     def changed(self) -> str:
         """The name of the first thing that is not what it was, "" when all is."""
+        if self.check_numerics is not SETTINGS.check_numerics:
+            return "debugging.enable_check_numerics"
         for name, read, expected in self.checks:
             try:
                 if fingerprint(read(), skip=self.skip) != expected:

@@ -27,6 +27,7 @@ from autoconv.runtime.structure import flatten, is_structure, pack
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.tracebacks import at_definition
 from autoconv.runtime.variable import Variable
+from autoconv.tracing import logs as trace_logs
 from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.concrete import ConcreteFunction
@@ -121,8 +122,9 @@ def _trace(
     if contract == COMPILE and guards.blind:
         raise python_contract.RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
     captures = [obj for obj, _ in trace.captures.values()]
-    finished = optimise(graph, contract=contract)
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
+    finished = optimise(graph, contract=contract, dump=trace_logs.optimisations(name))
+    trace_logs.graphs(name, graph, finished)
     concrete = ConcreteFunction(graph, finished, call.key, call.names, captures, layout, guards, contract, owner, name)
     return Traced(concrete, created)
 
