@@ -63,6 +63,12 @@ def _kernel_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
 
 def _constant_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
     (slot,), value = outputs, node.attributes["value"]
+    if node.attributes.get("live"):
+
+        def copied(frame: list[Any]) -> None:
+            frame[slot] = value.copy()  # results may be views of it, and the program may change it
+
+        return copied
 
     def step(frame: list[Any]) -> None:
         frame[slot] = value

@@ -137,7 +137,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
             distribute(lambda v: set_item(v, path, value), x)
             return x
         x = payload(x, "item assignment")
-    if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and current_region() is not None):
+    if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
         _in_place(x, "an item of an array or tensor is assigned")
         return dispatch.set_item(x, index, value)
     _about_to_write(x)
@@ -146,6 +146,16 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return x
     x[index] = value
     return x
+
+
+def _is_python_effect(index: Any, value: Any) -> bool:
+    """Whether an item of an array is assigned by Python itself: nothing is traced, or, under `function`, nothing of
+    the graph is part of it and it happens once a trace."""
+    region = current_region()
+    if region is None:
+        return True
+    top = region.contract != COMPILE and region.parent is None
+    return top and as_tensor(value) is None and not holds_symbols((index, value))
 
 
 def _is_compiled() -> bool:

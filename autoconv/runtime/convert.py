@@ -100,8 +100,11 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
 
 
 def record_constant(region: Region, array: np.ndarray, weak: bool = False, name: str = "Const") -> SymbolicTensor:
-    """A constant node in the region."""
-    node = region.record("constant", [], {"value": array, "weak": weak}, shown=name)
+    """A constant node in the region. An array is copied, as the program may change it while it is traced."""
+    kept = np.array(array) if region.trace.sources is not None and array.ndim else array
+    node = region.record("constant", [], {"value": kept, "weak": weak}, shown=name)
+    if kept is not array and region.trace.sources is not None:
+        region.trace.sources.append((node, array))
     return SymbolicTensor(node.results[0])
 
 

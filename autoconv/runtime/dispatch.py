@@ -165,10 +165,9 @@ def get_item(x: Any, index: Any) -> Any:
 
 
 def set_item(x: Any, index: Any, value: Any) -> Any:
-    """A copy of x in which [index] is `value`."""
+    """A copy of x (a tensor or array) in which [index] is `value`."""
     spec, operands = parse_index(index, is_tensor)
-    tensor = as_tensor(x)
-    assert tensor is not None
+    tensor = convert_to_tensor(x)
     return apply("set_item", tensor, _as_dtype_of(tensor, value), *operands, spec=spec)
 
 

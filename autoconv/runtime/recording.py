@@ -38,7 +38,7 @@ class Trace:
     `owned` are the objects that the traced code made, with the regions that made them, `frozen` those that may not
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
     told of each function that is converted because traced code calls it. `refusal` is an error that the traced code
-    may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
+    may have swallowed. `sources` are the arrays that constants were made of. `patched` are the classes whose special methods are the converted ones for now, with those
     that they had. `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants
     to run before what is recorded into that graph.
     """
@@ -60,6 +60,7 @@ class Trace:
     leaf_positions: dict[Value, int] | None = None
     watch: Any = None
     refusal: BaseException | None = None
+    sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
     scope: str = ""
     device: str = ""

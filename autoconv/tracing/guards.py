@@ -21,6 +21,7 @@ from autoconv.runtime.variable import Variable
 from autoconv.tracing.python_contract import RunPlain
 
 _DEPTH = 4
+_LARGE = 1 << 20  # bytes of an array that are not gone through on every call
 _IDENTITY = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType, types.GenericAlias,
@@ -33,7 +34,8 @@ class Unguardable(Exception):
 
 @dataclass(eq=False)
 class Guards:
-    """The names that traced functions read, with what they were. `blind` lists what cannot be guarded.
+    """The names that traced functions read, with what they were. `blind` lists what cannot be guarded, `arrays` the
+    arrays that they lead to, by id.
 
     With `python`, what tracing itself would change (an iterator) makes the call plain. `skip` are the keys of spots
     that are inputs of the trace instead.
@@ -43,6 +45,7 @@ class Guards:
     skip: frozenset[Any] = frozenset()
     checks: list[tuple[str, Callable[[], Any], Any]] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
+    arrays: dict[int, np.ndarray] = field(default_factory=dict)
     check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
     _seen: set[Any] = field(default_factory=set)
     _pending: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
@@ -121,8 +124,9 @@ class Guards:
     def settle(self) -> None:
         """Takes the values as they are now: after the trace's own writes."""
         for name, read in self._pending:
+            makes = Fingerprints(self.skip, self.python, self.blind, self.arrays)
             try:
-                self.checks.append((name, read, fingerprint(read(), skip=self.skip)))
+                self.checks.append((name, read, makes.of(read(), name)))
             except Unguardable as what:
                 self.blind.append(f"{name} ({what})")
         self._pending.clear()
@@ -132,70 +136,125 @@ class Guards:
         """Takes the values as they are now once more."""
         for position, (name, read, _) in enumerate(self.checks):
             with contextlib.suppress(Unguardable):  # then it counts as changed, as it does
-                self.checks[position] = name, read, fingerprint(read(), skip=self.skip)
+                self.checks[position] = name, read, Fingerprints(self.skip, self.python).of(read())
 
     def changed(self) -> str:
         """The name of the first thing that is not what it was, "" when all is."""
         if self.check_numerics is not SETTINGS.check_numerics:
             return "debugging.enable_check_numerics"
+        makes = Fingerprints(self.skip, self.python)
         for name, read, expected in self.checks:
             try:
-                if fingerprint(read(), skip=self.skip) != expected:
-                    return name
+                found = makes.of(read())
+                if found != expected:
+                    return f"{name}{_difference(expected, found)}"
             except Unguardable:
                 return name
         return ""
 
 
-def fingerprint(value: Any, depth: int = _DEPTH, skip: frozenset[Any] = frozenset()) -> Any:
-    """Something that compares equal as long as the value means the same; raises Unguardable.
+@dataclass(slots=True)
+class Fingerprints:
+    """Makes fingerprints of values: what compares equal as long as a value means the same.
 
-    `skip` are attributes that do not count, as (id of the object, name).
+    `skip` are attributes that do not count, as (id of the object, name). With `strict`, what cannot be guarded raises
+    Unguardable; else it counts by identity, and `blind` gets its name. `arrays` gets the arrays that were met.
     """
-    if value is None or isinstance(value, (bool, int, str, bytes)):
-        return type(value), value
-    if isinstance(value, (float, complex)):
-        return type(value), repr(value)
-    if isinstance(value, types.FunctionType):
-        return id(value), _weak(value), _function_values(value, depth)
-    if isinstance(value, types.MethodType) and depth:
-        return types.MethodType, id(value.__func__), fingerprint(value.__self__, depth - 1, skip)
-    if isinstance(value, type):
-        return id(value), _weak(value), _class_values(value) if is_user_code(value) else ()
-    if isinstance(value, _IDENTITY) or getattr(type(value), "__autoconv_function__", False):
+
+    skip: frozenset[Any] = frozenset()
+    strict: bool = True
+    blind: list[str] = field(default_factory=list)
+    arrays: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def of(self, value: Any, name: str = "", depth: int = _DEPTH) -> Any:
+        if value is None or isinstance(value, (bool, int, str, bytes)):
+            return type(value), value
+        if isinstance(value, (float, complex)):
+            return type(value), repr(value)
+        if isinstance(value, types.FunctionType):
+            return id(value), _weak(value), self._function_values(value, name, depth)
+        if isinstance(value, types.MethodType) and depth:
+            return types.MethodType, id(value.__func__), self.of(value.__self__, name, depth - 1)
+        if isinstance(value, type):
+            return id(value), _weak(value), _class_values(value) if is_user_code(value) else ()
+        if isinstance(value, _IDENTITY) or getattr(type(value), "__autoconv_function__", False):
+            return id(value), _weak(value)
+        if isinstance(value, (np.ndarray, np.generic)) and not self.strict:
+            return self._array(np.asarray(value), value, name)
+        if depth == 0:
+            return self._unguardable(value, name, "it is nested too deeply")
+        return self._container(value, name, depth - 1)
+
+    def _container(self, value: Any, name: str, depth: int) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value), tuple(self.of(item, f"{name}[{i}]", depth) for i, item in enumerate(value))
+        if isinstance(value, dict):
+            items = list(value.items())  # other threads may change it meanwhile
+            return dict, tuple((self.of(k, name, 1), self.of(v, f"{name}[{k!r}]", depth)) for k, v in items)
+        if isinstance(value, (set, frozenset)):
+            return type(value), frozenset(self.of(item, name, 1) for item in tuple(value))
+        if isinstance(value, range):
+            return range, value.start, value.stop, value.step
+        if isinstance(value, functools.partial):
+            parts = (value.func, value.args, value.keywords)
+            return id(value), tuple(self.of(part, name, depth) for part in parts)
+        held = getattr(value, "__dict__", None)
+        if held is None or type(value).__module__ in ("numpy", "builtins"):
+            return self._unguardable(value, name, f"a {type(value).__name__}")
+        own = tuple(
+            (k, self.of(v, f"{name}.{k}", depth))
+            for k, v in sorted(held.items())
+            if not k.startswith("__autoconv") and (id(value), k) not in self.skip
+        )
+        return id(value), own, _class_values(type(value))
+
+    def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
+        """By identity and, while it is not large, by what is in it: Python may have read that while tracing."""
+        if array is value:
+            self.arrays[id(array)] = array
+        identity = (id(value), _weak(value)) if array is value else ()
+        if array.nbytes > _LARGE or array.dtype.hasobject:
+            self.blind.append(f"{name} (what Python itself computes of an array this large)")
+            return np.ndarray, identity, array.dtype.str, array.shape
+        return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
+
+    def _unguardable(self, value: Any, name: str, why: str) -> Any:
+        if self.strict:
+            raise Unguardable(why)
+        self.blind.append(f"{name} ({why})")
         return id(value), _weak(value)
-    if depth == 0:
-        raise Unguardable("it is nested too deeply")
-    if isinstance(value, (list, tuple)):
-        return type(value), tuple(fingerprint(item, depth - 1, skip) for item in value)
-    if isinstance(value, dict):
-        return dict, tuple((fingerprint(k, 1), fingerprint(v, depth - 1, skip)) for k, v in value.items())
-    if isinstance(value, (set, frozenset)):
-        return type(value), frozenset(fingerprint(item, 1) for item in value)
-    if isinstance(value, range):
-        return range, value.start, value.stop, value.step
-    if isinstance(value, functools.partial):
-        parts = (value.func, value.args, value.keywords)
-        return id(value), tuple(fingerprint(part, depth - 1) for part in parts)
-    held = getattr(value, "__dict__", None)
-    if held is None or type(value).__module__ in ("numpy", "builtins"):
-        raise Unguardable(f"a {type(value).__name__}")
-    own = tuple(
-        (k, fingerprint(v, depth - 1, skip))
-        for k, v in sorted(held.items())
-        if not k.startswith("__autoconv") and (id(value), k) not in skip
-    )
-    return id(value), own, _class_values(type(value))
+
+    def _function_values(self, function: types.FunctionType, name: str, depth: int) -> tuple[Any, ...]:
+        """What a function holds besides its code: defaults and attributes."""
+        held = (function.__defaults__, function.__kwdefaults__, function.__dict__)
+        if not any(held) or not depth or not is_user_code(function):
+            return ()
+        return tuple(self.of(part, name, depth - 1) for part in held[:2]) + tuple(
+            (key, _class_value(value)) for key, value in function.__dict__.items() if not key.startswith("__")
+        )
 
 
-def _function_values(function: types.FunctionType, depth: int) -> tuple[Any, ...]:
-    """What a function holds besides its code: defaults and attributes."""
-    held = (function.__defaults__, function.__kwdefaults__, function.__dict__)
-    if not any(held) or not depth or not is_user_code(function):
-        return ()
-    return tuple(fingerprint(part, depth - 1) for part in held[:2]) + tuple(
-        (name, _class_value(value)) for name, value in function.__dict__.items() if not name.startswith("__")
-    )
+def fingerprint(value: Any, depth: int = _DEPTH, skip: frozenset[Any] = frozenset()) -> Any:
+    """The fingerprint of one value; raises Unguardable."""
+    return Fingerprints(skip).of(value, depth=depth)
+
+
+def _difference(old: Any, new: Any) -> str:
+    """The attribute, item or key in which two fingerprints differ, as it is written; "" for the value itself."""
+    if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and len(old) in (2, 3)):
+        return ""
+    kind, parts, others = old[0], old[1], new[1]
+    if kind != new[0] or not (isinstance(parts, tuple) and isinstance(others, tuple)) or len(parts) != len(others):
+        return ""
+    for position, (part, other) in enumerate(zip(parts, others, strict=True)):
+        if part == other:
+            continue
+        if len(old) == 3 and part[0] == other[0]:
+            return f".{part[0]}{_difference(part[1], other[1])}"
+        if kind is dict and part[0] == other[0]:
+            return f"[{part[0][-1]!r}]{_difference(part[1], other[1])}"
+        return f"[{position}]{_difference(part, other)}" if kind in (list, tuple) else ""
+    return ""
 
 
 def _class_values(cls: type) -> tuple[Any, ...]:

@@ -85,6 +85,7 @@ def _trace(
     outside: Outside | None,
 ) -> Traced:
     contract = trace.contract
+    trace.sources = None if contract == COMPILE else []
     leaves = _placeholders(trace, call)
     with recording(trace.root):
         arguments, copies = _arguments(trace, call, leaves)
@@ -117,6 +118,7 @@ def _trace(
     graph = trace.root.graph
     graph.outputs = outputs
     guards.settle()
+    _keep_live(trace, guards)
     if trace.arrays and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
         raise python_contract.RunPlain("an array argument, or a view of one, is returned")
     if contract == COMPILE and guards.blind:
@@ -127,6 +129,18 @@ def _trace(
     trace_logs.graphs(name, graph, finished)
     concrete = ConcreteFunction(graph, finished, call.key, call.names, captures, layout, guards, contract, owner, name)
     return Traced(concrete, created)
+
+
+def _keep_live(trace: Trace, guards: Guards) -> None:
+    """Arrays of the program become part of the graph themselves, so that it sees what is written to them later; those
+    that the traced code made, or changed, stay as they were where they were used."""
+    for node, array in trace.sources or ():
+        owner = array
+        while isinstance(owner, np.ndarray) and id(owner) not in guards.arrays:
+            owner = owner.base
+        if isinstance(owner, np.ndarray) and array.tobytes() == node.attributes["value"].tobytes():
+            node.attributes.update(value=array, live=True)
+    trace.sources = None
 
 
 def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
