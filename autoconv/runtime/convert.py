@@ -77,6 +77,8 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
         array = np.asarray(value)
         if array.dtype.kind in "SU":
             array = _bytes_array(array)
+        elif array.dtype == object:
+            array = _text_array(array)
         return array if dtype is None else _cast_array(array, dtype)
     try:
         array = np.array(value)
@@ -193,6 +195,17 @@ def _bytes_array(array: np.ndarray) -> np.ndarray:
     for position, item in np.ndenumerate(array):
         result[position] = item.encode() if isinstance(item, str) else bytes(item)
     return result
+
+
+def _text_array(array: np.ndarray) -> np.ndarray:
+    """The array of objects, each as bytes."""
+    for item in array.flat:
+        if not isinstance(item, (str, bytes)):
+            raise TypeError(
+                f"an array of Python objects (there is a {type(item).__name__} in it) is no tensor: objects have to be "
+                "str or bytes"
+            )
+    return _bytes_array(array) if any(isinstance(item, str) for item in array.flat) else array
 
 
 def _all_text(array: np.ndarray) -> bool:

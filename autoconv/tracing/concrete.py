@@ -13,6 +13,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ObjectType
 from autoconv.operators.layout import Layout, leaf_types, rebuild
+from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
@@ -197,7 +198,7 @@ def _run_value(leaf: Any) -> Any:
     if isinstance(leaf, Variable):
         return leaf.storage
     if isinstance(leaf, (np.ndarray, np.generic)):
-        return _copied(np.asarray(leaf))
+        return _copied(to_array(leaf))
     return np.asarray(leaf)
 
 

@@ -334,8 +334,8 @@ class Signature:
 
     def _fit(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
         if is_structure(spec):
-            wanted, _ = flatten(spec)
-            if len(wanted) == len(leaves):
+            wanted, template = flatten(spec)
+            if flatten(value)[1] == template:
                 return [
                     leaf
                     for v, s in zip(leaves, wanted, strict=True)

@@ -317,7 +317,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         return _symbolic(tensor, trace)
     if isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
         return convert_to_tensor(value)
-    if hasattr(type(value), "__autoconv_graph_value__"):
+    if hasattr(type(value), "__autoconv_graph_value__") and not isinstance(value, TracedSet):
         return value
     text = (
         "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes "
