@@ -20,6 +20,7 @@ class Settings:
     soft_placement  kept for programs that ask for it; there is one device
     check_numerics  ops refuse to give a nan or an infinity
     logs            what goes to standard error: retraces, graph, passes
+    backend         what runs graphs: "llvm" (native code) or "reference" (NumPy, op by op)
     """
 
     disabled: bool = False
@@ -29,6 +30,7 @@ class Settings:
     soft_placement: bool = True
     check_numerics: bool = False
     logs: frozenset[str] = frozenset()
+    backend: str = "llvm"
 
 
 _LOGS = ("retraces", "graph", "passes")
@@ -40,6 +42,7 @@ def _from_environment() -> Settings:
         disabled=os.environ.get("AUTOCONV_DISABLE", "") not in ("", "0"),
         verbosity=int(verbosity) if verbosity.isdigit() else 0,
         logs=_named_logs(os.environ.get("AUTOCONV_LOGS", "")),
+        backend=os.environ.get("AUTOCONV_BACKEND", "llvm"),
     )
 
 

@@ -13,7 +13,8 @@ from autoconv.graph.graph import Graph, Node
 from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Run = Callable[[Sequence[Any]], list[Any]]
-Step = Callable[[list[Any]], None]
+Function = Callable[..., Any]
+Compile = Callable[[Graph], Run]
 
 
 def compile_graph(graph: Graph) -> Run:
@@ -24,128 +25,108 @@ def compile_graph(graph: Graph) -> Run:
     slots: dict[Any, int] = {}
     for value in graph.parameters:
         slots[value] = len(slots)
-    steps: list[Step] = []
+    steps: list[tuple[Function, list[int], list[int]]] = []
     for node in graph.nodes:
         inputs = [slots[value] for value in node.inputs]
         outputs = [slots.setdefault(value, len(slots)) for value in node.results]
-        steps.append(_LOWER.get(node.op.name, _kernel_step)(node, inputs, outputs))
+        steps.append((node_function(node, compile_graph), inputs, outputs))
     size, count = len(slots), len(graph.parameters)
     results = [slots[value] for value in graph.outputs]
 
     def run(arguments: Sequence[Any]) -> list[Any]:
         frame = [*arguments, *[None] * (size - count)]
-        for step in steps:
-            step(frame)
+        for function, inputs, outputs in steps:
+            found = function(*[frame[slot] for slot in inputs])
+            if len(outputs) == 1:
+                frame[outputs[0]] = found[0] if type(found) is tuple else found
+            elif outputs:
+                for slot, value in zip(outputs, found, strict=True):
+                    frame[slot] = value
         return [frame[slot] for slot in results]
 
     return run
 
 
-def _kernel_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
+def node_function(node: Node, compile_region: Compile) -> Function:
+    """The node as a function of its inputs. It answers its results as a tuple; a kernel with one may answer it bare."""
+    return _FUNCTIONS.get(node.op.name, _kernel)(node, compile_region)
+
+
+def _kernel(node: Node, compile_region: Compile) -> Function:
     kernel, attributes = node.op.kernel, node.attributes
     assert kernel is not None
 
-    def step(frame: list[Any]) -> None:
+    def run(*inputs: Any) -> Any:
         try:
-            found = kernel(*[frame[slot] for slot in inputs], **attributes)
+            return kernel(*inputs, **attributes)
         except Exception as error:
             if "_autoconv_spans" not in error.__dict__:  # else a handler let it go on: it was raised before
                 locate(error, node)
             raise
-        if len(outputs) == 1:
-            frame[outputs[0]] = found[0] if type(found) is tuple else found
-        else:
-            for slot, value in zip(outputs, found, strict=True):
-                frame[slot] = value
 
-    return step
+    return run
 
 
-def _constant_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    (slot,), value = outputs, node.attributes["value"]
-    if node.attributes.get("live"):
-
-        def copied(frame: list[Any]) -> None:
-            frame[slot] = value.copy()  # results may be views of it, and the program may change it
-
-        return copied
-
-    def step(frame: list[Any]) -> None:
-        frame[slot] = value
-
-    return step
+def _constant(node: Node, compile_region: Compile) -> Function:
+    value = node.attributes["value"]
+    return lambda: (value,)
 
 
-def _cond_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    index, *captures = inputs
-    arms = [compile_graph(region) for region in node.regions]
+def _cond(node: Node, compile_region: Compile) -> Function:
+    arms = [compile_region(region) for region in node.regions]
 
-    def step(frame: list[Any]) -> None:
-        chosen = frame[index]
+    def run(chosen: Any, *captures: Any) -> Any:
         arm = (0 if chosen else 1) if np.asarray(chosen).dtype == bool else int(chosen)
-        found = arms[arm]([frame[slot] for slot in captures])
-        for slot, value in zip(outputs, found, strict=True):
-            frame[slot] = value
+        return tuple(arms[arm](captures))
 
-    return step
+    return run
 
 
-def _while_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    state_size = node.attributes["state"]
-    test, body = (compile_graph(region) for region in node.regions)
+def _while(node: Node, compile_region: Compile) -> Function:
+    size = node.attributes["state"]
+    test, body = (compile_region(region) for region in node.regions)
 
-    def step(frame: list[Any]) -> None:
-        state = [frame[slot] for slot in inputs[:state_size]]
-        captures = [frame[slot] for slot in inputs[state_size:]]
+    def run(*inputs: Any) -> Any:
+        state: Sequence[Any] = inputs[:size]
+        captures = inputs[size:]
         while test([*state, *captures])[0]:
             state = body([*state, *captures])
-        for slot, value in zip(outputs, state, strict=True):
-            frame[slot] = value
+        return tuple(state)
 
-    return step
+    return run
 
 
-def _call_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    run = compile_graph(node.regions[0])
+def _call(node: Node, compile_region: Compile) -> Function:
+    called = compile_region(node.regions[0])
 
-    def step(frame: list[Any]) -> None:
+    def run(*inputs: Any) -> Any:
         try:
-            found = run([frame[slot] for slot in inputs])
+            return tuple(called(inputs))
         except Exception as error:
             locate(error, node)
             raise
-        for slot, value in zip(outputs, found, strict=True):
-            frame[slot] = value
 
-    return step
+    return run
 
 
-def _try_step(node: Node, inputs: list[int], outputs: list[int]) -> Step:
-    body, normal, handler = (compile_graph(region) for region in node.regions)
+def _try(node: Node, compile_region: Compile) -> Function:
+    body, normal, handler = (compile_region(region) for region in node.regions)
 
-    def step(frame: list[Any]) -> None:
-        captures = [frame[slot] for slot in inputs]
+    def run(*captures: Any) -> Any:
         try:
             found = body(captures)
         except (IntegerLimitError, OtherKindError, StagingError):
             raise  # limits of graphs, which no program catches
         except Exception as error:
-            found = handler([error, *captures])
-        else:
-            found = normal([*found, *captures])
-        for slot, value in zip(outputs, found, strict=True):
-            frame[slot] = value
+            return tuple(handler([error, *captures]))
+        return tuple(normal([*found, *captures]))
 
-    return step
+    return run
 
 
-_LOWER: dict[str, Callable[[Node, list[int], list[int]], Step]] = {
-    "constant": _constant_step,
-    "cond": _cond_step,
-    "while": _while_step,
-    "call": _call_step,
-    "try": _try_step,
-}
+_FUNCTIONS: dict[str, Callable[[Node, Compile], Function]] = {
+    "constant": _constant, "cond": _cond, "while": _while, "call": _call, "try": _try,
+}  # fmt: skip
 
 
 def locate(error: Exception, node: Node) -> None:

@@ -46,8 +46,7 @@ def given_shape(
     return (None,) * length if isinstance(length, int) else None
 
 
-def _constant_type(*, value: np.ndarray, weak: bool = False, live: bool = False) -> TensorType:
-    """`live` says that the array belongs to the program, which may change it between runs."""
+def _constant_type(*, value: np.ndarray, weak: bool = False) -> TensorType:
     return TensorType(as_dtype(value.dtype), value.shape, weak)
 
 
@@ -67,7 +66,7 @@ def _ones_like(x: Any, *, dtype: DType | None = None) -> Any:
 
 constant = define(
     name="constant", graphdef="Const", result=_constant_type,
-    kernel=lambda *, value, weak=False, live=False: np.array(value) if live else value, gradient=flat,
+    kernel=lambda *, value, weak=False: value, gradient=flat,
     samples=(sample(value=np.array([1.5, 2.0])), sample(value=np.array(b"a", object))),
 )  # fmt: skip
 zeros_like = define(

@@ -37,7 +37,7 @@ def common(graph: Graph, contract: str = "function") -> Graph:
         inputs = [values[value] for value in node.inputs]
         if node.effects & Effects.WRITE:
             reads.clear()
-        if node.effects.must_run or node.regions or node.attributes.get("live"):
+        if node.effects.must_run or node.regions:
             regions = [common(region, contract) for region in node.regions]
             results: Sequence[Value] = copy_node(copy, node, inputs, regions).results
         else:

@@ -70,7 +70,7 @@ def _fold_into(
         if arrays is None:
             regions = [_fold_graph(region, _known_in(node, inputs, constants)) for region in node.regions]
             results: Sequence[Value] = copy_node(copy, node, inputs, regions).results
-            if node.op.name == "constant" and not node.attributes.get("live"):
+            if node.op.name == "constant":
                 constants[results[0]] = np.asarray(node.attributes["value"])
         else:
             results = [

@@ -37,7 +37,8 @@ class Trace:
     is recorded that does more than compute. `arrays` says that NumPy arrays came in, which can be changed in place;
     `owned` are the objects that the traced code made, with the regions that made them, `frozen` those that may not
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
-    told of each function that is converted because traced code calls it. `refusal` is an error that the traced code
+    told of each function that is converted because traced code calls it, `include_guards` of the guards of each trace
+    that it uses. `refusal` is an error that the traced code
     may have swallowed. `sources` are the arrays that constants were made of. `patched` are the classes whose special methods are the converted ones for now, with those
     that they had. `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants
     to run before what is recorded into that graph.
@@ -59,6 +60,7 @@ class Trace:
     frozen: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     watch: Any = None
+    include_guards: Any = None
     refusal: BaseException | None = None
     sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends import BACKENDS
+from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
@@ -19,6 +20,7 @@ from autoconv.runtime.recording import Region
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present, presented
 from autoconv.runtime.variable import Storage, Variable
+from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
@@ -59,7 +61,11 @@ class ConcreteFunction:
         self._owner = owner
         self._name = name
         self.number = int(name.rpartition("_")[2])  # grows from trace to trace
-        self._run = BACKENDS["reference"](optimised)
+        self._run = BACKENDS[SETTINGS.backend](optimised)
+        has_arrays = any(isinstance(capture, np.ndarray) for capture in captures)
+        self._gives_out_captures = has_arrays and bool(
+            aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
+        )
         self.used = 0  # when it was, as a number that grows
         self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
@@ -128,9 +134,14 @@ class ConcreteFunction:
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, (TensorKey, VariableKey, ObjectKey))
         ]
-        values += [c._array if isinstance(c, EagerTensor) else c for c in self.captures]
+        values += [self._captured(capture) for capture in self.captures]
         results = self._run(values)
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
+
+    def _captured(self, capture: Any) -> Any:
+        if isinstance(capture, np.ndarray) and self._gives_out_captures:
+            return capture.copy()  # a result that shares its memory would change with it
+        return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _result(self, value: Any, type_: Any) -> Any:
         if isinstance(type_, ObjectType):
@@ -144,6 +155,8 @@ class ConcreteFunction:
 
     def record(self, region: Region, leaves: Sequence[Any]) -> Any:
         """A node that calls this graph, in a function that is being traced."""
+        if region.trace.include_guards is not None:
+            region.trace.include_guards(self.guards)
         inputs: list[Value] = [
             region.lift(graph_value(region, leaf if not isinstance(leaf, Variable) else leaf.storage))
             for leaf, key in zip(leaves, self.key.leaves, strict=True)

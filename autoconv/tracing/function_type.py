@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from autoconv.graph.types import TensorType
 from autoconv.operators.layout import Arms, Instance, Layout, Leaf, Parts, Static
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.structure import Template, pack
+from autoconv.runtime.tensor import EagerTensor
 from autoconv.tracing.signature import Key, LeafKey, Literal, Signature, TensorKey
 
 _OF_SEVERAL = {
@@ -123,7 +126,7 @@ def _layout_text(layout: Layout) -> str:
 
 
 def _capture_text(capture: Any) -> str:
-    type_ = getattr(capture, "type", None)
+    type_ = getattr(EagerTensor(capture) if isinstance(capture, np.ndarray) else capture, "type", None)
     return repr(TensorSpec.from_type(type_)) if isinstance(type_, TensorType) else str(type_ or capture)
 
 

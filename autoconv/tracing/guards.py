@@ -50,6 +50,7 @@ class Guards:
     _seen: set[Any] = field(default_factory=set)
     _pending: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
     _spots: list[Spot] = field(default_factory=list)
+    _others: list[Any] = field(default_factory=list)
 
     def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
         """Guards the globals and closure cells that a function reads. `changed` are names that it only writes: what it
@@ -73,6 +74,15 @@ class Guards:
     def _is_written(self, value: Any) -> bool:
         """Whether methods like `append` of the value do nothing but write."""
         return not self.python and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
+
+    def include(self, other: Guards) -> None:
+        """Guards what another trace read that becomes part of this one."""
+        for name, read, _ in other.checks:
+            if (id(other), name, id(read)) not in self._seen:
+                self._seen.add((id(other), name, id(read)))
+                self._pending.append((name, read))
+        self.blind += [what for what in other.blind if not self.python and what not in self.blind]
+        self._others.append(other)  # keeps its readers, by whose ids they are told apart
 
     def add_value(self, name: str, value: Any) -> None:
         """Guards what an object (an argument, say) holds, without keeping the object."""

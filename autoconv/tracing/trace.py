@@ -32,6 +32,7 @@ from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.guards import Guards
+from autoconv.tracing.live_arrays import make_inputs
 from autoconv.tracing.outside import Outside
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.signature import Call, Custom, Literal, ObjectKey, Reference, Signature, TensorKey
@@ -93,6 +94,7 @@ def _trace(
     if call.key.shared:
         raise python_contract.RunPlain("one list or dict is given twice, and a graph would take it for two")
     with LOCK, recording(trace.root):
+        trace.include_guards = guards.include
         trace.watch = lambda called: guards.add_function(called, changed_names(called))
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
@@ -118,29 +120,18 @@ def _trace(
     graph = trace.root.graph
     graph.outputs = outputs
     guards.settle()
-    _keep_live(trace, guards)
     if trace.arrays and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
         raise python_contract.RunPlain("an array argument, or a view of one, is returned")
     if contract == COMPILE and guards.blind:
         raise python_contract.RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
     captures = [obj for obj, _ in trace.captures.values()]
+    captures += make_inputs(graph, trace.sources or (), guards.arrays)
+    trace.sources = None
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
     finished = optimise(graph, contract=contract, dump=trace_logs.optimisations(name))
     trace_logs.graphs(name, graph, finished)
     concrete = ConcreteFunction(graph, finished, call.key, call.names, captures, layout, guards, contract, owner, name)
     return Traced(concrete, created)
-
-
-def _keep_live(trace: Trace, guards: Guards) -> None:
-    """Arrays of the program become part of the graph themselves, so that it sees what is written to them later; those
-    that the traced code made, or changed, stay as they were where they were used."""
-    for node, array in trace.sources or ():
-        owner = array
-        while isinstance(owner, np.ndarray) and id(owner) not in guards.arrays:
-            owner = owner.base
-        if isinstance(owner, np.ndarray) and array.tobytes() == node.attributes["value"].tobytes():
-            node.attributes.update(value=array, live=True)
-    trace.sources = None
 
 
 def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:

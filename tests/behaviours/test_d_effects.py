@@ -195,42 +195,6 @@ def test_line_083_a_leaked_tensor_is_named_when_it_is_used(capsys):
         captures_leaked_tensor(tf.constant(2))
 
 
-def test_line_084_a_list_in_a_loop_becomes_state():
-    @tf.function
-    def f(n):
-        ta = tf.TensorArray(tf.int32, 0, dynamic_size=True)
-        for i in tf.range(n):
-            ta = ta.write(i, i * 2)
-        return ta.stack()
-
-    assert f(tf.constant(3)).numpy().tolist() == [0, 2, 4]
-
-    @tf.function
-    def g(n):
-        items = []
-        for i in tf.range(n):
-            items.append(i)
-        return items
-
-    @tf.function
-    def h(c, x):
-        items = []
-        if c:
-            items.append(x + 1)
-        return items[0]
-
-    try:
-        found = [int(item) for item in g(tf.constant(3))]
-    except TypeError as error:  # refused where it is written, never a symbolic tensor that leaks
-        assert "items" in str(error) and "append" in str(error)
-    else:
-        assert found == [0, 1, 2]
-    try:
-        assert h(tf.constant(True), tf.constant(1)).numpy() == 2
-    except TypeError as error:
-        assert "items" in str(error) and "append" in str(error)
-
-
 def test_line_085_a_nonlocal_updated_by_a_helper_becomes_state():
     @tf.function
     def f(n):

@@ -201,3 +201,43 @@ def test_iterators_and_other_opaque_things_are_named(x):
     f = ac.function(lambda x: x + next(numbers))
     assert values(f(x)) == values(f(x)) == [2.0, 2.0]
     assert "not guarded: numbers" in f.explain()
+
+
+def test_what_functions_that_are_called_read_is_noticed(x, monkeypatch):
+    inner = ac.function(lambda x: x * LIMIT + LARGE[:2])
+
+    @ac.function
+    def outer(x):
+        return inner(x) + 1
+
+    assert values(outer(x)) == [4.0, 4.0]
+    monkeypatch.setattr(sys.modules[__name__], "LIMIT", 5)
+    assert values(outer(x)) == [7.0, 7.0]
+    assert "LIMIT changed" in outer.explain()
+
+
+def test_arrays_in_branches_and_loops(x):
+    first, second = np.ones(1 << 19, np.float32), np.full(1 << 19, 2.0, np.float32)
+
+    @ac.function
+    def f(x, flag):
+        total = ac.reduce_sum(x)
+        for i in ac.range(2):
+            if flag:
+                total = total + ac.reduce_max(first)
+            else:
+                total = total + ac.reduce_max(second)
+            total = total + ac.reduce_max(first)
+        return total
+
+    @ac.function
+    def g(x, flag):
+        return f(x, flag) * 2.0
+
+    flags = ac.constant(True), ac.constant(False)
+    assert [f(x, flag).numpy() for flag in flags] == [6.0, 8.0]
+    assert [g(x, flag).numpy() for flag in flags] == [12.0, 16.0]
+    first[5], second[6] = 10.0, 100.0
+    assert [f(x, flag).numpy() for flag in flags] == [42.0, 222.0]
+    assert [g(x, flag).numpy() for flag in flags] == [84.0, 444.0]
+    assert (f.experimental_get_tracing_count(), g.experimental_get_tracing_count()) == (1, 1)

@@ -1,0 +1,98 @@
+"""What native code knows of CPython and NumPy: addresses of their functions, and how an array lies in memory."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+from typing import Any
+
+import numpy as np
+
+# Offsets in bytes in PyObject and PyArrayObject on 64-bit machines, checked when the backend is first used.
+REFERENCE_COUNT, TYPE = 0, 8
+DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
+PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
+
+_PYTHON = (
+    "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem", "_Py_Dealloc",
+    "PyErr_Occurred",
+)  # fmt: skip
+_NUMPY = {"PyArray_Empty": 184}  # positions in the table of NumPy's C API
+_BLAS = ("sgemm", "dgemm")
+
+
+class UnknownLayout(Exception):
+    """This Python or NumPy lays its objects out in a way that native code does not know."""
+
+
+@functools.cache
+def symbols() -> dict[str, int]:
+    """The addresses that native code may call, by the name that it declares; raises UnknownLayout."""
+    _check_layout()
+    found = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
+    table = _numpy_table()
+    found |= {name: table[position] for name, position in _NUMPY.items()}
+    found |= _blas()
+    libm = ctypes.CDLL(None)
+    for name in ("fmod", "fmodf"):
+        found[name] = _address(getattr(libm, name))
+    return found
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _numpy_core() -> Any:
+    """The extension module that NumPy's C API lives in."""
+    name = "numpy._core._multiarray_umath" if int(np.__version__.split(".")[0]) > 1 else "numpy.core._multiarray_umath"
+    return importlib.import_module(name)
+
+
+def _numpy_table() -> Any:
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return (ctypes.c_void_p * 300).from_address(pointer(_numpy_core()._ARRAY_API, None))
+
+
+def _blas() -> dict[str, int]:
+    """cblas_sgemm and cblas_dgemm of the BLAS that NumPy brought, with 64-bit sizes; none where there is another."""
+    library = ctypes.CDLL(_numpy_core().__file__)
+    found = {}
+    for name in _BLAS:
+        function = getattr(library, f"scipy_cblas_{name}64_", None)
+        if function is not None:
+            found[f"cblas_{name}"] = _address(function)
+    return found
+
+
+def _check_layout() -> None:
+    """Compares what lies at the offsets with what ctypes and NumPy say of an array."""
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    at = id(array)
+
+    def word(offset: int) -> int:
+        return int(ctypes.c_int64.from_address(at + offset).value)
+
+    seen = (
+        word(TYPE) == id(np.ndarray)
+        and word(DATA) == array.ctypes.data
+        and ctypes.c_int32.from_address(at + RANK).value == 2
+        and ctypes.c_int64.from_address(word(DIMENSIONS) + 8).value == 3
+        and ctypes.c_int64.from_address(word(STRIDES)).value == 12
+        and word(BASE) == id(array.base)
+        and word(DESCRIPTOR) == id(np.dtype(np.float32))
+        and ctypes.c_int32.from_address(at + FLAGS).value & PLAIN_FLAGS == PLAIN_FLAGS
+        and ctypes.sizeof(ctypes.c_void_p) == 8
+    )
+    if not seen:
+        raise UnknownLayout("arrays of this NumPy do not lie in memory as native code expects")
+    empty = ctypes.PYFUNCTYPE(
+        ctypes.py_object, ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.py_object, ctypes.c_int
+    )(_numpy_table()[_NUMPY["PyArray_Empty"]])
+    descriptor = np.dtype(np.int16)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(descriptor))  # the call takes a reference
+    made = empty(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
+    if type(made) is not np.ndarray or made.shape != (4, 5) or made.dtype != np.int16:
+        raise UnknownLayout("NumPy's C API is not where native code expects it")

@@ -1,0 +1,94 @@
+"""What native code refers to in Python: objects by position in a table, kernels as functions that locate errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.reference import Compile, locate, node_function
+from autoconv.graph.graph import Node, Value
+
+Reference = Callable[[FunctionText], str]
+
+
+class Calls:
+    """The objects of one native function, in the order of the table `@objects` that is filled in when it is loaded."""
+
+    def __init__(self, module: ModuleText, compile_region: Compile) -> None:
+        self.objects: list[Any] = []
+        self.kernels: list[str] = []
+        self._positions: dict[int, int] = {}
+        self._module = module
+        self._compile_region = compile_region
+        self._shapes: dict[tuple[int, ...], str] = {}
+
+    def object(self, value: Any) -> Reference:
+        """How to refer to an object, which lives as long as the code does."""
+        position = self._positions.get(id(value))
+        if position is None:
+            position = self._positions[id(value)] = len(self.objects)
+            self.objects.append(value)
+
+        def reference(out: FunctionText) -> str:
+            place = out.new(f"getelementptr inbounds ptr, ptr @objects, i64 {position}")
+            return out.new(f"load ptr, ptr {place}, !invariant.load !1")
+
+        return reference
+
+    def shape(self, dimensions: Sequence[int]) -> str:
+        """The name of a constant that holds the dimensions."""
+        key = tuple(dimensions)
+        if key not in self._shapes:
+            name = self._shapes[key] = f"@shape{len(self._shapes)}"
+            items = ", ".join(f"i64 {d}" for d in key)
+            self._module.add(f"{name} = internal constant [{len(key)} x i64] [{items}]")
+        return self._shapes[key]
+
+    def kernel(self, node: Node, owners: Sequence[Node]) -> Reference:
+        """The function that runs one node on Python objects, and puts the places of the calls around it on errors."""
+        self.kernels.append(node.op.name)
+        run = node_function(node, self._compile_region)
+        finish = _finisher(node.results)
+
+        def call(*inputs: Any) -> Any:
+            try:
+                found = run(*inputs)
+            except Exception as error:
+                for owner in owners:
+                    locate(error, owner)
+                raise
+            return finish(found)
+
+        return self.object(call)
+
+
+def _finisher(results: Sequence[Value]) -> Callable[[Any], Any]:
+    """Brings what a kernel answers into the form in which native code holds it."""
+    forms = [_form(value) for value in results]
+    if len(forms) == 1:
+        form = forms[0]
+        return lambda found: form(found[0] if type(found) is tuple else found)
+    return lambda found: tuple(form(one) for form, one in zip(forms, found or (), strict=True))
+
+
+def _form(value: Value) -> Callable[[Any], Any]:
+    type_: Any = value.type
+    if is_scalar(type_):
+        dtype = type_.dtype.numpy
+        return lambda found: _plain(np.asarray(found, dtype), ())
+    if is_array(type_):
+        dtype, shape = type_.dtype.numpy, sizes(type_)
+        return lambda found: _plain(np.asarray(found, dtype), shape)
+    return lambda found: found
+
+
+def _plain(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    if array.shape != shape:
+        raise AssertionError(f"a kernel answered the shape {array.shape} where its rule says {shape}")
+    if type(array) is not np.ndarray or not array.flags.carray:
+        array = np.array(array, order="C", subok=False)
+    return array

@@ -1,0 +1,228 @@
+"""Which nodes of a graph share a loop nest, and in which order everything runs.
+
+Elementwise nodes over one shape join the loop of what they read, with the reductions that read them; views (slices,
+transposes, broadcasts) are no loops at all but ways to index what they look at. A loop joins another only where no
+path leads from one through something outside back to the other. Nodes with effects keep the order of the program.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from autoconv.backends.llvm.roles import is_array, read_inputs, role, sizes
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value
+
+
+@dataclass(eq=False)
+class Item:
+    """One step: a single node, or a loop nest over `shape` (then `nodes` are the elementwise and reducing ones)."""
+
+    nodes: list[Node]
+    position: int
+    shape: tuple[int, ...] | None = None
+    before: int = 0  # the items that have to run earlier, one bit each
+    direct: set[int] = field(default_factory=set)
+    reads: list[Value] = field(default_factory=list)
+    stored: list[Value] = field(default_factory=list)
+
+
+class Plan:
+    """`items` in the order in which they run; `roles` of the nodes; `views`: values that are only looked through."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.roles: dict[Node, str] = {node: role(node) for node in graph.nodes}
+        self._consumers: dict[Value, list[Node]] = {}
+        for node in graph.nodes:
+            for value in self._inputs(node):
+                self._consumers.setdefault(value, []).append(node)
+        self.views: set[Value] = set()
+        self._choose_views()
+        self._items: list[Item] = []
+        self._item_of: dict[Node, int] = {}
+        self._last_effect: int | None = None
+        for position, node in enumerate(graph.nodes):
+            self._place(node, position)
+        self._find_traffic()
+        self.items = self._ordered()
+
+    def _inputs(self, node: Node) -> tuple[Value, ...]:
+        """What running the node reads; other nodes than loops and views take their inputs whole."""
+        loops = self.roles[node] in ("element", "reduce", "view", "copy", "pick")
+        return read_inputs(node) if loops else node.inputs
+
+    # ---- views
+
+    def _choose_views(self) -> None:
+        """A view stays one unless somebody needs its elements side by side in memory."""
+        outputs = set(self.graph.outputs)
+        for node in reversed(self.graph.nodes):
+            if self.roles[node] != "view":
+                continue
+            (result,) = node.results
+            readers = self._consumers.get(result, ())
+            if not is_array(result.type):
+                self.roles[node] = "pick"
+            elif result in outputs or any(not self._looks_through(reader, result) for reader in readers):
+                self.roles[node] = "copy"
+            else:
+                self.views.add(result)
+
+    def _looks_through(self, reader: Node, value: Value) -> bool:
+        kind = self.roles[reader]
+        if kind in ("view", "copy", "pick"):
+            return value not in reader.inputs[1:]
+        return kind in ("element", "reduce")
+
+    # ---- groups
+
+    def _place(self, node: Node, position: int) -> None:
+        kind = self.roles[node]
+        loops = kind in ("element", "reduce", "copy")
+        needs, joins = self._needs(node, kind)
+        if loops:
+            shape = sizes(node.inputs[0].type if kind == "reduce" else node.results[0].type)
+            chosen = self._join(shape, needs, joins) if not node.effects else None
+            if chosen is None:
+                chosen = self._new_item(node, position, shape)
+            else:
+                self._items[chosen].nodes.append(node)
+        else:
+            chosen = self._new_item(node, position, None)
+        needs = {self._resolve(i) for i in needs | joins} - {chosen}
+        if node.effects is not Effects.PURE:
+            if self._last_effect is not None and self._last_effect != chosen:
+                needs.add(self._resolve(self._last_effect))
+            self._last_effect = chosen
+        self._item_of[node] = chosen
+        self._depend(chosen, needs)
+
+    def _new_item(self, node: Node, position: int, shape: tuple[int, ...] | None) -> int:
+        self._items.append(Item([node], position, shape))
+        return len(self._items) - 1
+
+    def _resolve(self, item: int) -> int:
+        while not self._items[item].nodes:  # merged into another
+            (item,) = self._items[item].direct
+        return item
+
+    def _needs(self, node: Node, kind: str) -> tuple[set[int], set[int]]:
+        """The items whose results have to be complete before this node, and those whose loop it could join."""
+        needs: set[int] = set()
+        joins: set[int] = set()
+        shape = None
+        if kind == "element":
+            shape = sizes(node.results[0].type)
+        elif kind == "reduce":
+            shape = sizes(node.inputs[0].type)
+        for value in self._inputs(node):
+            for base, straight in self._bases(value):
+                if base.node is None:
+                    continue
+                item = self._resolve(self._item_of[base.node])
+                same = straight and shape is not None and is_array(base.type) and sizes(base.type) == shape
+                fits = same and self._items[item].shape == shape and self.roles[base.node] in ("element", "copy")
+                (joins if fits else needs).add(item)
+        return needs, joins - needs
+
+    def _bases(self, value: Value) -> Iterator[tuple[Value, bool]]:
+        """The values that reading `value` reads, and whether at the very index."""
+        if value not in self.views:
+            yield value, True
+            return
+        assert value.node is not None
+        yield value, False  # its guards: the item of the view itself
+        for operand in read_inputs(value.node):
+            yield from ((base, False) for base, _ in self._bases(operand))
+
+    def _join(self, shape: tuple[int, ...], needs: set[int], joins: set[int]) -> int | None:
+        """The loop that the node joins: of all it could, those that go together, the first one."""
+        chosen: int | None = None
+        for item in sorted(joins):
+            inside = 1 << item
+            others = needs | (joins - {item} - ({chosen} if chosen is not None else set()))
+            if any(self._items[other].before & inside for other in others):
+                continue
+            if chosen is None:
+                chosen = item
+            elif not (self._items[item].before >> chosen & 1 or self._items[chosen].before & inside):
+                self._merge(chosen, item)
+        return chosen
+
+    def _merge(self, into: int, item: int) -> None:
+        first, second = self._items[into], self._items[item]
+        first.nodes = sorted(first.nodes + second.nodes, key=self._positions().__getitem__)
+        first.position = min(first.position, second.position)
+        second.nodes = []
+        needs = {self._resolve(i) for i in second.direct}
+        second.direct = {into}
+        for other in self._items:
+            if other.before >> item & 1:
+                other.before |= 1 << into
+        self._depend(into, needs - {into})
+
+    def _positions(self) -> dict[Node, int]:
+        if not hasattr(self, "_position_of"):
+            self._position_of = {node: i for i, node in enumerate(self.graph.nodes)}
+        return self._position_of
+
+    def _depend(self, item: int, needs: set[int]) -> None:
+        """Records that `item` runs after those, and keeps what runs before what closed under it."""
+        this = self._items[item]
+        added = 0
+        for need in needs:
+            added |= self._items[need].before | 1 << need
+        this.direct |= needs
+        if added & ~this.before:
+            this.before |= added
+            for other in self._items:
+                if other.before >> item & 1:
+                    other.before |= this.before
+
+    # ---- what goes in and out of each item
+
+    def _find_traffic(self) -> None:
+        outputs = set(self.graph.outputs)
+        for item in self._items:
+            inside = {value for node in item.nodes for value in node.results}
+            reads: dict[Value, None] = {}
+            for node in item.nodes:
+                for value in self._inputs(node):
+                    for base, _ in self._bases(value):
+                        if base not in inside and base not in self.views:
+                            reads[base] = None
+            item.reads = list(reads)
+            for node in item.nodes:
+                for value in node.results:
+                    if value in outputs or self._is_read_outside(value, item) or self.roles[node] == "reduce":
+                        item.stored.append(value)
+
+    def _is_read_outside(self, value: Value, item: Item) -> bool:
+        for reader in self._consumers.get(value, ()):
+            if reader.results and reader.results[0] in self.views:
+                return True
+            if self._items[self._resolve(self._item_of[reader])] is not item:
+                return True
+        return False
+
+    def _ordered(self) -> list[Item]:
+        waiting = {i: {self._resolve(d) for d in item.direct} - {i} for i, item in enumerate(self._items) if item.nodes}
+        followers: dict[int, list[int]] = {}
+        for i, needs in waiting.items():
+            for need in needs:
+                followers.setdefault(need, []).append(i)
+        ready = [(self._items[i].position, i) for i, needs in waiting.items() if not needs]
+        heapq.heapify(ready)
+        order: list[Item] = []
+        while ready:
+            _, i = heapq.heappop(ready)
+            order.append(self._items[i])
+            for follower in followers.get(i, ()):
+                waiting[follower].discard(i)
+                if not waiting[follower]:
+                    heapq.heappush(ready, (self._items[follower].position, follower))
+        assert len(order) == len(waiting), "the items wait for each other"
+        return order

@@ -1,0 +1,156 @@
+"""What a node is to native code, and how its values are held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.backends.llvm.scalars import ElementWriter, is_native
+from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.rewrite import attributes_key
+from autoconv.graph.types import TensorType, Type
+from autoconv.ops.elements import ELEMENTS
+from autoconv.ops.index_spec import INPUT
+
+LOOP_REDUCTIONS = {
+    "reduce_sum": "sum", "reduce_prod": "prod", "reduce_max": "max", "reduce_min": "min", "reduce_any": "any",
+    "reduce_all": "all", "reduce_mean": "mean", "sum_to_shape_of": "sum",
+}  # fmt: skip
+_GENERATED = frozenset({"zeros_like", "ones_like", "fill", "one_hot"})
+_MAPPED = frozenset(
+    [
+        "transpose",
+        "matrix_transpose",
+        "reverse",
+        "expand_dims",
+        "squeeze",
+        "reshape",
+        "reshape_like",
+        "broadcast_to",
+        "broadcast_to_shape_of",
+        "get_item",
+    ]
+)
+
+
+def is_scalar(type_: Type) -> bool:
+    """Held in a register."""
+    return isinstance(type_, TensorType) and type_.shape == () and is_native(type_.dtype)
+
+
+def is_array(type_: Type) -> bool:
+    """Held as an array whose shape is known: a plain ndarray, C-contiguous and aligned."""
+    return (
+        isinstance(type_, TensorType)
+        and type_.shape is not None
+        and len(type_.shape) > 0
+        and all(isinstance(d, int) for d in type_.shape)
+        and is_native(type_.dtype)
+    )
+
+
+def sizes(type_: Type) -> tuple[int, ...]:
+    """The dimensions of a value for which `is_scalar` or `is_array` holds."""
+    assert isinstance(type_, TensorType) and type_.shape is not None
+    return tuple(d for d in type_.shape if isinstance(d, int))
+
+
+def read_inputs(node: Node) -> tuple[Value, ...]:
+    """The inputs whose elements the node needs: of a shape that is known already, nothing is read."""
+    if node.op.name in ("zeros_like", "ones_like"):
+        return ()
+    if node.op.name in ("broadcast_to_shape_of", "reshape_like", "sum_to_shape_of"):
+        return node.inputs[:1]
+    return node.inputs
+
+
+def role(node: Node) -> str:
+    """One of "scalar", "element", "view", "reduce", "matmul", "control", "kernel"."""
+    name = node.op.name
+    if node.regions:
+        return "control" if name in ("cond", "while", "call") else "kernel"
+    types = [value.type for value in (*node.inputs, *node.results)]
+    if len(node.results) != 1 or not all(is_scalar(t) or is_array(t) for t in types):
+        return "kernel"
+    (result,) = node.results
+    if name in ELEMENTS and (node.op.elementwise or all(map(is_scalar, types))) and _has_rule(node):
+        if is_scalar(result.type):
+            return "scalar"
+        return "kernel" if node.effects else "element"
+    if name in _GENERATED:
+        return "view" if is_array(result.type) and _generates(node) else "kernel"
+    if name in _MAPPED:
+        return "view" if is_array(node.inputs[0].type) and _maps(node) else "kernel"
+    if name == "gather":
+        return "view" if _picks_one(node) else "kernel"
+    if name in LOOP_REDUCTIONS:
+        return "reduce" if is_array(node.inputs[0].type) and _reduces(node) else "kernel"
+    if name == "matmul":
+        return "matmul" if _multiplies(node) else "kernel"
+    return "kernel"
+
+
+def _has_rule(node: Node) -> bool:
+    """Whether the op's element rule knows these dtypes, and gives the dtype that the node has."""
+    key = node.op.name, tuple(v.type.dtype for v in node.inputs), attributes_key(node.attributes)  # type: ignore[union-attr]
+    if key not in _RULES:
+        b = _Probe(FunctionText(ModuleText(), ""))
+        operands = [b.wrap(dtype, f"%{i}") for i, dtype in enumerate(key[1])]
+        found = ELEMENTS[node.op.name](b, *operands, **node.attributes)
+        _RULES[key] = None if found is None else found.dtype
+    return _RULES[key] is node.results[0].type.dtype  # type: ignore[union-attr]
+
+
+_RULES: dict[Any, DType | None] = {}
+
+
+class _Probe(ElementWriter):
+    """Writes elements that nobody reads."""
+
+    in_loop = True
+
+    def fail(self, condition: Any) -> None: ...
+
+    def rare(self, condition: Any) -> None: ...
+
+
+def _generates(node: Node) -> bool:
+    name = node.op.name
+    if name == "one_hot":
+        return len(node.inputs) == 3 and is_array(node.inputs[0].type)
+    if name == "fill":
+        return is_scalar(node.inputs[0].type)
+    dtype = node.attributes.get("dtype")
+    return dtype is None or is_native(dtype)
+
+
+def _maps(node: Node) -> bool:
+    if node.op.name == "get_item":
+        return all(
+            entry[0] in ("newaxis", "ellipsis", "int") or (entry[0] == "slice" and INPUT not in entry)
+            for entry in node.attributes["spec"]
+        ) and all(is_scalar(value.type) for value in node.inputs[1:])
+    return len(node.inputs) == 1 or node.op.name not in ("reshape", "broadcast_to")
+
+
+def _picks_one(node: Node) -> bool:
+    return (
+        len(node.inputs) == 2
+        and is_array(node.inputs[0].type)
+        and is_scalar(node.inputs[1].type)
+        and not node.attributes.get("batch_dims")
+    )
+
+
+def _reduces(node: Node) -> bool:
+    dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
+    kind = LOOP_REDUCTIONS[node.op.name]
+    if kind == "mean":
+        return bool(dtype.is_floating)
+    return not (dtype.is_bool and kind not in ("any", "all"))
+
+
+def _multiplies(node: Node) -> bool:
+    types: list[Any] = [value.type for value in node.inputs]
+    return all(len(t.shape) == 2 and t.dtype.name in ("float32", "float64") for t in types)

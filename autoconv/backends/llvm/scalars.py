@@ -1,0 +1,263 @@
+"""Numbers in registers: what the element rules of the ops are written against, spelled in LLVM's instructions."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.text import FunctionText
+from autoconv.graph.dtypes import DType, bool_, float32, float64, int64
+
+_REGISTERS = {
+    "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+    "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64", "float32": "float", "float64": "double",
+}  # fmt: skip
+
+
+def is_native(dtype: DType) -> bool:
+    """Whether a number of that dtype lives in a register."""
+    return dtype.name in _REGISTERS
+
+
+def register(dtype: DType) -> str:
+    """LLVM's type of a number in a register."""
+    return _REGISTERS[dtype.name]
+
+
+def memory(dtype: DType) -> str:
+    """LLVM's type of a number in memory."""
+    return "i8" if dtype.is_bool else _REGISTERS[dtype.name]
+
+
+class Element:
+    """One number: a register or a literal, and its dtype. Python's operators apply to it; Python numbers join in."""
+
+    __slots__ = ("b", "dtype", "ir")
+
+    def __init__(self, b: ElementWriter, dtype: DType, ir: str) -> None:
+        self.b = b
+        self.dtype = dtype
+        self.ir = ir
+
+    def __add__(self, other: Any) -> Element:
+        return self.b.add(self, other)
+
+    def __radd__(self, other: Any) -> Element:
+        return self.b.add(self, other)
+
+    def __sub__(self, other: Any) -> Element:
+        return self.b.subtract(self, other)
+
+    def __rsub__(self, other: Any) -> Element:
+        return self.b.subtract(self.b.like(self, other), self)
+
+    def __mul__(self, other: Any) -> Element:
+        return self.b.multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Element:
+        return self.b.multiply(self, other)
+
+    def __truediv__(self, other: Any) -> Element:
+        return self.b.divide(self, other)
+
+    def __rtruediv__(self, other: Any) -> Element:
+        return self.b.divide(self.b.like(self, other), self)
+
+    def __neg__(self) -> Element:
+        return self.b.negative(self)
+
+    def __and__(self, other: Any) -> Element:
+        return self.b.bits("and", self, other)
+
+    def __or__(self, other: Any) -> Element:
+        return self.b.bits("or", self, other)
+
+    def __xor__(self, other: Any) -> Element:
+        return self.b.bits("xor", self, other)
+
+    def __invert__(self) -> Element:
+        return self.b.bits("xor", self, True if self.dtype.is_bool else -1)
+
+    def __lt__(self, other: Any) -> Element:
+        return self.b.compare("lt", self, other)
+
+    def __le__(self, other: Any) -> Element:
+        return self.b.compare("le", self, other)
+
+    def __gt__(self, other: Any) -> Element:
+        return self.b.compare("gt", self, other)
+
+    def __ge__(self, other: Any) -> Element:
+        return self.b.compare("ge", self, other)
+
+    def same(self, other: Any) -> Element:
+        return self.b.compare("eq", self, other)
+
+    def differs(self, other: Any) -> Element:
+        return self.b.compare("ne", self, other)
+
+
+_FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
+
+
+class ElementWriter:
+    """Writes instructions into `out`. `fail(condition)` is what a rule calls where its op raises."""
+
+    def __init__(self, out: FunctionText, fail: Callable[[Element], None] | None = None) -> None:
+        self.out = out
+        self.fails = fail
+
+    def wrap(self, dtype: DType, ir: str) -> Element:
+        return Element(self, dtype, ir)
+
+    def _new(self, dtype: DType, text: str) -> Element:
+        return Element(self, dtype, self.out.new(text))
+
+    def constant(self, number: Any, dtype: DType) -> Element:
+        return Element(self, dtype, literal(number, dtype))
+
+    def like(self, model: Element, operand: Any) -> Element:
+        return operand if isinstance(operand, Element) else self.constant(operand, model.dtype)
+
+    # ---- arithmetic
+
+    def _binary(self, floating: str, integer: str, x: Element, y: Any) -> Element:
+        name = floating if x.dtype.is_floating else integer
+        return self._new(x.dtype, f"{name} {register(x.dtype)} {x.ir}, {self.like(x, y).ir}")
+
+    def add(self, x: Element, y: Any) -> Element:
+        return self._binary("fadd", "add", x, y)
+
+    def subtract(self, x: Element, y: Any) -> Element:
+        return self._binary("fsub", "sub", x, y)
+
+    def multiply(self, x: Element, y: Any) -> Element:
+        return self._binary("fmul", "mul", x, y)
+
+    def divide(self, x: Element, y: Any) -> Element:
+        """Of floats; of integers the quotient rounded towards zero, whose divisor must not be 0."""
+        return self._binary("fdiv", "udiv" if x.dtype.is_unsigned else "sdiv", x, y)
+
+    def remainder(self, x: Element, y: Any) -> Element:
+        """With the sign of `x`, as C means it."""
+        return self._binary("frem", "urem" if x.dtype.is_unsigned else "srem", x, y)
+
+    def negative(self, x: Element) -> Element:
+        if x.dtype.is_floating:
+            return self._new(x.dtype, f"fneg {register(x.dtype)} {x.ir}")
+        return self.subtract(self.constant(0, x.dtype), x)
+
+    def bits(self, name: str, x: Element, y: Any) -> Element:
+        """and, or, xor, shl, lshr, ashr."""
+        return self._new(x.dtype, f"{name} {register(x.dtype)} {x.ir}, {self.like(x, y).ir}")
+
+    # ---- tests and choices
+
+    def compare(self, test: str, x: Element, y: Any) -> Element:
+        y = self.like(x, y)
+        if x.dtype.is_floating:
+            return self._new(bool_, f"fcmp {_FLOAT_TESTS[test]} {register(x.dtype)} {x.ir}, {y.ir}")
+        sign = "" if test in ("eq", "ne") else "u" if x.dtype.is_unsigned or x.dtype.is_bool else "s"
+        return self._new(bool_, f"icmp {sign}{test} {register(x.dtype)} {x.ir}, {y.ir}")
+
+    def select(self, condition: Element, x: Any, y: Any) -> Element:
+        if not isinstance(x, Element):
+            x = self.like(y, x)
+        y = self.like(x, y)
+        kind = register(x.dtype)
+        return self._new(x.dtype, f"select i1 {condition.ir}, {kind} {x.ir}, {kind} {y.ir}")
+
+    def is_nan(self, x: Element) -> Element:
+        return self._new(bool_, f"fcmp uno {register(x.dtype)} {x.ir}, {x.ir}")
+
+    def fail(self, condition: Element) -> None:
+        """Where the condition holds, the op's kernel runs instead, and raises (or answers) what it means."""
+        assert self.fails is not None
+        self.fails(condition)
+
+    # ---- functions
+
+    def intrinsic(self, name: str, *operands: Element) -> Element:
+        """llvm.NAME of floats, such as sqrt, fabs, floor, fma."""
+        dtype, kind = operands[0].dtype, register(operands[0].dtype)
+        suffix = f"f{dtype.size * 8}" if dtype.is_floating else kind
+        function = self.out.module.declare(f"llvm.{name}.{suffix}", kind, ", ".join([kind] * len(operands)))
+        return self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
+
+    def libm(self, name: str, *operands: Element) -> Element:
+        """The C library's function, of doubles or of floats."""
+        dtype, kind = operands[0].dtype, register(operands[0].dtype)
+        name = name if dtype is float64 else name + "f"
+        function = self.out.module.declare(
+            name, kind, ", ".join([kind] * len(operands)), "nounwind willreturn memory(none)"
+        )
+        return self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
+
+    def fma(self, x: Element, y: Any, z: Any) -> Element:
+        return self.intrinsic("fma", x, self.like(x, y), self.like(x, z))
+
+    def checked(self, name: str, x: Element, y: Element) -> tuple[Element, Element]:
+        """Integer add, sub or mul, and whether it overflows."""
+        kind = register(x.dtype)
+        pair = f"{{ {kind}, i1 }}"
+        sign = "u" if x.dtype.is_unsigned else "s"
+        function = self.out.module.declare(f"llvm.{sign}{name}.with.overflow.{kind}", pair, f"{kind}, {kind}")
+        both = self.out.new(f"call {pair} {function}({kind} {x.ir}, {kind} {y.ir})")
+        return (
+            self._new(x.dtype, f"extractvalue {pair} {both}, 0"),
+            self._new(bool_, f"extractvalue {pair} {both}, 1"),
+        )
+
+    # ---- changes of type
+
+    def bitcast(self, x: Element, dtype: DType) -> Element:
+        """The same bits read as another dtype of the same size."""
+        return self._new(dtype, f"bitcast {register(x.dtype)} {x.ir} to {register(dtype)}")
+
+    def cast(self, x: Element, dtype: DType) -> Element:
+        """As NumPy's astype on this machine: integers wrap, floats beyond an integer type give its lowest number."""
+        source = x.dtype
+        if source is dtype:
+            return x
+        if dtype.is_bool:
+            return self.compare("ne", x, 0)
+        if source.is_floating and dtype.is_floating:
+            return self._cast("fpext" if dtype.size > source.size else "fptrunc", x, dtype)
+        if source.is_floating:
+            return self._float_to_integer(x, dtype)
+        if dtype.is_floating:
+            return self._cast("uitofp" if source.is_unsigned or source.is_bool else "sitofp", x, dtype)
+        if not source.is_bool and dtype.size == source.size:
+            return Element(self, dtype, x.ir)
+        if not source.is_bool and dtype.size < source.size:
+            return self._cast("trunc", x, dtype)
+        return self._cast("zext" if source.is_unsigned or source.is_bool else "sext", x, dtype)
+
+    def _cast(self, name: str, x: Element, dtype: DType) -> Element:
+        return self._new(dtype, f"{name} {register(x.dtype)} {x.ir} to {register(dtype)}")
+
+    def _float_to_integer(self, x: Element, dtype: DType) -> Element:
+        if dtype.size < 8 and dtype.name != "int32":
+            return self.cast(self._float_to_integer(x, int64), dtype)
+        if dtype.name == "uint64":
+            large = self.compare("ge", x, 2.0**63)
+            less = self._float_to_integer(self.select(large, x - 2.0**63, x), int64)
+            return Element(self, dtype, self.select(large, self.bits("xor", less, -(2**63)), less).ir)
+        limit = 2.0 ** (dtype.size * 8 - 1)
+        inside = self.compare("ge", x, -limit) & self.compare("lt", x, limit)
+        found = self._cast("fptosi", self.select(inside, x, 0.0), dtype)
+        return self.select(inside, found, int(-limit))
+
+
+def literal(number: Any, dtype: DType) -> str:
+    """A number as LLVM writes constants of that dtype."""
+    if dtype.is_bool:
+        return "true" if number else "false"
+    if dtype.is_floating:
+        exact = float(np.float32(number)) if dtype is float32 else float(number)
+        return f"0x{struct.unpack('<Q', struct.pack('<d', exact))[0]:016X}"
+    number, bits = int(number), dtype.size * 8
+    return str(number - (1 << bits) if number >= 1 << (bits - 1) else number)

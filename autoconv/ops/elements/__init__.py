@@ -1,0 +1,55 @@
+"""How an op computes one element of its result: rules that every code generator shares.
+
+A rule is written against the `Elements` protocol, for an op whose record says that it is elementwise, or whose
+operands are single numbers: `rule(b, *operands, **attributes) -> element`. Operands are numbers of the op's own
+dtypes (`x.dtype`) that Python's operators apply to. A rule answers None for dtypes that it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from autoconv.graph.dtypes import DType
+
+Rule = Callable[..., Any]
+
+
+class Elements(Protocol):
+    """What rules may ask for, besides the operators of the elements themselves."""
+
+    def constant(self, number: Any, dtype: DType) -> Any: ...
+    def compare(self, test: str, x: Any, y: Any) -> Any: ...
+    def select(self, condition: Any, x: Any, y: Any) -> Any: ...
+    def cast(self, x: Any, dtype: DType) -> Any: ...
+    def bitcast(self, x: Any, dtype: DType) -> Any: ...
+    def bits(self, name: str, x: Any, y: Any) -> Any: ...
+    def fma(self, x: Any, y: Any, z: Any) -> Any: ...
+    def intrinsic(self, name: str, *operands: Any) -> Any: ...
+    def libm(self, name: str, *operands: Any) -> Any: ...
+    def divide(self, x: Any, y: Any) -> Any: ...
+    def remainder(self, x: Any, y: Any) -> Any: ...
+    def is_nan(self, x: Any) -> Any: ...
+    def checked(self, name: str, x: Any, y: Any) -> tuple[Any, Any]: ...
+    def fail(self, condition: Any) -> None: ...
+
+
+ELEMENTS: dict[str, Rule] = {}
+
+
+def element(*names: str) -> Callable[[Rule], Rule]:
+    """Makes a function the rule of the ops of those names; raises ValueError when one has a rule already."""
+
+    def register(rule: Rule) -> Rule:
+        for name in names:
+            if name in ELEMENTS:
+                raise ValueError(f"the op {name!r} has two element rules")
+            ELEMENTS[name] = rule
+        return rule
+
+    return register
+
+
+from autoconv.ops.elements import arithmetic, maths, python_numbers  # noqa: E402  the rules register themselves
+
+__all__ = ["ELEMENTS", "Elements", "Rule", "arithmetic", "element", "maths", "python_numbers"]

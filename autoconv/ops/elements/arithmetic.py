@@ -1,0 +1,219 @@
+"""Element rules of arithmetic, comparisons, bits, choices and casts on typed numbers, as NumPy means them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.dtypes import DType, bool_
+from autoconv.ops.elements import Elements, element
+
+
+@element("add")
+def add(b: Elements, x: Any, y: Any) -> Any:
+    return x | y if x.dtype.is_bool else x + y
+
+
+@element("subtract")
+def subtract(b: Elements, x: Any, y: Any) -> Any:
+    return None if x.dtype.is_bool else x - y
+
+
+@element("multiply")
+def multiply(b: Elements, x: Any, y: Any) -> Any:
+    return x & y if x.dtype.is_bool else x * y
+
+
+@element("divide")
+def divide(b: Elements, x: Any, y: Any) -> Any:
+    return x / y
+
+
+@element("negative")
+def negative(b: Elements, x: Any) -> Any:
+    return None if x.dtype.is_bool else -x
+
+
+@element("square")
+def square(b: Elements, x: Any) -> Any:
+    return x * x
+
+
+@element("squared_difference")
+def squared_difference(b: Elements, x: Any, y: Any) -> Any:
+    difference = x - y
+    return difference * difference
+
+
+@element("reciprocal")
+def reciprocal(b: Elements, x: Any) -> Any:
+    return 1 / x if x.dtype.is_floating else None
+
+
+@element("identity", "stop_gradient")
+def identity(b: Elements, x: Any) -> Any:
+    return x
+
+
+def nonzero_divisor(b: Elements, x: Any, y: Any) -> tuple[Any, Any]:
+    """A divisor that the machine can divide by, and whether the given one is 0; the lowest number by -1 wraps."""
+    zero = y.same(0)
+    divisor = b.select(zero, 1, y)
+    if not x.dtype.is_unsigned:
+        divisor = b.select(divisor.same(-1) & x.same(x.dtype.min), 1, divisor)
+    return divisor, zero
+
+
+@element("floor_divide")
+def floor_divide(b: Elements, x: Any, y: Any) -> Any:
+    """Rounded down; an integer by 0 is 0, as in NumPy."""
+    if x.dtype.is_bool:
+        return None
+    if x.dtype.is_floating:
+        return _float_floor_divide(b, x, y)
+    divisor, zero = nonzero_divisor(b, x, y)
+    quotient = b.divide(x, divisor)
+    if not x.dtype.is_unsigned:
+        rest = x - quotient * divisor
+        quotient = b.select(rest.differs(0) & (rest ^ divisor).__lt__(0), quotient - 1, quotient)
+    return b.select(zero, 0, quotient)
+
+
+@element("modulo")
+def modulo(b: Elements, x: Any, y: Any) -> Any:
+    """With the sign of the divisor; an integer by 0 is 0, as in NumPy."""
+    if x.dtype.is_bool:
+        return None
+    if x.dtype.is_floating:
+        return float_modulo(b, x, y)
+    divisor, zero = nonzero_divisor(b, x, y)
+    rest = b.remainder(x, divisor)
+    if not x.dtype.is_unsigned:
+        rest = b.select(rest.differs(0) & (rest ^ divisor).__lt__(0), rest + divisor, rest)
+    return b.select(zero, 0, rest)
+
+
+def float_modulo(b: Elements, x: Any, y: Any) -> Any:
+    rest = b.remainder(x, y)
+    other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", rest, 0.0)
+    found = b.select(rest.differs(0.0), b.select(other_sign, rest + y, rest), b.intrinsic("copysign", rest, y))
+    return b.select(y.same(0.0), rest, found)
+
+
+def _float_floor_divide(b: Elements, x: Any, y: Any) -> Any:
+    """What is left of x over y after its modulo, rounded to the nearest integer, as NumPy and Python compute it."""
+    rest = b.remainder(x, y)
+    quotient = (x - rest) / y
+    other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", rest, 0.0)
+    quotient = b.select(rest.differs(0.0) & other_sign, quotient - 1.0, quotient)
+    down = b.intrinsic("floor", quotient)
+    down = b.select(b.compare("gt", quotient - down, 0.5), down + 1.0, down)
+    found = b.select(quotient.differs(0.0), down, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
+    return b.select(y.same(0.0), x / y, found)
+
+
+for _name, _test in (
+    ("equal", "eq"), ("not_equal", "ne"), ("less", "lt"), ("less_equal", "le"), ("greater", "gt"),
+    ("greater_equal", "ge"),
+):  # fmt: skip
+    element(_name)(lambda b, x, y, test=_test: b.compare(test, x, y))
+
+
+@element("maximum")
+def maximum(b: Elements, x: Any, y: Any) -> Any:
+    """nan where either is nan; of two zeros the second."""
+    return b.select((x > y) | b.is_nan(x), x, y) if x.dtype.is_floating else b.select(x > y, x, y)
+
+
+@element("minimum")
+def minimum(b: Elements, x: Any, y: Any) -> Any:
+    return b.select((x < y) | b.is_nan(x), x, y) if x.dtype.is_floating else b.select(x < y, x, y)
+
+
+@element("abs")
+def absolute(b: Elements, x: Any) -> Any:
+    if x.dtype.is_floating:
+        return b.intrinsic("fabs", x)
+    return x if x.dtype.is_unsigned or x.dtype.is_bool else b.select(x < 0, -x, x)
+
+
+@element("sign")
+def sign(b: Elements, x: Any) -> Any:
+    if x.dtype.is_bool:
+        return None
+    positive = b.select(x > 0, b.constant(1, x.dtype), 0)
+    if x.dtype.is_unsigned:
+        return positive
+    found = b.select(x < 0, b.constant(-1, x.dtype), positive)
+    return b.select(b.is_nan(x), x, found) if x.dtype.is_floating else found
+
+
+@element("select")
+def select(b: Elements, condition: Any, x: Any, y: Any) -> Any:
+    return b.select(condition, x, y)
+
+
+@element("cast")
+def cast(b: Elements, x: Any, *, dtype: DType) -> Any:
+    return b.cast(x, dtype)
+
+
+@element("relu")
+def relu(b: Elements, x: Any) -> Any:
+    return maximum(b, x, b.constant(0, x.dtype))
+
+
+for _name, _symbol in (("logical_and", "and"), ("logical_or", "or"), ("logical_xor", "xor")):
+    element(_name)(lambda b, x, y, symbol=_symbol: b.bits(symbol, b.cast(x, bool_), b.cast(y, bool_)))
+for _name, _symbol in (("bitwise_and", "and"), ("bitwise_or", "or"), ("bitwise_xor", "xor")):
+    element(_name)(lambda b, x, y, symbol=_symbol: b.bits(symbol, x, y))
+
+
+@element("logical_not")
+def logical_not(b: Elements, x: Any) -> Any:
+    return ~b.cast(x, bool_)
+
+
+@element("invert")
+def invert(b: Elements, x: Any) -> Any:
+    return ~x
+
+
+@element("left_shift")
+def left_shift(b: Elements, x: Any, y: Any) -> Any:
+    """0 where nothing is left of the number."""
+    bits = x.dtype.size * 8
+    inside = b.compare("ge", y, 0) & b.compare("lt", y, bits)
+    return b.select(inside, b.bits("shl", x, b.select(inside, y, 0)), 0)
+
+
+@element("right_shift")
+def right_shift(b: Elements, x: Any, y: Any) -> Any:
+    bits = x.dtype.size * 8
+    inside = b.compare("ge", y, 0) & b.compare("lt", y, bits)
+    name = "lshr" if x.dtype.is_unsigned else "ashr"
+    return b.bits(name, b.select(inside, x, x if name == "ashr" else 0), b.select(inside, y, bits - 1))
+
+
+@element("is_nan")
+def is_nan(b: Elements, x: Any) -> Any:
+    return b.is_nan(x) if x.dtype.is_floating else b.constant(False, bool_)
+
+
+@element("is_inf")
+def is_inf(b: Elements, x: Any) -> Any:
+    return b.intrinsic("fabs", x).same(float("inf")) if x.dtype.is_floating else b.constant(False, bool_)
+
+
+@element("is_finite")
+def is_finite(b: Elements, x: Any) -> Any:
+    return b.compare("lt", b.intrinsic("fabs", x), float("inf")) if x.dtype.is_floating else b.constant(True, bool_)
+
+
+for _name, _intrinsic in (
+    ("floor", "floor"),
+    ("ceil", "ceil"),
+    ("trunc", "trunc"),
+    ("rint", "rint"),
+    ("round", "rint"),
+):
+    element(_name)(lambda b, x, name=_intrinsic: b.intrinsic(name, x) if x.dtype.is_floating else x)

@@ -1,0 +1,259 @@
+"""Element rules of elementary functions: polynomials that compilers can vectorise, the C library's for single numbers.
+
+Where a rule is not exact enough for some operands (arguments of sin beyond its range reduction), it says so by
+`b.rare(condition)`, and the loop runs again with the C library's function wherever one such operand appeared.
+Coefficients of log and of the polynomials of sin and cos are those published with fdlibm (Sun Microsystems, 1993),
+of exp, tanh in float32 those of Cephes (Moshier, 1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.graph.dtypes import float32, float64, int32, int64
+from autoconv.ops.elements import Elements, element
+
+_LIBM = {
+    "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan",
+    "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+    "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "cbrt": "cbrt", "erf": "erf", "erfc": "erfc",
+    "atan2": "atan2", "hypot": "hypot", "power": "pow",
+}  # fmt: skip
+
+
+def apply(b: Any, name: str, *operands: Any) -> Any:
+    """The function of that name of floats; None for other dtypes."""
+    if operands[0].dtype not in (float32, float64):
+        return None
+    vectorised = _VECTORISED.get(name)
+    if vectorised is None or not b.in_loop:
+        return b.libm(_LIBM[name], *operands)
+    return vectorised(b, *operands)
+
+
+for _name in _LIBM:
+    element(_name)(lambda b, *operands, name=_name: apply(b, name, *operands))
+
+
+@element("sqrt")
+def sqrt(b: Elements, x: Any) -> Any:
+    return b.intrinsic("sqrt", x)
+
+
+@element("rsqrt")
+def rsqrt(b: Elements, x: Any) -> Any:
+    return 1 / b.intrinsic("sqrt", x)
+
+
+@element("sigmoid")
+def sigmoid(b: Elements, x: Any) -> Any:
+    return 1 / (1 + apply(b, "exp", -x))
+
+
+@element("softplus")
+def softplus(b: Elements, x: Any) -> Any:
+    return b.select(x > 0, x, b.constant(0.0, x.dtype)) + apply(b, "log1p", apply(b, "exp", -b.intrinsic("fabs", x)))
+
+
+@element("elu")
+def elu(b: Elements, x: Any) -> Any:
+    return b.select(x > 0, x, apply(b, "expm1", x))
+
+
+@element("selu")
+def selu(b: Elements, x: Any) -> Any:
+    scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
+    return b.select(x > 0, x, apply(b, "expm1", x) * alpha) * scale
+
+
+@element("leaky_relu")
+def leaky_relu(b: Elements, x: Any, *, alpha: float) -> Any:
+    return b.select(x > 0, x, x * alpha)
+
+
+# ---- loops: range reduction and polynomials
+
+
+def horner(b: Elements, x: Any, coefficients: Sequence[float]) -> Any:
+    """The polynomial whose coefficients come highest power first."""
+    total = b.constant(coefficients[0], x.dtype)
+    for coefficient in coefficients[1:]:
+        total = b.fma(total, x, b.constant(coefficient, x.dtype))
+    return total
+
+
+def _rounded(b: Elements, x: Any) -> tuple[Any, Any]:
+    """The nearest integer as a float and as an integer: adding 1.5·2^p leaves it in the low bits of the sum."""
+    large, integer = (1.5 * 2**23, int32) if x.dtype is float32 else (1.5 * 2**52, int64)
+    shifted = x + large
+    return shifted - large, b.bitcast(shifted, integer) - b.bitcast(b.constant(large, x.dtype), integer)
+
+
+def _power_of_two(b: Elements, n: Any) -> Any:
+    """2^n for an n that the exponent of a normal number holds."""
+    if n.dtype is int32:
+        return b.bitcast(b.bits("shl", n + 127, 23), float32)
+    return b.bitcast(b.bits("shl", n + 1023, 52), float64)
+
+
+def _scaled(b: Elements, x: Any, n: Any) -> Any:
+    """x·2^n in two steps, so that it may overflow, or lose bits only once where it becomes subnormal."""
+    half = b.bits("ashr", n, 1)
+    return x * _power_of_two(b, half) * _power_of_two(b, n - half)
+
+
+_LN2 = {float32: (0.693359375, -2.12194440e-4), float64: (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
+_EXP_RANGE = {float32: (-104.0, 89.0), float64: (-746.0, 710.0)}
+_EXPM1 = {
+    float32: (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1),
+    float64: tuple(1 / float(f) for f in (
+        6227020800, 479001600, 39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2)),
+}  # fmt: skip
+
+
+def _reduced(b: Elements, x: Any) -> tuple[Any, Any, Any]:
+    """n, r and (e^r - 1) with x = n·ln 2 + r."""
+    low, high = _EXP_RANGE[x.dtype]
+    x = b.select(x < low, low, b.select(x > high, high, x))
+    n, integer = _rounded(b, x * 1.4426950408889634)
+    upper, lower = _LN2[x.dtype]
+    rest = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
+    return integer, rest, b.fma(horner(b, rest, _EXPM1[x.dtype]), rest * rest, rest)
+
+
+def _exp(b: Elements, x: Any) -> Any:
+    integer, _, minus_one = _reduced(b, x)
+    return _scaled(b, minus_one + 1.0, integer)
+
+
+def _expm1(b: Elements, x: Any) -> Any:
+    """2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); -1 where nothing else is left."""
+    low = -20.0 if x.dtype is float32 else -45.0
+    integer, _, minus_one = _reduced(b, b.select(x < low, low, x))
+    scale = _power_of_two(b, integer - 1)
+    found = b.fma(scale, minus_one, scale - 0.5) * 2.0
+    return b.select(x.same(0.0), x, found)
+
+
+_LOG = {
+    float32: (0.24279078841, 0.28498786688, 0.40000972152, 0.66666662693),
+    float64: (
+        1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
+        2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01),
+}  # fmt: skip
+_LN2_LOG = {
+    float32: (6.9313812256e-01, 9.0580006145e-06),
+    float64: (6.93147180369123816490e-01, 1.90821492927058770002e-10),
+}
+
+
+def _log(b: Elements, x: Any) -> Any:
+    single = x.dtype is float32
+    integer, mantissa, bias = (int32, 23, 127) if single else (int64, 52, 1023)
+    tiny, lift = (2.0**-126, 25) if single else (2.0**-1022, 54)
+    subnormal = x < tiny
+    bits = b.bitcast(b.select(subnormal, x * 2.0**lift, x), integer)
+    # Halves of the square root of 2 around 1: m in [0.707, 1.414).
+    root = b.bitcast(b.constant(0.5**0.5, x.dtype), integer)
+    offset = bits - root
+    exponent = b.bits("ashr", offset, mantissa)
+    m = b.bitcast(bits - b.bits("shl", exponent, mantissa), x.dtype)
+    k = b.cast(exponent, x.dtype) - b.select(subnormal, b.constant(lift, x.dtype), 0.0)
+    del bias
+    f = m - 1.0
+    s = f / (f + 2.0)
+    z = s * s
+    half_square = f * f * 0.5
+    r = horner(b, z, _LOG[x.dtype]) * z
+    upper, lower = _LN2_LOG[x.dtype]
+    found = k * upper - ((half_square - b.fma(s, half_square + r, k * lower)) - f)
+    found = b.select(x < float("inf"), found, x)
+    found = b.select(x.same(0.0), float("-inf"), found)
+    return b.select(x < 0.0, float("nan"), found)
+
+
+def _log1p(b: Elements, x: Any) -> Any:
+    """log(1 + x), with what was lost in 1 + x put back."""
+    whole = x + 1.0
+    lost = (x - (whole - 1.0)) / whole
+    found = _log(b, whole) + b.select(b.intrinsic("fabs", lost) < 1.0, lost, 0.0)
+    return b.select(whole.same(1.0), x, found)
+
+
+_PI_HALVES = {
+    float32: (1.57079637050628662109375, -4.37113900018624283e-8, 0.0),
+    float64: (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33),
+}
+_PI_LIMIT = {float32: 2.0**13, float64: 2.0**20}
+_SIN = {
+    float32: (2.718311493989822e-6, -1.9839334836096632e-4, 8.333329385889463e-3, -1.6666666641626524e-1),
+    float64: (
+        1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06,
+        -1.98412698298579493134e-04, 8.33333333332248946124e-03, -1.66666666666666324348e-01),
+}  # fmt: skip
+_COS = {
+    float32: (2.439044879627741e-5, -1.388676377460993e-3, 4.166662332837231e-2),
+    float64: (
+        -1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07,
+        2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02),
+}  # fmt: skip
+
+
+def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
+    """The quadrant n, and the sine and cosine of what is left of x."""
+    b.rare(~(b.intrinsic("fabs", x) < _PI_LIMIT[x.dtype]))
+    n, integer = _rounded(b, x * 0.6366197723675814)
+    rest = x
+    for part in _PI_HALVES[x.dtype]:
+        if part:
+            rest = b.fma(n, b.constant(-part, x.dtype), rest)
+    z = rest * rest
+    sine = b.fma(horner(b, z, _SIN[x.dtype]) * z, rest, rest)
+    cosine = b.fma(horner(b, z, _COS[x.dtype]) * z, z, b.fma(z, b.constant(-0.5, x.dtype), b.constant(1.0, x.dtype)))
+    return integer, sine, cosine
+
+
+def _chosen(b: Any, quadrant: Any, even: Any, odd: Any) -> Any:
+    """The even one in quadrants 0 and 2, the odd one in 1 and 3; negative in 2 and 3."""
+    value = b.select((quadrant & 1).same(0), even, odd)
+    return b.select((quadrant & 2).same(0), value, -value)
+
+
+def _sin(b: Any, x: Any) -> Any:
+    quadrant, sine, cosine = _quadrant(b, x)
+    return b.select(x.same(0.0), x, _chosen(b, quadrant, sine, cosine))
+
+
+def _cos(b: Any, x: Any) -> Any:
+    quadrant, sine, cosine = _quadrant(b, x)
+    return _chosen(b, quadrant + 1, sine, cosine)
+
+
+def _tan(b: Any, x: Any) -> Any:
+    quadrant, sine, cosine = _quadrant(b, x)
+    odd = (quadrant & 1).differs(0)
+    found = b.select(odd, -cosine, sine) / b.select(odd, sine, cosine)
+    return b.select(x.same(0.0), x, found)
+
+
+_TANH_32 = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
+_TANH_OVER = (-9.64399179425052238628e-1, -9.92877231001918586564e1, -1.61468768441708447952e3)
+_TANH_UNDER = (1.0, 1.12811678491632931402e2, 2.23548839060100448583e3, 4.84406305325125486048e3)
+
+
+def _tanh(b: Elements, x: Any) -> Any:
+    """A quotient of polynomials near 0, 1 - 2/(e^2x + 1) beyond."""
+    size = b.intrinsic("fabs", x)
+    z = x * x
+    if x.dtype is float32:
+        near = b.fma(horner(b, z, _TANH_32) * z, x, x)
+    else:
+        near = b.fma(horner(b, z, _TANH_OVER) / horner(b, z, _TANH_UNDER) * z, x, x)
+    far = 1.0 - 2.0 / (_exp(b, size * 2.0) + 1.0)
+    return b.select(size < 0.625, near, b.intrinsic("copysign", far, x))
+
+
+_VECTORISED: dict[str, Callable[..., Any]] = {
+    "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh,
+}  # fmt: skip

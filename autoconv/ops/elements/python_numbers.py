@@ -1,0 +1,251 @@
+"""Element rules of Python's own numbers: exact, checked; what is out of the ordinary goes to the op's kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.dtypes import DType, bool_, float64, int64
+from autoconv.ops.elements import Elements, element
+from autoconv.ops.elements.arithmetic import nonzero_divisor
+
+_EXACT = 2**53  # up to here every integer is a float64
+
+
+def _common(b: Elements, *operands: Any) -> tuple[Any, ...]:
+    """The operands as Python meets them: floats if one is a float, else ints. An int that no float is exactly goes
+    to the kernel."""
+    if not any(x.dtype.is_floating for x in operands):
+        return tuple(b.cast(x, int64) for x in operands)
+    return tuple(_float(b, x) for x in operands)
+
+
+def _float(b: Elements, x: Any) -> Any:
+    if x.dtype.is_integer:
+        b.fail(b.compare("gt", x, _EXACT) | b.compare("lt", x, -_EXACT))
+    return b.cast(x, float64)
+
+
+def _known(*operands: Any) -> bool:
+    return all(x.dtype in (bool_, int64, float64) for x in operands)
+
+
+for _name, _checked in (("add", "add"), ("subtract", "sub"), ("multiply", "mul")):
+
+    def _rule(b: Elements, x: Any, y: Any, *, name: str = _name, checked: str = _checked) -> Any:
+        if not _known(x, y):
+            return None
+        x, y = _common(b, x, y)
+        if x.dtype.is_floating:
+            return {"add": x.__add__, "subtract": x.__sub__, "multiply": x.__mul__}[name](y)
+        found, overflows = b.checked(checked, x, y)
+        b.fail(overflows)
+        return found
+
+    element(f"python_{_name}")(_rule)
+
+
+@element("python_negative")
+def negative(b: Elements, x: Any) -> Any:
+    if not _known(x):
+        return None
+    (x,) = _common(b, x)
+    if not x.dtype.is_floating:
+        b.fail(x.same(-(2**63)))
+    return -x
+
+
+@element("python_abs")
+def absolute(b: Elements, x: Any) -> Any:
+    if not _known(x):
+        return None
+    (x,) = _common(b, x)
+    if x.dtype.is_floating:
+        return b.intrinsic("fabs", x)
+    b.fail(x.same(-(2**63)))
+    return b.select(x < 0, -x, x)
+
+
+@element("python_divide")
+def divide(b: Elements, x: Any, y: Any) -> Any:
+    if not _known(x, y):
+        return None
+    x, y = _float(b, x), _float(b, y)
+    b.fail(y.same(0.0))
+    return x / y
+
+
+@element("python_floor_divide")
+def floor_divide(b: Elements, x: Any, y: Any) -> Any:
+    if not _known(x, y):
+        return None
+    x, y = _common(b, x, y)
+    if x.dtype.is_floating:
+        return _float_quotient(b, x, y)
+    b.fail(y.same(0) | (y.same(-1) & x.same(-(2**63))))
+    divisor, _ = nonzero_divisor(b, x, y)
+    quotient = b.divide(x, divisor)
+    rest = x - quotient * divisor
+    return b.select(rest.differs(0) & (rest ^ divisor).__lt__(0), quotient - 1, quotient)
+
+
+def _float_quotient(b: Elements, x: Any, y: Any) -> Any:
+    """As CPython's float_divmod does it."""
+    b.fail(y.same(0.0))
+    rest = b.remainder(x, y)
+    quotient = (x - rest) / y
+    other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", rest, 0.0)
+    quotient = b.select(rest.differs(0.0) & other_sign, quotient - 1.0, quotient)
+    down = b.intrinsic("floor", quotient)
+    down = b.select(b.compare("gt", quotient - down, 0.5), down + 1.0, down)
+    return b.select(quotient.differs(0.0), down, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
+
+
+@element("python_modulo")
+def modulo(b: Elements, x: Any, y: Any) -> Any:
+    if not _known(x, y):
+        return None
+    x, y = _common(b, x, y)
+    if x.dtype.is_floating:
+        b.fail(y.same(0.0))
+        rest = b.remainder(x, y)
+        other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", rest, 0.0)
+        return b.select(rest.differs(0.0), b.select(other_sign, rest + y, rest), b.intrinsic("copysign", rest, y))
+    b.fail(y.same(0))
+    divisor, _ = nonzero_divisor(b, x, y)
+    rest = b.remainder(x, divisor)
+    return b.select(rest.differs(0) & (rest ^ divisor).__lt__(0), rest + divisor, rest)
+
+
+for _name, _test in (
+    ("equal", "eq"), ("not_equal", "ne"), ("less", "lt"), ("less_equal", "le"), ("greater", "gt"),
+    ("greater_equal", "ge"),
+):  # fmt: skip
+
+    def _comparison(b: Elements, x: Any, y: Any, *, test: str = _test) -> Any:
+        if not _known(x, y):
+            return None
+        return b.compare(test, *_common(b, x, y))
+
+    element(f"python_{_name}")(_comparison)
+
+for _name in ("and", "or", "xor"):
+
+    def _bitwise(b: Elements, x: Any, y: Any, *, name: str = _name) -> Any:
+        if not _known(x, y) or x.dtype.is_floating or y.dtype.is_floating:
+            return None
+        if not (x.dtype.is_bool and y.dtype.is_bool):
+            x, y = _common(b, x, y)
+        return b.bits(name, x, y)
+
+    element(f"python_{_name}")(_bitwise)
+
+
+@element("python_invert")
+def invert(b: Elements, x: Any) -> Any:
+    return ~b.cast(x, int64) if x.dtype in (bool_, int64) else None
+
+
+@element("python_left_shift")
+def left_shift(b: Elements, x: Any, y: Any) -> Any:
+    if x.dtype.is_floating or y.dtype.is_floating:
+        return None
+    x, y = _common(b, x, y)
+    b.fail(b.compare("lt", y, 0) | b.compare("gt", y, 62))
+    shifted = b.bits("shl", x, y)
+    b.fail(b.bits("ashr", shifted, y).differs(x))
+    return shifted
+
+
+@element("python_right_shift")
+def right_shift(b: Elements, x: Any, y: Any) -> Any:
+    if x.dtype.is_floating or y.dtype.is_floating:
+        return None
+    x, y = _common(b, x, y)
+    b.fail(b.compare("lt", y, 0))
+    return b.bits("ashr", x, b.select(b.compare("gt", y, 63), 63, y))
+
+
+@element("python_cast")
+def cast(b: Elements, x: Any, *, dtype: DType, weak: bool = False) -> Any:
+    if dtype.is_integer and x.dtype.is_integer and x.dtype is not dtype:
+        if x.dtype is not int64:
+            return None
+        b.fail(b.compare("gt", x, min(dtype.max, 2**63 - 1)) | b.compare("lt", x, dtype.min))
+    return b.cast(x, dtype)
+
+
+@element("python_int")
+def integer(b: Elements, x: Any) -> Any:
+    if not x.dtype.is_floating:
+        return b.cast(x, int64)
+    # Also of nan: only what lies inside passes.
+    b.fail(~(b.compare("gt", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
+    return b.cast(x, int64)
+
+
+@element("python_float")
+def floating(b: Elements, x: Any) -> Any:
+    return b.cast(x, float64)
+
+
+@element("python_bool")
+def truth(b: Elements, x: Any) -> Any:
+    return b.cast(x, bool_)
+
+
+_PLAIN_MATH = frozenset(
+    [
+        "sqrt",
+        "exp",
+        "expm1",
+        "log",
+        "log1p",
+        "log2",
+        "log10",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "erf",
+        "erfc",
+    ]
+)
+
+
+@element("python_math")
+def math(b: Elements, x: Any, *others: Any, function: str) -> Any:
+    """The C library's own, as the module math calls it; whatever is not finite goes to the kernel."""
+    if others or not _known(x):
+        return None
+    if function == "fabs":
+        return b.intrinsic("fabs", b.cast(x, float64))
+    if function not in _PLAIN_MATH:
+        return None
+    x = _float(b, x)
+    b.fail(~b.compare("lt", b.intrinsic("fabs", x), float("inf")))
+    if function in ("sqrt", "log", "log2", "log10", "log1p"):
+        lowest = -1.0 if function == "log1p" else 0.0
+        b.fail(b.compare("lt" if function == "sqrt" else "le", x, lowest))
+    found = b.intrinsic("sqrt", x) if function == "sqrt" else b.libm(function, x)
+    b.fail(~b.compare("lt", b.intrinsic("fabs", found), float("inf")))
+    return found
+
+
+@element("python_power")
+def power(b: Elements, x: Any, y: Any) -> Any:
+    """Of a positive float, by the C library; everything else has cases, which the kernel knows."""
+    if not _known(x, y) or not (x.dtype.is_floating or y.dtype.is_floating):
+        return None
+    x, y = _float(b, x), _float(b, y)
+    b.fail(~b.compare("gt", x, 0.0))
+    found = b.libm("pow", x, y)
+    b.fail(~b.compare("lt", b.intrinsic("fabs", found), float("inf")))
+    return found

@@ -1,0 +1,142 @@
+"""The native backend against the kernels: every op on its samples, in several dtypes, alone and in larger graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autoconv.backends import llvm, reference
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType
+from autoconv.ops import OPS
+from autoconv.ops.elements import ELEMENTS
+from autoconv.ops.record import Op, Sample
+
+ARRAYS = (np.ndarray, np.generic)
+
+
+def comparable(op: Op, sample: Sample) -> bool:
+    """Neither random nor printing nor giving lists."""
+    effects = op.effects if isinstance(op.effects, Effects) else Effects.PURE
+    if effects.must_run or not sample.inputs or not all(isinstance(x, ARRAYS) for x in sample.inputs):
+        return False
+    types = op.result_types([TensorType(as_dtype(x.dtype), np.shape(x)) for x in sample.inputs], sample.attributes)
+    return all(isinstance(type_, TensorType) for type_ in types)
+
+
+def samples() -> list[Any]:
+    return list(_samples())
+
+
+def _samples() -> Iterator[Any]:
+    for op in OPS.values():
+        for i, sample in enumerate(op.samples):
+            if not comparable(op, sample):
+                continue
+            for dtype in ("", "float32", "int32", "uint8", "bool"):
+                if dtype and not _converts(op, sample, dtype):
+                    continue
+                yield pytest.param(op, sample, dtype, id=f"{op.name}-{i}{'-' if dtype else ''}{dtype}")
+
+
+def _converts(op: Op, sample: Sample, dtype: str) -> bool:
+    """Whether the sample can be run in another dtype: its float64 inputs alone are changed."""
+    if not sample.inputs or np.asarray(sample.inputs[0]).dtype not in (np.float64, np.int64):
+        return False
+    try:
+        inputs = converted(sample, dtype)
+        op.result_types([TensorType(as_dtype(x.dtype), x.shape) for x in inputs], sample.attributes)
+        kernel_results(op, inputs, sample.attributes)
+    except Exception:
+        return False
+    return True
+
+
+def converted(sample: Sample, dtype: str) -> list[np.ndarray]:
+    kind = np.asarray(sample.inputs[0]).dtype
+    return [
+        np.asarray(x).astype(dtype) if dtype and np.asarray(x).dtype == kind else np.asarray(x) for x in sample.inputs
+    ]
+
+
+def kernel_results(op: Op, inputs: list[np.ndarray], attributes: Any) -> list[np.ndarray]:
+    assert op.kernel is not None
+    found = op.kernel(*inputs, **attributes)
+    return [np.asarray(x) for x in (found if isinstance(found, tuple) else (found,))]
+
+
+def one_op(op: Op, inputs: list[np.ndarray], attributes: Any, surrounded: bool) -> Graph:
+    """A graph of the op; `surrounded` by ops that make its inputs and read its results."""
+    graph = Graph("one_op")
+    values = []
+    for x in inputs:
+        value = graph.add_parameter(TensorType(as_dtype(x.dtype), x.shape))
+        if surrounded and x.dtype.kind in "fiu":
+            value = graph.add(OPS["add"], [value, value]).results[0]
+            half = graph.add(OPS["cast"], [value], {"dtype": as_dtype(np.float64)}).results[0]
+            two = graph.add(OPS["constant"], [], {"value": np.array(2.0)}).results[0]
+            value = graph.add(OPS["divide"], [half, two]).results[0]
+            value = graph.add(OPS["cast"], [value], {"dtype": as_dtype(x.dtype)}).results[0]
+        values.append(value)
+    results = list(graph.add(op, values, attributes).results)
+    if surrounded:
+        results = [graph.add(OPS["identity"], [value]).results[0] for value in results]
+    graph.outputs = results
+    return graph
+
+
+@pytest.mark.parametrize("surrounded", [False, True], ids=["alone", "surrounded"])
+@pytest.mark.parametrize(("op", "sample", "dtype"), samples())
+def test_agrees_with_the_kernel(op: Op, sample: Sample, dtype: str, surrounded: bool) -> None:
+    inputs = converted(sample, dtype)
+    if surrounded and any(x.dtype.kind in "iu" and np.any(np.abs(x.astype(float)) > 60) for x in inputs):
+        surrounded = False  # twice the number would wrap
+    expected = kernel_results(op, inputs, sample.attributes)
+    run = llvm.compile_graph(one_op(op, inputs, sample.attributes, surrounded))
+    found = run([x.copy() for x in inputs])
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert np.asarray(one).dtype == other.dtype
+        assert np.shape(one) == other.shape
+        if other.dtype.kind in "fc":
+            tolerance = 1e-6 if other.dtype in (np.float32, np.complex64, np.float16) else 1e-13
+            np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+        else:
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", sorted(ELEMENTS))
+def test_single_numbers_agree_with_the_kernel(name: str) -> None:
+    """Each rule on numbers without dimensions, which live in registers; special values too."""
+    op = OPS[name]
+    special = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 1e-310, 1e308, 2.5, 7.0]
+    for sample in op.samples:
+        arrays = [np.asarray(x) for x in sample.inputs]
+        if any(x.dtype.kind not in "fiub" for x in arrays):
+            continue
+        floats = [i for i, x in enumerate(arrays) if x.dtype == np.float64]
+        for number in special if floats else [0]:
+            inputs = [
+                np.asarray(number if i in floats[:1] else x.reshape(-1)[0], x.dtype) for i, x in enumerate(arrays)
+            ]
+            graph = one_op(op, inputs, sample.attributes, False)
+            try:
+                expected: Any = reference.compile_graph(graph)(inputs)
+            except Exception as error:
+                expected = error
+            try:
+                found: Any = llvm.compile_graph(graph)([x.copy() for x in inputs])
+            except Exception as error:
+                found = error
+            if isinstance(expected, Exception):
+                assert type(found) is type(expected) and str(found) == str(expected)
+                continue
+            assert np.asarray(found[0]).dtype == np.asarray(expected[0]).dtype
+            np.testing.assert_allclose(found[0], expected[0], rtol=1e-15 if name.startswith("python") else 1e-14)
+            signs = [np.signbit(np.asarray(x[0], float)) for x in (found, expected)]
+            assert signs[0] == signs[1] or np.isnan(found[0])
