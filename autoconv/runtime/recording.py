@@ -32,15 +32,15 @@ class Trace:
 
     `captures` maps what was captured by identity to (the object kept alive, its parameter of the root graph).
     `on_create` is told of each variable the traced code creates. `pending_output` holds prints of a region that may
-    be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`,
-    `concretise` and `attribute` (for names that tensors do not have); what is in `before_node` is told before a node
-    is recorded that does more than compute. `arrays` says that NumPy arrays came in, which can be changed in place;
-    `owned` are the objects that the traced code made, with the regions that made them, `frozen` those that may not
-    change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
-    told of each function that is converted because traced code calls it, `include_guards` of the guards of each trace
-    that it uses. `refusal` is an error that the traced code
-    may have swallowed. `sources` are the arrays that constants were made of. `patched` are the classes whose special methods are the converted ones for now, with those
-    that they had. `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants
+    be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`, `concretise`
+    and `attribute` (for names that tensors do not have); what is in `before_node` is told before a node is recorded
+    that does more than compute. `arrays` says that NumPy arrays came in, which can be changed in place; `owned` are
+    the objects that the traced code made, with the regions that made them, `frozen` those that may not change any
+    more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is told of
+    each function that is converted because traced code calls it, `include_guards` of the guards of each trace that
+    it uses. `refusal` is an error that the traced code may have swallowed. `sources` are the arrays that constants
+    were made of. `patched` are the classes whose special methods are the converted ones for now, with those that
+    they had. `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants
     to run before what is recorded into that graph.
     """
 

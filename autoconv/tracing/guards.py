@@ -199,7 +199,7 @@ class Fingerprints:
         if isinstance(value, (list, tuple)):
             return type(value), tuple(self.of(item, f"{name}[{i}]", depth) for i, item in enumerate(value))
         if isinstance(value, dict):
-            items = list(value.items())  # other threads may change it meanwhile
+            items = list(value.items())  # at once: other threads may change it meanwhile
             return dict, tuple((self.of(k, name, 1), self.of(v, f"{name}[{k!r}]", depth)) for k, v in items)
         if isinstance(value, (set, frozenset)):
             return type(value), frozenset(self.of(item, name, 1) for item in tuple(value))
@@ -213,7 +213,7 @@ class Fingerprints:
             return self._unguardable(value, name, f"a {type(value).__name__}")
         own = tuple(
             (k, self.of(v, f"{name}.{k}", depth))
-            for k, v in sorted(held.items())
+            for k, v in sorted(held.copy().items())  # a copy: other threads may change it meanwhile
             if not k.startswith("__autoconv") and (id(value), k) not in self.skip
         )
         return id(value), own, _class_values(type(value))

@@ -126,6 +126,7 @@ def _trace(
         raise python_contract.RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
     captures = [obj for obj, _ in trace.captures.values()]
     captures += make_inputs(graph, trace.sources or (), guards.arrays)
+    guards.arrays.clear()
     trace.sources = None
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
     finished = optimise(graph, contract=contract, dump=trace_logs.optimisations(name))
