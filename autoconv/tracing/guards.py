@@ -20,7 +20,7 @@ from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.variable import Variable
 from autoconv.tracing.python_contract import RunPlain
 
-_DEPTH = 4
+_DEPTH = 20
 _LARGE = 1 << 20  # bytes of an array that are not gone through on every call
 _IDENTITY = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
@@ -152,10 +152,9 @@ class Guards:
         """The name of the first thing that is not what it was, "" when all is."""
         if self.check_numerics is not SETTINGS.check_numerics:
             return "debugging.enable_check_numerics"
-        makes = Fingerprints(self.skip, self.python)
         for name, read, expected in self.checks:
             try:
-                found = makes.of(read())
+                found = Fingerprints(self.skip, self.python).of(read())
                 if found != expected:
                     return f"{name}{_difference(expected, found)}"
             except Unguardable:
@@ -175,6 +174,7 @@ class Fingerprints:
     strict: bool = True
     blind: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
+    _met: dict[int, Any] = field(default_factory=dict)  # by id: what is reached twice, or holds itself
 
     def of(self, value: Any, name: str = "", depth: int = _DEPTH) -> Any:
         if value is None or isinstance(value, (bool, int, str, bytes)):
@@ -193,7 +193,10 @@ class Fingerprints:
             return self._array(np.asarray(value), value, name)
         if depth == 0:
             return self._unguardable(value, name, "it is nested too deeply")
-        return self._container(value, name, depth - 1)
+        if id(value) not in self._met:
+            self._met[id(value)] = "itself"
+            self._met[id(value)] = self._container(value, name, depth - 1)
+        return self._met[id(value)]
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
         if isinstance(value, (list, tuple)):

@@ -241,3 +241,66 @@ def test_arrays_in_branches_and_loops(x):
     assert [f(x, flag).numpy() for flag in flags] == [42.0, 222.0]
     assert [g(x, flag).numpy() for flag in flags] == [84.0, 444.0]
     assert (f.experimental_get_tracing_count(), g.experimental_get_tracing_count()) == (1, 1)
+
+
+def test_deep_objects_and_such_that_hold_themselves(x):
+    class Node:
+        def __init__(self, parent):
+            self.parent, self.children, self.value = parent, [], 1.0
+            if parent is not None:
+                parent.children += [self, self]
+
+    root = last = Node(None)
+    for _ in range(8):
+        last = Node(last)
+
+    @ac.function
+    def f(x):
+        node = root
+        for _ in range(8):
+            node = node.children[1]
+        return x + node.value + node.parent.value
+
+    assert values(f(x)) == [3.0, 3.0]
+    assert values(f(x)) == [3.0, 3.0]
+    last.value = 5.0
+    assert values(f(x)) == [7.0, 7.0]
+    last.parent.value = 0.0
+    assert values(f(x)) == [6.0, 6.0]
+    assert f.experimental_get_tracing_count() == 3
+
+
+@pytest.mark.parametrize("decorator", [ac.function, ac.compile])
+def test_everything_that_a_name_can_lead_to(decorator):
+    class Holder:
+        scale = 1
+
+        def __init__(self):
+            self._value = 2
+
+        @property
+        def value(self):
+            return self._value * self.scale
+
+        def method(self, x):
+            return x * self.value
+
+    holder, table = Holder(), {"f": lambda x: x + 1}
+
+    def with_default(x, a=(1, 2)):
+        return x + a[1]
+
+    def f(x):
+        return table["f"](holder.method(x)) + with_default(x)
+
+    g = decorator(f)
+    for change in (
+        lambda: None,
+        lambda: setattr(holder, "_value", 3),
+        lambda: setattr(Holder, "scale", 5),
+        lambda: table.update(f=lambda x: x - 1),
+        lambda: setattr(with_default, "__defaults__", ((1, 20),)),
+        lambda: setattr(Holder, "method", lambda self, x: x),
+    ):
+        change()
+        assert int(g(4)) == f(4)
