@@ -24,7 +24,7 @@ from autoconv.runtime.convert import (
     to_array,
     weak_dtype,
 )
-from autoconv.runtime.recording import COMPILE, Region, current_region, defined_at, display_name
+from autoconv.runtime.recording import COMPILE, Region, current_region, display_name, out_of_scope
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
@@ -399,11 +399,7 @@ def _concrete(value: Any) -> Any:
     if isinstance(value, EagerTensor):
         return value._array
     if isinstance(value, SymbolicTensor):
-        raise InaccessibleTensorError(
-            f"{value!r} is out of scope and cannot be used here. Use return values, explicit Python locals or autoconv "
-            f"collections to access it.{defined_at(value.value_in_graph)}It belongs to the traced function "
-            f"{value.graph.name!r}, and ops run at once here: return it from there."
-        )
+        raise InaccessibleTensorError(out_of_scope(value.value_in_graph))
     if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__autoconv_resource__"):
         return value
     return np.array(value, weak_dtype(value).numpy) if isinstance(value, _NUMBERS) else value

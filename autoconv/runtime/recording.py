@@ -112,7 +112,7 @@ class Region:
         if found is not None:
             return found
         if self.parent is None:
-            raise InaccessibleTensorError(_out_of_scope(value, self.graph))
+            raise InaccessibleTensorError(out_of_scope(value, self.graph))
         outer = self.parent.lift(value)
         found = self.captures.get(outer)
         if found is None:
@@ -231,13 +231,23 @@ def display_name(op_name: str) -> str:
     return _SHOWN.get(op_name) or OPS[op_name].graphdef
 
 
-def _out_of_scope(value: Value, graph: Graph) -> str:
+def out_of_scope(value: Value, graph: Graph | None = None) -> str:
+    """What is wrong with using a value in that graph, or where ops run at once."""
+    here = "here, where ops run at once" if graph is None else _scope(graph)
     return (
         f"{_shown(value)} is out of scope and cannot be used here. "
         f"Use return values, explicit Python locals or autoconv collections to access it.{defined_at(value)}"
-        f"The tensor cannot be accessed from {_scope(graph)}, because it was defined in {_scope(value.graph)}, "
+        f"The tensor cannot be accessed from {here}, because it was defined in {_scope(value.graph)}, "
         "which is out of scope."
     )
+
+
+def is_in_scope(value: Value) -> bool:
+    """Whether what is being recorded now, if anything, can use the value."""
+    region = current_region()
+    while region is not None and region.graph is not value.graph:
+        region = region.parent
+    return region is not None
 
 
 def _shown(value: Value) -> str:

@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autoconv.errors import ItemAssignmentError, OperatorNotAllowedInGraphError
+from autoconv.errors import InaccessibleTensorError, ItemAssignmentError, OperatorNotAllowedInGraphError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
-from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.recording import COMPILE, current_region, defined_at, is_in_scope, out_of_scope
 from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.tensor_methods import TensorMethods
 
@@ -217,7 +217,13 @@ class SymbolicTensor(Tensor):
         error._autoconv_about_program = True  # type: ignore[attr-defined]
         raise error
 
+    def _check_scope(self) -> None:
+        """Raises InaccessibleTensorError, which names the line that made the tensor, where its trace is over."""
+        if not is_in_scope(self._value):
+            raise InaccessibleTensorError(out_of_scope(self._value))
+
     def _refuse(self, what: str) -> NoReturn:
+        self._check_scope()
         raise OperatorNotAllowedInGraphError(
             f"{what} is not allowed. You can attempt the following resolutions to the problem: run eagerly, decorate "
             "this function with @autoconv.function or @autoconv.compile so that it is converted, or use graph ops "
@@ -230,6 +236,7 @@ class SymbolicTensor(Tensor):
 
     def __iter__(self) -> Iterator[Tensor]:
         """In converted code a tensor of known length unpacks into its rows; loops over it are staged before this."""
+        self._check_scope()
         region = current_region()
         shape = self.type.shape
         if region is not None and region.trace.converts and shape and shape[0] is None:
@@ -258,6 +265,7 @@ class SymbolicTensor(Tensor):
         return self._concrete("a complex number")
 
     def _concrete(self, what: str) -> Any:
+        self._check_scope()
         region = current_region()
         static = region.trace.concretise if region is not None else None
         if static is not None:
@@ -278,6 +286,7 @@ class SymbolicTensor(Tensor):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        self._check_scope()
         raise NotImplementedError(
             f"Cannot convert a symbolic autoconv.Tensor ({self.name}) to a numpy array. This error may indicate "
             "that you're trying to pass a Tensor to a NumPy call, which is not supported. Use the op of that meaning "
@@ -292,6 +301,8 @@ class SymbolicTensor(Tensor):
                 return found
         unknown = ": its value is known only when the graph runs; compute with the tensor itself"
         remedy = unknown if name == "numpy" else ""
+        if remedy and not is_in_scope(self._value):
+            remedy += defined_at(self._value).rstrip()
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'{remedy}", name=name, obj=self)
 
     def _shape_text(self) -> str:

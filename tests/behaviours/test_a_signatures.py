@@ -54,7 +54,7 @@ def test_line_041_signatures_that_do_not_fit_the_parameters():
     def two(x):
         return x
 
-    with raises(TypeError, "input_signature contains 1 extra type constraint"):
+    with raises(TypeError, "input_signature contains 1 extra type constraints."):
         two(tf.constant(1))
     with raises(
         TypeError, "input_signature must be a possibly nested sequence of TensorSpec objects",

@@ -129,6 +129,7 @@ def test_line_051_python_arguments_are_fixed():
     text = str(square)
     assert "a (POSITIONAL_OR_KEYWORD): TensorSpec(shape=<unknown>, dtype=autoconv.float32, name=None)" in text
     assert "b (POSITIONAL_OR_KEYWORD): Literal[2]" in text
+    assert square(10.0).numpy() == 100.0
     assert square(tf.constant(10.0)).numpy() == 100.0
     assert square(tf.constant(10.0), b=2).numpy() == 100.0
     with raises(TypeError, "Can not cast 3 to Literal[2]", "pow(a) got unexpected keyword arguments: b."):

@@ -92,6 +92,7 @@ def test_line_058_a_graph_and_its_text():
 
     cf = f.get_concrete_function(tf.TensorSpec([], tf.int32))
     graph = cf.graph
+    assert type(graph).__name__ == "FuncGraph"
     assert graph.name == "f"
     assert graph.inputs[0].name == "x:0"
     assert [o.name for o in graph.outputs] == ["Identity:0"]

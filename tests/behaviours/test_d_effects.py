@@ -184,7 +184,7 @@ def test_line_083_a_leaked_tensor_is_named_when_it_is_used(capsys):
         "<autoconv.Tensor 'add:0' shape=() dtype=int32> is out of scope and cannot be used here",
         "Use return values, explicit Python locals", "was defined here", "x = a + 1",
     )  # fmt: skip
-    with raises(TypeError, *facts):
+    with raises(TypeError, *facts, "cannot be accessed from here"):
         x + 1
 
     @tf.function
