@@ -124,3 +124,33 @@ def test_effects_that_escape_init_scope():
             return x + 1
 
     refused(TypeError, lambda: leaks(ONE), "is out of scope and cannot be used here", "'leaks'")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda t: t + 1, lambda t: ac.reduce_sum(t), lambda t: t[0], lambda t: list(t), lambda t: int(t),
+        lambda t: np.sin(t), lambda t: ac.function(identity)(t), lambda t: ac.cond(t[0] > 0, lambda: 1, lambda: 2),
+    ],
+    ids=["operator", "op", "item", "iter", "int", "numpy", "argument", "cond"],
+)  # fmt: skip
+def test_tensors_that_stay_behind_name_their_line(use):
+    kept = []
+
+    @ac.function
+    def leaks(x):
+        kept.append(x * 2)
+        return x
+
+    leaks(ac.constant([1, 2]))
+    refused(TypeError, lambda: use(kept[0]), "'mul:0' shape=(2,)", "was defined here", "kept.append(x * 2)", "'leaks'")
+
+    @ac.function
+    def other(x):
+        return x + ac.cast(use(kept[0]), x.dtype)
+
+    refused(TypeError, lambda: other(ac.constant([1, 2])), "kept.append(x * 2)")
+    with pytest.raises(AttributeError, match=r"(?s)has no attribute 'numpy'.*kept.append\(x \* 2\)"):
+        kept[0].numpy()
+    refused(TypeError, lambda: bool(kept[0]), "kept.append(x * 2)")
+    assert str(kept[0]) == 'Tensor("mul:0", shape=(2,), dtype=int32)'
