@@ -15,6 +15,7 @@ import click
 
 from autoconv.errors import AutoconvError
 
+from .cache import cache
 from .convert import convert
 from .diagnostics import code_of, describe, say, show_bug, show_error
 from .exits import ExitCode
@@ -91,7 +92,7 @@ def main() -> None:
     """
 
 
-for command in (convert, show_code, run, info):
+for command in (convert, show_code, run, cache, info):
     main.add_command(command)
 
 __all__ = ["main"]

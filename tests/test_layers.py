@@ -31,7 +31,8 @@ MAY_IMPORT = {
     "ops": {"errors", "graph"},
     "autodiff": {"errors", "graph", "ops"},
     "optimise": {"errors", "graph", "ops"},
-    "backends": BASE | {"graph", "ops"},
+    "code_cache": {"config"},
+    "backends": BASE | {"graph", "ops", "code_cache"},
     # where they meet
     "runtime": BASE | {"graph", "ops", "autodiff"},
     "operators": BASE | {"runtime", "graph", "ops", "emit"},
@@ -144,6 +145,7 @@ def test_the_command_line_uses_what_stands_above(path):
         "passes",
         "importing",
         "conversion_cache",
+        "code_cache",
         "backends",
         "_start",
         "runtime" if path.name == "tracebacks.py" else "tracing",

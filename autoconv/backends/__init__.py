@@ -1,25 +1,32 @@
-"""Backends: each turns a graph into a function. BACKENDS maps names to `compile(graph) -> run`."""
+"""Backends: each turns a graph into a function. BACKENDS maps names to
+`compile(graph, form=None) -> run`; where a form says how, `run.entry` may take a user's call as it is."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 from autoconv.backends import llvm, reference
+from autoconv.backends.form import CallForm
 from autoconv.backends.llvm.abi import UnknownLayout
 from autoconv.backends.reference import Run
 from autoconv.graph.graph import Graph
 
 
-def _native(graph: Graph) -> Run:
+def _native(graph: Graph, form: CallForm | None = None) -> Run:
     """Native code; on a Python, NumPy or machine that it cannot be made for, the reference, with one warning."""
     try:
-        return llvm.compile_graph(graph)
+        return llvm.compile_graph(graph, form)
     except (UnknownLayout, ImportError) as error:
         warnings.warn(f"graphs run without native code: {error}", RuntimeWarning, stacklevel=2)
-        BACKENDS["llvm"] = reference.compile_graph
+        BACKENDS["llvm"] = _reference
         return reference.compile_graph(graph)
 
 
-BACKENDS = {"llvm": _native, "reference": reference.compile_graph}
+def _reference(graph: Graph, form: CallForm | None = None) -> Run:
+    return reference.compile_graph(graph)
+
+
+BACKENDS: dict[str, Callable[..., Run]] = {"llvm": _native, "reference": _reference}
 
 __all__ = ["BACKENDS"]

@@ -7,6 +7,7 @@ capture of every region in between.
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -157,9 +158,12 @@ class _Activity:
     def add(self, change: int) -> None:
         with self.lock:
             self.count += change
+            BUSY.value = self.count
             self.on_change(self.count == 0)
 
 
+# How many threads record, for native code to read: while it is not 0, calls take the long way.
+BUSY = ctypes.c_int64(0)
 _STACK = _Stack()
 _ACTIVITY = _Activity()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present, presented
 from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.aliases import aliased_outputs
+from autoconv.tracing.direct import call_form, needs_asking
 from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
@@ -61,7 +62,6 @@ class ConcreteFunction:
         self._owner = owner
         self._name = name
         self.number = int(name.rpartition("_")[2])  # grows from trace to trace
-        self._run = BACKENDS[SETTINGS.backend](optimised)
         has_arrays = any(isinstance(capture, np.ndarray) for capture in captures)
         self._gives_out_captures = has_arrays and bool(
             aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
@@ -73,6 +73,13 @@ class ConcreteFunction:
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
             and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
         )
+        form = None
+        if not self._gives_out_captures:
+            form = call_form(graph, key, self.captures, layout, guards, contract, self._arrays_out)
+        self._run = BACKENDS[SETTINGS.backend](optimised, form)
+        # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
+        self.entry: Callable[..., Any] | None = getattr(self._run, "entry", None)
+        self.asks_guards = self.entry is not None and needs_asking(guards)
 
     @property
     def can_run_again(self) -> bool:

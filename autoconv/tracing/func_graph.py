@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.graph.graph import Graph, Value
+from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.graphdef import NodeDef, as_graph_def
 from autoconv.runtime.tensor import SymbolicTensor
 
@@ -78,6 +78,15 @@ class FuncGraph:
     def captures(self) -> list[tuple[Any, Any]]:
         placeholders = self.inputs[len(self.inputs) - len(self._captured) :]
         return list(zip(self._captured, placeholders, strict=True))
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes as data of this project (see `recorded`)."""
+        return self.recorded.nodes
+
+    def walk(self) -> Iterator[Node]:
+        """Every node, those of regions after the node that owns them."""
+        return self.recorded.walk()
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
         """The graph as data: a GraphDef protocol buffer where TensorBoard is installed, the same attributes without."""

@@ -35,6 +35,7 @@ _CACHE_LIMIT = 256  # signatures a function
 _SURE_TRACES = 64  # traces that are kept however large they are
 _CACHE_BYTES = 4 << 20  # what more traces than those may weigh together
 _ENTRIES = 4  # traces a signature, which differ in what they read from outside
+_MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
 _TICKS = itertools.count()  # the order in which traces were used
 _SINGLETON = (
@@ -77,12 +78,24 @@ class Function(Pickled):
         self._spots: Bounded[Key, list[Spot]] = Bounded(_CACHE_LIMIT)
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(_CACHE_LIMIT)
         self._explanation = Explanation(self._signature.name)
+        self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._traces = 0
         self._called_before = False
         functools.update_wrapper(self, python_function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
+            if not kwargs and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
+                for concrete, entry in self._direct:
+                    if concrete.asks_guards and concrete.guards.changed():
+                        continue
+                    try:
+                        found = entry(*args)
+                    except (IntegerLimitError, OtherKindError) as error:
+                        return self._beyond(concrete, error, args, kwargs)
+                    if found is not NotImplemented:
+                        self._retracing.calls += 1
+                        return found
             return self._call(args, kwargs)
         except BaseException as error:
             present(error)
@@ -129,11 +142,25 @@ class Function(Pickled):
 
     def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         try:
-            return concrete.call_leaves(leaves)
+            found = concrete.call_leaves(leaves)
         except (IntegerLimitError, OtherKindError) as error:
-            if self.contract != COMPILE or not concrete.can_run_again:
-                raise
-            reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
+            return self._beyond(concrete, error, args, kwargs)
+        self._prefer(concrete)
+        return found
+
+    def _prefer(self, concrete: ConcreteFunction) -> None:
+        """The next call tries this trace first, if it can be called straight away."""
+        if concrete.guards.check_numerics:
+            return
+        if concrete.entry is not None and (not self._direct or self._direct[0][0] is not concrete):
+            others = [pair for pair in self._direct if pair[0] is not concrete]
+            self._direct = ((concrete, concrete.entry), *others[: _MOST_DIRECT - 1])
+
+    def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
+        """A call whose numbers the graph does not carry."""
+        if self.contract != COMPILE or not concrete.can_run_again:
+            raise error
+        reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
         # Python's own numbers know no such limit: the call is made again as plain Python.
         self._explanation.plain.append(f"one call: {reason}")
         return self.python_function(*args, **kwargs)
@@ -228,6 +255,8 @@ class Function(Pickled):
 
     def _forget(self) -> None:
         """Drops the signatures that were used longest ago, as many as are too many."""
+        for concrete, _ in self._direct:  # calls of these do not pass by here
+            concrete.used = next(_TICKS)
         oldest = sorted(self._cache, key=lambda key: max(c.used for c in self._cache[key]))
         every = [c for entries in self._cache.values() for c in entries]
         count, weight = len(every), sum(c.weight for c in every)

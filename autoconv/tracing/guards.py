@@ -28,6 +28,9 @@ _IDENTITY = (
 )  # fmt: skip
 
 
+Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure's cell and None
+
+
 class Unguardable(Exception):
     """A value whose changes cannot be noticed; `str()` says what it is."""
 
@@ -43,12 +46,12 @@ class Guards:
 
     python: bool = False
     skip: frozenset[Any] = frozenset()
-    checks: list[tuple[str, Callable[[], Any], Any]] = field(default_factory=list)
+    checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
     _seen: set[Any] = field(default_factory=set)
-    _pending: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
+    _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
     _spots: list[Spot] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
 
@@ -69,7 +72,7 @@ class Guards:
                 continue
             if name not in ("ag__", "__class__"):
                 self._spots.append(cell_spot(cell, name))
-                self._watch(name, functools.partial(_cell, cell), (id(cell),))
+                self._watch(name, functools.partial(_cell, cell), (id(cell),), (cell, None))
 
     def _is_written(self, value: Any) -> bool:
         """Whether methods like `append` of the value do nothing but write."""
@@ -77,10 +80,10 @@ class Guards:
 
     def include(self, other: Guards) -> None:
         """Guards what another trace read that becomes part of this one."""
-        for name, read, _ in other.checks:
+        for name, read, _, place in other.checks:
             if (id(other), name, id(read)) not in self._seen:
                 self._seen.add((id(other), name, id(read)))
-                self._pending.append((name, read))
+                self._pending.append((name, read, place))
         self.blind += [what for what in other.blind if not self.python and what not in self.blind]
         self._others.append(other)  # keeps its readers, by whose ids they are told apart
 
@@ -95,19 +98,21 @@ class Guards:
     def _add(self, name: str, get: Any, namespace: dict[str, Any], key: str, names: set[str]) -> None:
         value = namespace.get(key)
         self._spots.append(global_spot(namespace, key))
-        self._watch(name, lambda: namespace.get(key), (id(namespace), key))
+        self._watch(name, lambda: namespace.get(key), (id(namespace), key), (namespace, key))
         if isinstance(value, types.ModuleType) and _is_user_module(value):
             for attribute in sorted(names & vars(value).keys()):
                 read = functools.partial(getattr, value, attribute, None)
                 self._watch(f"{name}.{attribute}", read, (id(value), attribute))
 
-    def _watch(self, name: str, read: Callable[[], Any], key: tuple[Any, ...]) -> None:
+    def _watch(
+        self, name: str, read: Callable[[], Any], key: tuple[Any, ...], place: Place | None = None
+    ) -> None:
         if key in self._seen:
             return
         self._seen.add(key)
         if key in self.skip:
             return
-        self._pending.append((name, read))
+        self._pending.append((name, read, place))
         if self.python:
             try:
                 fingerprint(read(), skip=self.skip)
@@ -129,14 +134,14 @@ class Guards:
 
     def values(self) -> Iterator[Any]:
         """What the names hold now, until `settle`."""
-        return (read() for _, read in self._pending)
+        return (read() for _, read, _ in self._pending)
 
     def settle(self) -> None:
         """Takes the values as they are now: after the trace's own writes."""
-        for name, read in self._pending:
+        for name, read, place in self._pending:
             makes = Fingerprints(self.skip, self.python, self.blind, self.arrays)
             try:
-                self.checks.append((name, read, makes.of(read(), name)))
+                self.checks.append((name, read, makes.of(read(), name), place))
             except Unguardable as what:
                 self.blind.append(f"{name} ({what})")
         self._pending.clear()
@@ -144,15 +149,15 @@ class Guards:
 
     def settle_again(self) -> None:
         """Takes the values as they are now once more."""
-        for position, (name, read, _) in enumerate(self.checks):
+        for position, (name, read, _, place) in enumerate(self.checks):
             with contextlib.suppress(Unguardable):  # then it counts as changed, as it does
-                self.checks[position] = name, read, Fingerprints(self.skip, self.python).of(read())
+                self.checks[position] = name, read, Fingerprints(self.skip, self.python).of(read()), place
 
     def changed(self) -> str:
         """The name of the first thing that is not what it was, "" when all is."""
         if self.check_numerics is not SETTINGS.check_numerics:
             return "debugging.enable_check_numerics"
-        for name, read, expected in self.checks:
+        for name, read, expected, _ in self.checks:
             try:
                 found = Fingerprints(self.skip, self.python).of(read())
                 if found != expected:

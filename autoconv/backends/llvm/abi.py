@@ -12,13 +12,15 @@ import numpy as np
 # Offsets in bytes in PyObject and PyArrayObject on 64-bit machines, checked when the backend is first used.
 REFERENCE_COUNT, TYPE = 0, 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
+FLOAT_VALUE = CELL_CONTENTS = 16
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
 
 _PYTHON = (
     "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem", "_Py_Dealloc",
-    "PyErr_Occurred",
+    "PyErr_Occurred", "PyDict_GetItemWithError", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong",
+    "PyFloat_FromDouble", "PyType_GenericAlloc",
 )  # fmt: skip
-_NUMPY = {"PyArray_Empty": 184}  # positions in the table of NumPy's C API
+_NUMPY = {"PyArray_Return": 76, "PyArray_Empty": 184}  # positions in the table of NumPy's C API
 _BLAS = ("sgemm", "dgemm")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,13 @@ from autoconv.backends.reference import Compile, locate, node_function
 from autoconv.graph.graph import Node, Value
 
 Reference = Callable[[FunctionText], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A place in memory that is referred to as an object is."""
+
+    at: int
 
 
 class Calls:

@@ -4,39 +4,76 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
+import itertools
+import sys
+import threading
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from autoconv import code_cache
 from autoconv.backends.llvm.abi import symbols
+
+_COUNT = itertools.count()
+_LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
 
 
 class Code:
-    """Loaded machine code: `address(name)` of a function or global. It lives as long as this object."""
+    """Loaded machine code: `address(name)` of an exported function or global. It lives as long as this object.
 
-    def __init__(self, text: str, thorough: bool) -> None:
-        binding = _binding()
-        module = binding.parse_assembly(text)
-        machine = _machine(3 if thorough else 1)
-        _run_passes(binding, module, machine, 3 if thorough else 1)
-        self._engine = binding.create_mcjit_compiler(module, machine)
-        self._engine.finalize_object()
+    `thorough` optimises for speed, else for a short compilation. Compiled code is kept on disk (see code_cache).
+    """
+
+    def __init__(self, text: str, exports: Sequence[str], thorough: bool) -> None:
+        level = 3 if thorough else 1
+        with _LOCK:
+            key = hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
+            code = code_cache.load(key)
+            if code is None:
+                code = _compiled(text, level)
+                code_cache.store(key, code)
+            library = _binding().JITLibraryBuilder().add_object_img(code)
+            for name, address in symbols().items():
+                library.import_symbol(name, address)
+            library.add_current_process()
+            for name in exports:
+                library.export_symbol(name)
+            self._library = library.link(_linker(), f"autoconv{next(_COUNT)}")
 
     def address(self, name: str) -> int:
-        found = self._engine.get_function_address(name) or self._engine.get_global_value_address(name)
-        return int(found)
+        return int(self._library[name])
 
 
 @functools.cache
 def _binding() -> Any:
-    """llvmlite's binding, ready, with the symbols that code refers to; imported when native code is first made."""
+    """llvmlite's binding, ready; imported when native code is first made."""
     import llvmlite.binding as binding  # heavy: 30 to 130 ms
 
     for start in ("initialize_native_target", "initialize_native_asmprinter"):
         getattr(binding, start)()
-    for name, address in symbols().items():
-        binding.add_symbol(name, address)
     return binding
 
 
+@functools.cache
+def _linker() -> Any:
+    return _binding().create_lljit_compiler(_machine(3), use_jit_link=False, suppress_errors=False)
+
+
+@functools.cache
+def _fingerprint() -> str:
+    """What machine code depends on besides its text."""
+    binding = _binding()
+    return repr(
+        (
+            binding.llvm_version_info, binding.get_default_triple(), binding.get_host_cpu_name(),
+            binding.get_host_cpu_features().flatten(), sys.version_info[:2], np.__version__,
+        )
+    )  # fmt: skip
+
+
+@functools.cache
 def _machine(level: int) -> Any:
     binding = _binding()
     target = binding.Target.from_default_triple()
@@ -45,13 +82,16 @@ def _machine(level: int) -> Any:
     )
 
 
-def _run_passes(binding: Any, module: Any, machine: Any, level: int) -> None:
+def _compiled(text: str, level: int) -> bytes:
+    """The object file of a module's text."""
+    binding, machine = _binding(), _machine(level)
+    module = binding.parse_assembly(text)
     options = binding.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = level > 1
     options.loop_interleaving = options.loop_unrolling = level > 1
     builder = binding.create_pass_builder(machine, options)
-    manager = builder.getModulePassManager()
-    manager.run(module, builder)
+    builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
 
 
 def native_entry(address: int, name: str, keep: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.text import ModuleText
 
 METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
@@ -49,6 +50,16 @@ done:
   ret void
 }
 
+define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
+  %count = load i64, ptr %array
+  %single = icmp eq i64 %count, 1
+  %place = getelementptr inbounds i8, ptr %array, i64 BASE
+  %base = load ptr, ptr %place
+  %whole = icmp eq ptr %base, null
+  %alone = and i1 %single, %whole
+  ret i1 %alone
+}
+
 define internal ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) nounwind {
   call void @retain(ptr %descriptor)
   %made = call ptr @"PyArray_Empty"(i32 %rank, ptr %dimensions, ptr %descriptor, i32 0)
@@ -59,7 +70,7 @@ define internal ptr @call_python(ptr %function, ptr %arguments, i64 %count) noun
   %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
   ret ptr %found
 }
-"""
+""".replace("BASE", str(abi.BASE))
 
 
 __all__ = ["METADATA", "prelude"]

@@ -21,7 +21,7 @@ from autoconv.backends.llvm.kernels import KernelText, load, store
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, literal, memory, register
 from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.backends.llvm.views import linear, viewed
+from autoconv.backends.llvm.views import Index, item_index, linear, viewed
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
@@ -62,8 +62,6 @@ class Body:
         self.calls = calls
         self.failed = "failed"
         self.slots: list[str] = []
-        self.loops = 0
-        self.has_arrays = False
         self._ticks: str | None = None
 
     def slot(self) -> str:
@@ -131,7 +129,9 @@ class Region:
 
     def _reads(self, item: Item) -> list[Value]:
         single = item.nodes[0]
-        return list(single.inputs) if self._plan.roles[single] in ("kernel", "control", "matmul") else item.reads
+        return (
+            list(single.inputs) if self._plan.roles[single] in ("kernel", "control", "matmul", "update") else item.reads
+        )
 
     # ---- values and their references
 
@@ -148,7 +148,7 @@ class Region:
     def data(self, value: Value) -> str:
         """The address of an array's first element."""
         address = self.out.new(f"getelementptr inbounds i8, ptr {self.object(value).ir}, i64 {abi.DATA}")
-        return self.out.new(f"load ptr, ptr {address}, !invariant.load !1")
+        return self.out.new(f"load ptr, ptr {address}")
 
     def _used(self, value: Value, times: int) -> None:
         self._uses[value] -= times
@@ -228,14 +228,15 @@ class Region:
 
     def _guard(self, node: Node) -> None:
         """Makes the dynamic indices of a view positive; where one is out of range, the kernel says so."""
-        if node in self._picks or node.op.name not in ("get_item", "gather"):
+        if node in self._picks or node.op.name not in ("get_item", "gather", "set_item", "add_at_item"):
             return
-        operands = iter(node.inputs[1:])
+        operands = iter(node.inputs[2 if node.op.name in ("set_item", "add_at_item") else 1 :])
         picks: list[Any] = []
         b = RegisterWriter(self)
-        spec = node.attributes["spec"] if node.op.name == "get_item" else (("int", INPUT),)
+        gathers = node.op.name == "gather"
+        spec = (("int", INPUT),) if gathers else node.attributes["spec"]
         shape = sizes(node.inputs[0].type)
-        axis = 0 if node.op.name == "get_item" else node.attributes.get("axis", 0) % len(shape)
+        axis = node.attributes.get("axis", 0) % len(shape) if gathers else 0
         covered = sum(entry[0] in ("int", "slice") for entry in spec)
         for entry in spec:
             if entry[0] == "ellipsis":
@@ -281,12 +282,95 @@ class Region:
             found = load(b, value.type.dtype, self.data(value), linear(self.out, index, sizes(value.type)))
         return finish(found) if finish is not None else found
 
+    def _write_update(self, node: Node) -> None:
+        """Into the array itself where nobody else has it and this is its last use, else into a copy."""
+        self._guard(node)
+        (result,) = node.results
+        x, value = node.inputs[:2]
+        last = self._uses[x] == node.inputs.count(x) == 1
+        self._set(result, self._writable(x, last))
+        pointer = self.data(result)
+        self._write_part(node, value, pointer, (), self._updated_shape(node))
+
+    def _updated_shape(self, node: Node) -> tuple[int, ...]:
+        shape = list(sizes(node.inputs[0].type))
+        spec = node.attributes["spec"]
+        covered = sum(entry[0] in ("int", "slice") for entry in spec)
+        found: list[int] = []
+        for entry in spec:
+            if entry[0] == "ellipsis":
+                rest = len(shape) - covered
+                found += shape[:rest]
+                shape = shape[rest:]
+                continue
+            size = shape.pop(0)
+            covered -= 1
+            if entry[0] == "slice":
+                found.append(len(range(*slice(*entry[1:]).indices(size))))
+        return (*found, *shape)
+
+    def _write_part(self, node: Node, value: Value, pointer: str, index: Index, shape: tuple[int, ...]) -> None:
+        if len(index) < len(shape):
+            with self.out.loop("0", str(shape[len(index)])) as i:
+                self._write_part(node, value, pointer, (*index, i), shape)
+            return
+        b = RegisterWriter(self)
+        if is_scalar(value.type):
+            element = self.number(value)
+        else:
+            own = sizes(value.type)
+            aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
+            place = tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True))
+            element = load(b, value.type.dtype, self.data(value), linear(self.out, place, own))  # type: ignore[union-attr]
+        x = node.inputs[0]
+        dtype = x.type.dtype  # type: ignore[union-attr]
+        target = item_index(self.out, node, index, self._picks.get(node, []))
+        offset = linear(self.out, target, sizes(x.type))
+        element = b.cast(element, dtype)
+        if node.op.name == "add_at_item":
+            element = ELEMENTS["add"](b, load(b, dtype, pointer, offset), element)
+        store(b, element, pointer, offset)
+
+    def _writable(self, value: Value, last: bool) -> Object:
+        """The array of a value, or a copy, as a new reference that may be written to."""
+        out = self.out
+        given = self.object(value)
+        copied, done = out.label("copied"), out.label("writable")
+        before = out.block
+        if last and given.slot is not None:
+            alone = out.new(f"call i1 @is_alone(ptr {given.ir})")
+            taken = out.label("taken")
+            out.branch_if(alone, taken, copied)
+            out.begin(taken)
+            out.line(f"store ptr null, ptr {given.slot}")
+            before = taken
+            out.branch(done)
+        else:
+            out.branch(copied)
+            before = ""
+        out.begin(copied)
+        shape = sizes(value.type)
+        made = self.new_array(value.type)
+        out.line(f"store ptr null, ptr {made.slot}")
+        count = value.type.dtype.size  # type: ignore[union-attr]
+        for size in shape:
+            count *= size
+        address = out.new(f"getelementptr inbounds i8, ptr {made.ir}, i64 {abi.DATA}")
+        self.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+        target = out.new(f"load ptr, ptr {address}")
+        out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {self.data(value)}, i64 {count}, i1 false)')
+        after = out.block
+        out.branch(done)
+        out.begin(done)
+        arms = f"[ {made.ir}, %{after} ]" + (f", [ {given.ir}, %{before} ]" if before else "")
+        return self.body.own(out.new(f"phi ptr {arms}"))
+
     def _write_loops(self, item: Item) -> None:
         for node in item.nodes:
             if self._plan.roles[node] == "copy":
                 self._guard(node)
         kernel = KernelText(self.body.module, self._plan, item, self._picks)
-        self.body.has_arrays = True
+        self.body.module.has_loops = True
         arguments = []
         for value in kernel.arguments:
             if is_scalar(value.type):
@@ -349,7 +433,6 @@ class Region:
             f"i64 {sizes(x.type)[1]}, ptr {self.data(y)}, i64 {sizes(y.type)[1]}, {kind} {literal(0, dtype)}, "
             f"ptr {self.data(result)}, i64 {columns})"
         )
-        self.body.has_arrays = True
 
     def _write_kernel(self, node: Node) -> None:
         name = node.op.name

@@ -66,7 +66,7 @@ def read_inputs(node: Node) -> tuple[Value, ...]:
 
 
 def role(node: Node) -> str:
-    """One of "scalar", "element", "view", "reduce", "matmul", "control", "kernel"."""
+    """One of "scalar", "element", "view", "reduce", "matmul", "update", "control", "kernel"."""
     name = node.op.name
     if node.regions:
         return "control" if name in ("cond", "while", "call") else "kernel"
@@ -86,6 +86,8 @@ def role(node: Node) -> str:
         return "view" if _picks_one(node) else "kernel"
     if name in LOOP_REDUCTIONS:
         return "reduce" if is_array(node.inputs[0].type) and _reduces(node) else "kernel"
+    if name in ("set_item", "add_at_item"):
+        return "update" if is_array(node.inputs[0].type) and _updates(node) else "kernel"
     if name == "matmul":
         return "matmul" if _multiplies(node) else "kernel"
     return "kernel"
@@ -132,6 +134,14 @@ def _maps(node: Node) -> bool:
             for entry in node.attributes["spec"]
         ) and all(is_scalar(value.type) for value in node.inputs[1:])
     return len(node.inputs) == 1 or node.op.name not in ("reshape", "broadcast_to")
+
+
+def _updates(node: Node) -> bool:
+    """Whether single indices and slices with known bounds say what is written."""
+    spec = node.attributes["spec"]
+    return all(
+        entry[0] in ("ellipsis", "int") or (entry[0] == "slice" and INPUT not in entry) for entry in spec
+    ) and all(is_scalar(value.type) for value in node.inputs[2:])
 
 
 def _picks_one(node: Node) -> bool:

@@ -17,6 +17,7 @@ class ModuleText:
         self._declarations: dict[str, str] = {}
         self._parts: list[str] = []
         self._count = 0
+        self.has_loops = False  # which are worth a thorough compilation
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         """Declares the function `name`; a second declaration of it changes nothing. Answers `@name`."""

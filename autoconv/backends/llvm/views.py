@@ -145,6 +145,11 @@ def _get_item(out: FunctionText, node: Node, index: Index, picks: Sequence[Posit
     return tuple(found)
 
 
+def item_index(out: FunctionText, node: Node, index: Index, picks: Sequence[Position]) -> Index:
+    """Where in what it indexes, or changes, the element at `index` of the indexed part lies."""
+    return _get_item(out, node, index, picks)
+
+
 def _gather_one(out: FunctionText, node: Node, index: Index, picks: Sequence[Position]) -> Index:
     axis = node.attributes.get("axis", 0) % len(sizes(node.inputs[0].type))
     return (*index[:axis], picks[0], *index[axis:])

@@ -1,0 +1,58 @@
+"""How a compiled graph may be called straight from a user's call: facts for backends that can make use of them."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A parameter that is the same object on every call."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalGuard:
+    """`namespace[name]` has to be this very object."""
+
+    namespace: dict[str, Any]
+    name: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class CellGuard:
+    """A closure's cell has to hold this very object."""
+
+    cell: Any
+    value: Any
+
+
+Guard = GlobalGuard | CellGuard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallForm:
+    """What arguments come as and results leave as.
+
+    parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), "number" (a Python
+                  bool, int or float), or what it always is
+    results       for each output "tensor", "array" (NumPy scalars where there are no dimensions), "number"
+    single        whether the call answers its only result, not a tuple
+    tensor_class  its instances hold an array at `array_slot` and a bool at `weak_slot`, offsets in bytes
+    weak          for each parameter that is a tensor, what its bool has to be
+    guards        what has to be as it was; else, and while `busy` is not 0, the call answers NotImplemented
+    """
+
+    parameters: tuple[str | Captured, ...]
+    results: tuple[str, ...]
+    single: bool
+    tensor_class: type
+    array_slot: int
+    weak_slot: int
+    weak: tuple[bool, ...]
+    guards: tuple[Guard, ...]
+    busy: ctypes.c_int64

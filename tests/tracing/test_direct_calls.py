@@ -1,0 +1,229 @@
+"""Calls that go straight to native code mean what the long way means: every check, every conversion, every guard."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv.config import SETTINGS
+
+pytestmark = pytest.mark.skipif(SETTINGS.backend != "llvm", reason="only native code is called straight away")
+
+
+def is_direct(function):
+    return bool(function._direct)
+
+
+def test_tensors_in_a_tensor_out():
+    @ac.function
+    def f(x):
+        return x + 1
+
+    first = ac.constant([[1.0, 2.0]])
+    for _ in range(3):
+        found = f(first)
+        assert isinstance(found, ac.Tensor) and found.dtype == ac.float32
+        np.testing.assert_array_equal(found.numpy(), [[2.0, 3.0]])
+    assert is_direct(f) and f.experimental_get_tracing_count() == 1
+    np.testing.assert_array_equal(f(ac.constant([1, 2])).numpy(), [2, 3])  # another dtype
+    np.testing.assert_array_equal(f(ac.constant([1.0])).numpy(), [2.0])  # another shape
+    assert f(ac.constant(1.5)).numpy() == 2.5
+    np.testing.assert_array_equal(f(first).numpy(), [[2.0, 3.0]])
+    assert f.experimental_get_tracing_count() == 4
+    with pytest.raises(TypeError, match="missing a required argument"):
+        f()
+    with pytest.raises(TypeError, match="too many positional"):
+        f(first, first)
+    np.testing.assert_array_equal(f(x=first).numpy(), [[2.0, 3.0]])
+
+
+def test_arrays_of_every_layout():
+    @ac.function
+    def f(x):
+        return x * 2
+
+    base = np.arange(12.0).reshape(3, 4)
+    for view in (base, base.T.copy().T, base[::-1], np.broadcast_to(base[0], (3, 4)), base.astype(">f8")):
+        np.testing.assert_array_equal(f(ac.constant(view)).numpy(), np.asarray(view) * 2)
+
+
+def test_numbers_keep_their_kinds():
+    @ac.compile
+    def f(x, y):
+        return x + y, x < y
+
+    cases = [(1, 2), (1.5, 2), (1, 2.5), (True, 1), (False, True), (-0.0, 0.0), (2**62, 2**62), (2**70, 1)]
+    for _ in range(2):
+        for x, y in cases:
+            expected = x + y, x < y
+            found = f(x, y)
+            assert found == expected and [type(v) for v in found] == [type(v) for v in expected]
+    with pytest.raises(TypeError):
+        f("a", 1)
+    assert f("a", "b") == ("ab", True)
+
+
+def test_an_overflow_is_made_good():
+    @ac.compile
+    def power(x, n):
+        total = 1
+        for _ in range(n):
+            total = total * x
+        return total
+
+    assert [power(3, n) for n in (3, 39, 40, 50, 3)] == [3**n for n in (3, 39, 40, 50, 3)]
+
+
+def test_what_arrays_give_back_is_new():
+    @ac.compile
+    def f(x):
+        return x + 1
+
+    @ac.compile
+    def same(x):
+        return x.reshape(4) if x.ndim == 2 else x
+
+    given = np.ones(4)
+    found = f(given)
+    assert type(found) is np.ndarray and found is not f(given)
+    found[0] = 7
+    assert f(given)[0] == 2
+    given[1] = 5
+    np.testing.assert_array_equal(f(given), [2, 6, 2, 2])
+    for _ in range(2):
+        square = np.zeros((2, 2))
+        flat = same(square)
+        flat_plain = square.reshape(4)
+        assert np.shares_memory(flat, square) == np.shares_memory(flat_plain, square)
+    assert type(ac.compile(lambda x: x.sum())(given)) is np.float64
+
+
+SCALE = 2.0
+
+
+def test_globals_and_cells_are_watched():
+    global SCALE
+    offset = 1
+
+    @ac.compile
+    def f(x):
+        return x * SCALE + offset
+
+    for SCALE in (2.0, 3.0, 2.0):
+        for offset in (1, 10, 1):
+            assert [f(1.5), f(1.5)] == [1.5 * SCALE + offset] * 2
+    SCALE = 2.0
+
+
+def test_helpers_are_watched():
+    def helper(x, by=2):
+        return x * by
+
+    @ac.compile
+    def f(x):
+        return helper(x)
+
+    assert [f(3), f(3)] == [6, 6]
+    helper.__defaults__ = (5,)
+    assert [f(3), f(3)] == [15, 15]
+
+
+def test_variables_and_captured_tensors():
+    state, constant = ac.Variable(1.0), ac.constant([1.0, 2.0])
+
+    @ac.function
+    def step(x):
+        state.assign_add(ac.reduce_sum(x * constant))
+        return state + 0.0
+
+    ones = ac.constant([1.0, 1.0])
+    assert [float(step(ones)) for _ in range(3)] == [4.0, 7.0, 10.0]
+    state.assign(0.0)
+    assert float(step(ones)) == 3.0
+
+
+def test_inside_another_trace_it_is_recorded():
+    @ac.function
+    def inner(x):
+        return x + 1
+
+    @ac.function
+    def outer(x):
+        return inner(x) * 2
+
+    inner(ac.constant(1.0))
+    inner(ac.constant(1.0))
+    assert float(outer(ac.constant(1.0))) == 4.0
+    assert any(node.op.name == "call" for node in outer.get_concrete_function(ac.constant(1.0)).graph.nodes)
+
+
+def test_run_eagerly_is_heard():
+    @ac.function
+    def f(x):
+        return x + (1.0 if ac.executing_eagerly() else 2.0)
+
+    one = ac.constant(1.0)
+    assert [float(f(one)) for _ in range(2)] == [3.0, 3.0]
+    try:
+        ac.config.run_functions_eagerly(True)
+        assert [float(f(one)) for _ in range(2)] == [2.0, 2.0]
+    finally:
+        ac.config.run_functions_eagerly(False)
+    assert float(f(one)) == 3.0
+
+
+def test_errors_have_the_users_line():
+    @ac.compile
+    def f(x, y):
+        return x // y
+
+    assert f(7, 2) == 3
+    with pytest.raises(ZeroDivisionError) as caught:
+        f(7, 0)
+    assert caught.traceback[-1].lineno + 1 == f.python_function.__code__.co_firstlineno + 2
+    assert f(7, 2) == 3
+
+
+def test_many_threads():
+    @ac.function
+    def f(x):
+        total = ac.constant(0.0)
+        for i in ac.range(20):
+            total += ac.reduce_sum(x) * ac.cast(i, ac.float32)
+        return total
+
+    wrong = []
+
+    def work(k):
+        x = ac.constant(np.full(5, k, np.float32))
+        wrong.extend(k for _ in range(300) if float(f(x)) != 190 * 5 * k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_function_dropped_while_it_runs():
+    holder = {}
+
+    def drop(x):
+        holder.pop("f", None)
+        return x
+
+    @ac.function
+    def f(x):
+        y = ac.numpy_function(drop, [x], ac.float32)
+        return ac.reshape(y, [2]) * 2 + x
+
+    holder["f"] = f
+    x = ac.constant([1.0, 2.0])
+    f(x)
+    holder["f"] = f
+    del f
+    np.testing.assert_array_equal(holder["f"](x).numpy(), [3.0, 6.0])
