@@ -275,7 +275,7 @@ def test_long_python_loops_become_part_of_the_graph():
         x = (x * 31 + i) % 65537
     assert f(7) == x
     (concrete,) = f.concrete_functions
-    assert sum(1 for _ in concrete.graph.walk()) < 100
+    assert sum(1 for _ in concrete.recorded.walk()) < 100
 
 
 def test_math_and_builtins():
