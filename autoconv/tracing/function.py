@@ -152,8 +152,8 @@ class Function(Pickled):
 
     def _restage(self, call: Call, wanted: Restage) -> Call:
         """The call once more, with what its trace writes as inputs."""
-        if wanted.argument:
-            self._whole |= {wanted.argument}
+        if wanted.arguments:
+            self._whole |= wanted.arguments
             self._literal = frozenset()
             return self._bind(call.args, call.kwargs)
         base = self._signature.bind(call.args, call.kwargs, self._literal, self._whole).key
@@ -224,7 +224,7 @@ class Function(Pickled):
                 self._literal |= {wanted.leaf}
                 call.key = self._rekey(call)
             except Restage as wanted:
-                if len(call.spots) > _MOST_SPOTS or wanted.argument in self._whole:
+                if len(call.spots) > _MOST_SPOTS or (wanted.arguments and wanted.arguments <= self._whole):
                     self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
                     return None
                 again = self._restage(call, wanted)

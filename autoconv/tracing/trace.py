@@ -38,7 +38,7 @@ from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
 from autoconv.tracing.live_arrays import make_inputs
-from autoconv.tracing.outside import Outside
+from autoconv.tracing.outside import Outside, Restage
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.signature import (
     Call,
@@ -145,7 +145,9 @@ def _trace(
     graph.outputs = outputs
     guards.settle()
     if trace.arrays and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
-        raise python_contract.RunPlain("an array argument, or a view of one, is returned")
+        if outside is not None and outside.arrays:
+            raise Restage(arguments=outside.arrays)  # of an array that came in as an object it is the same one
+        raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
     if contract == COMPILE and guards.blind:
         raise python_contract.RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
     captures = [obj for obj, _ in trace.captures.values()]
