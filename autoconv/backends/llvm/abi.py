@@ -20,7 +20,7 @@ _PYTHON = (
     "PyErr_Occurred", "PyDict_GetItemWithError", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong",
     "PyFloat_FromDouble", "PyType_GenericAlloc",
 )  # fmt: skip
-_NUMPY = {"PyArray_Return": 76, "PyArray_Empty": 184}  # positions in the table of NumPy's C API
+_NUMPY = {"PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Empty": 184}  # positions in the table of NumPy's C API
 _BLAS = ("sgemm", "dgemm")
 
 
