@@ -17,7 +17,7 @@ from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.blocks import write_join, write_matmul, write_search
 from autoconv.backends.llvm.fusion import Item, Plan
 from autoconv.backends.llvm.kernels import KernelText, load, store
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, memory, register
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
@@ -30,6 +30,7 @@ from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.index_spec import INPUT
 
 # Roles that take their inputs whole, and who writes those that are no part of this file.
+_SHORT = frozenset({"scalar", "pick", "view", "control"})  # roles of what takes a few nanoseconds
 WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
     "matmul": write_matmul, "update": write_update, "join": write_join, "search": write_search,
@@ -446,7 +447,7 @@ class Region:
         head, again, done = out.label("while"), out.label("again"), out.label("after")
         out.branch(head)
         out.begin(head)
-        self.body.poll()
+        self.body.poll(often=any(role(inner) not in _SHORT for region in node.regions for inner in region.walk()))
         state = [self._read(cell, type_) for cell, type_ in zip(cells, types, strict=True)]
         seen = [Object(native.ir) if isinstance(native, Object) else native for native in state]
         inner = Region(self.body, test, [*seen, *captures], self.owners)
