@@ -317,6 +317,7 @@ class Trial:
         assert journal is not None
         journal.hand_on(outer.journal)
         self.settled = True
+        self.state = "settled"  # every clause asks: the first one splices
         enter(outer)
 
     def _end_first_round(self) -> None:
@@ -446,7 +447,7 @@ class Trial:
             captures = unify_captures(regions, leading)
             graphs: list[Graph] = [region.graph for region in regions]
             node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
-            if self.suspended and all(arm.diverges for arm in arms):
+            if all(arm.diverges for arm in arms):  # what follows is not reached, and has none of the variables
                 raise Suspended(parent)
             leaves = iter(node.results)
             for position, (spot, layout) in enumerate(zip((*self.cells, *spots), layouts, strict=True)):
