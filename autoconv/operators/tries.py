@@ -447,8 +447,6 @@ class Trial:
             captures = unify_captures(regions, leading)
             graphs: list[Graph] = [region.graph for region in regions]
             node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
-            if all(arm.diverges for arm in arms):  # what follows is not reached, and has none of the variables
-                raise Suspended(parent)
             leaves = iter(node.results)
             for position, (spot, layout) in enumerate(zip((*self.cells, *spots), layouts, strict=True)):
                 value = rebuild(layout, leaves)
@@ -459,6 +457,8 @@ class Trial:
                     spot.write(MISSING)
                 else:
                     spot.write(value)
+            if all(arm.diverges for arm in arms):  # what follows is not reached, and has none of the variables
+                raise Suspended(parent)
         return True
 
     def _moves(
