@@ -213,10 +213,12 @@ class Trial:
     def done(self) -> None:
         """The body has come to its end."""
         error = sys.exc_info()[1]
-        if error is not None and error is not self.around and _passes(error):
-            self.passing = True
-        elif self.state == "body":
+        if self.state != "body":
+            self.passing |= error is not None and error is not self.around and _passes(error)
+        elif error is None or error is self.around:
             self._finish_body(None)
+        else:  # on the way out with what was raised while it was traced
+            self._failed()
 
     def caught(self, number: int, kinds: Any) -> Any:
         if self.state == "body":
