@@ -15,6 +15,7 @@ import click
 
 from autoconv.errors import AutoconvError
 
+from .bench import bench
 from .cache import cache
 from .convert import convert
 from .diagnostics import code_of, describe, say, show_bug, show_error
@@ -92,7 +93,7 @@ def main() -> None:
     """
 
 
-for command in (convert, show_code, run, cache, info):
+for command in (convert, show_code, run, bench, cache, info):
     main.add_command(command)
 
 __all__ = ["main"]
