@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autoconv import (
+    autodiff,
     autograph,
     bitwise,
     config,
@@ -19,6 +20,7 @@ from autoconv import (
     strings,
     types,
 )
+from autoconv.api.accumulator import ForwardAccumulator
 from autoconv.api.arithmetic import add, add_n, divide, floordiv, multiply, negative, pow, subtract, truediv
 from autoconv.api.callbacks import numpy_function, py_function
 from autoconv.api.casts import bitcast, cast, identity, saturate_cast, stop_gradient
@@ -57,6 +59,7 @@ from autoconv.api.gather import (
     tensor_scatter_nd_update,
     where,
 )
+from autoconv.api.gradients import custom_gradient, gradients, hessians
 from autoconv.api.indexing import boolean_mask, newaxis, slice, strided_slice
 from autoconv.api.linalg import einsum, matmul, tensordot
 from autoconv.api.maths import (
@@ -140,6 +143,8 @@ from autoconv.api.shaping import (
 )
 from autoconv.api.sorting import argsort, searchsorted, sort, unique, unique_with_counts
 from autoconv.api.strings import as_string
+from autoconv.api.tape import GradientTape, UnconnectedGradients
+from autoconv.api.transforms import grad, hessian, jacobian, jvp, value_and_grad, vjp
 from autoconv.api.vectorize import vectorized_map
 from autoconv.graph.dtypes import (
     DType,
@@ -178,32 +183,34 @@ from autoconv.runtime.variable_updates import (
 from autoconv.tracing import compile, function
 
 double, half = float64, float16
+autodiff.ForwardAccumulator = ForwardAccumulator  # type: ignore[attr-defined]
 
 __all__ = [
-    "Assert", "DType", "IndexedSlices", "Module", "Tensor", "TensorArray", "TensorShape", "TensorSpec",
-    "Variable", "VariableAggregation", "VariableSynchronization", "abs", "acos", "acosh", "add", "add_n",
-    "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "atan", "atan2", "atanh",
-    "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_to", "case", "cast",
-    "ceil", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compile", "complex", "complex128",
-    "complex64", "concat", "cond", "config", "constant", "control_dependencies", "convert_to_tensor", "cos",
-    "cosh", "cumsum", "data", "debugging", "device", "divide", "double", "dtypes", "dynamic_partition", "einsum",
-    "ensure_shape", "equal", "errors", "executing_eagerly", "exp", "expand_dims", "eye", "fill", "float16",
-    "float32", "float64", "floor", "floordiv", "foldl", "foldr", "function", "gather", "gather_nd",
-    "global_norm", "greater", "greater_equal", "group", "half", "identity", "imag", "init_scope",
-    "inside_function", "int16", "int32", "int64", "int8", "is_tensor", "less", "less_equal", "linalg",
-    "linspace", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "map_fn", "math",
-    "matmul", "maximum", "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis",
-    "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones", "ones_like", "pad", "pow",
-    "print", "py_function", "python_number", "random", "range", "rank", "real", "reduce_all", "reduce_any",
-    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "repeat",
-    "reshape", "reverse", "roll", "round", "saturate_cast", "scan", "scatter_nd", "searchsorted",
-    "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice",
-    "sort", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string",
-    "strings", "subtract", "switch_case", "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
+    "Assert", "DType", "GradientTape", "IndexedSlices", "Module", "Tensor", "TensorArray", "TensorShape",
+    "TensorSpec", "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs",
+    "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh",
+    "atan", "atan2", "atanh", "autodiff", "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask",
+    "broadcast_to", "case", "cast", "ceil", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compile",
+    "complex", "complex128", "complex64", "concat", "cond", "config", "constant", "control_dependencies",
+    "convert_to_tensor", "cos", "cosh", "cumsum", "custom_gradient", "data", "debugging", "device", "divide",
+    "double", "dtypes", "dynamic_partition", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly",
+    "exp", "expand_dims", "eye", "fill", "float16", "float32", "float64", "floor", "floordiv", "foldl", "foldr",
+    "function", "gather", "gather_nd", "global_norm", "grad", "gradients", "greater", "greater_equal", "group",
+    "half", "hessian", "hessians", "identity", "imag", "init_scope", "inside_function", "int16", "int32",
+    "int64", "int8", "is_tensor", "jacobian", "jvp", "less", "less_equal", "linalg", "linspace", "log",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "map_fn", "math", "matmul", "maximum",
+    "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "no_op", "norm",
+    "not_equal", "numpy_function", "one_hot", "ones", "ones_like", "pad", "pow", "print", "py_function",
+    "python_number", "random", "range", "rank", "real", "reduce_all", "reduce_any", "reduce_logsumexp",
+    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "repeat", "reshape", "reverse",
+    "roll", "round", "saturate_cast", "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape", "shape_n",
+    "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice", "sort", "split", "sqrt", "square", "squeeze",
+    "stack", "stop_gradient", "strided_slice", "string", "strings", "subtract", "switch_case", "tan", "tanh",
+    "tensor_scatter_nd_add", "tensor_scatter_nd_max",
     "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile",
     "timestamp", "transpose", "truediv", "types", "uint16", "uint32", "uint64", "uint8", "unique",
-    "unique_with_counts", "unstack", "variable_creator_scope", "vectorized_map", "where", "while_loop",
-    "zeros", "zeros_like",
+    "unique_with_counts", "unstack", "value_and_grad", "variable_creator_scope", "vectorized_map",
+    "vjp", "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _present_functions(globals())

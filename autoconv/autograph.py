@@ -5,9 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from autoconv.errors import UnsupportedError
-from autoconv.runtime.recording import current_region
-from autoconv.runtime.spans import current_place
+from autoconv.runtime.recording import FUNCTION, current_region
 from autoconv.tracing.autograph import do_not_convert as _do_not_convert
 from autoconv.tracing.autograph import set_verbosity, to_code, to_graph, trace
 
@@ -41,15 +39,12 @@ def set_loop_options(
 ) -> None:
     """Options of the loop whose body calls this first. Shapes widen without being told.
 
-    Raises UnsupportedError for `maximum_iterations` in a loop that becomes part of a graph.
+    `maximum_iterations`, an integer or integer scalar, ends a loop that is part of a graph under `function`; a loop
+    of Python's goes on.
     """
     region = current_region()
-    if maximum_iterations is not None and region is not None and region.graph.name.startswith("while_body"):
-        raise UnsupportedError(
-            "set_loop_options(maximum_iterations=…) is not supported in a loop that becomes part of a graph",
-            current_place(),
-            "a counter in the condition of the loop, or autoconv.while_loop(…, maximum_iterations=…)",
-        )
+    if maximum_iterations is not None and region is not None and region.contract == FUNCTION:
+        region.most_iterations = maximum_iterations
 
 
 class experimental:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tape import GradientTape, UnconnectedGradients, dense
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape
 from autoconv.runtime.convert import convert_to_tensor
@@ -33,7 +34,10 @@ def py_function(
     func: Callable[..., Any] | None = None, inp: Sequence[Any] | None = None, Tout: Any = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """func(*tensors), run each time with eager tensors, whose operators work at once. `Tout` as above."""
+    """func(*tensors), run each time with eager tensors, whose operators work at once. `Tout` as above.
+
+    A gradient flows through it: on the way back the function runs once more, under a tape.
+    """
     return _call(func, None if func is None else EagerCall(func), inp, Tout, name)
 
 
@@ -50,6 +54,33 @@ class EagerCall:
         if isinstance(found, (list, tuple)):
             return [_array(value) for value in found]
         return _array(found)
+
+    def gradient(self, b: Any, inputs: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """The rule of the op: calls the function once more, and goes back through it."""
+        chosen = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
+        ends = [i for i, ct in enumerate(cotangents) if ct is not None]
+        if not chosen:
+            return [None] * len(inputs)
+
+        def back(*tensors: Any) -> list[Any]:
+            arguments, given = tensors[: len(inputs)], tensors[len(inputs) :]
+            tape = GradientTape()
+            with tape:
+                tape.watch([arguments[i] for i in chosen])
+                found = self.function(*arguments)
+            results = found if isinstance(found, (list, tuple)) else [found]
+            targets = [convert_to_tensor(results[i]) for i in ends]
+            slopes = tape.gradient(
+                targets, [arguments[i] for i in chosen], list(given), unconnected_gradients=UnconnectedGradients.ZERO
+            )
+            return [dense(slope) for slope in slopes]
+
+        found = b.py_call(
+            *inputs, *(cotangents[i] for i in ends), function=EagerCall(back),
+            dtypes=tuple(inputs[i].type.dtype for i in chosen), shapes=tuple(inputs[i].type.shape for i in chosen),
+        )  # fmt: skip
+        slopes = dict(zip(chosen, found if isinstance(found, tuple) else [found], strict=True))
+        return [slopes.get(i) for i in range(len(inputs))]
 
 
 def _array(value: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from autoconv.api.arguments import shape_argument, static_axes, static_int
 from autoconv.graph.dtypes import as_dtype, bool_, int32
+from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.shape import as_shape
@@ -158,12 +159,16 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
     at = static_int(axis, "axis")
     if as_tensor(values) is not None:
         return apply("identity", values, name=name)
+    if items_of(values) is not None:
+        return items_of(values).joined(at)
     return apply("concat", *_alike(values), axis=at, name=name)
 
 
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Tensor:
     """Tensors of one shape put together along a new dimension `axis`."""
     at = static_int(axis, "axis")
+    if items_of(values) is not None:
+        return items_of(values).stacked(at)
     if as_tensor(values) is not None:
         values = unstack(values)
     return apply("stack", *_alike(values), axis=at, name=name)

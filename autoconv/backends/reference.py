@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 import linecache
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from autoconv.backends.stack import compile_recursive
 from autoconv.errors import OpError, Place, StagingError
-from autoconv.graph.graph import Graph, Node
+from autoconv.graph.graph import Graph, Node, has_recursion
 from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Run = Callable[[Sequence[Any]], list[Any]]
 Function = Callable[..., Any]
 Compile = Callable[[Graph], Run]
 
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
 
 def compile_graph(graph: Graph) -> Run:
     """A function from the values of the parameters (arrays, storages, lists) to those of the outputs.
 
     What a kernel raises leaves with the user's spans in `_autoconv_spans`, and `place` on errors of this package.
+    Functions that call themselves may go as deep as Python's limit allows.
     """
+    if has_recursion(graph):
+        return compile_with_recursion(graph, _compile)
+    return _compile(graph)
+
+
+def compile_with_recursion(graph: Graph, compile_region: Compile) -> Run:
+    """As `compile_graph`, for a graph with functions that call themselves; `compile_region` compiles what has none."""
+    return compile_recursive(graph, lambda node: node_function(node, compile_region), locate, _is_own)
+
+
+def _compile(graph: Graph) -> Run:
     slots: dict[Any, int] = {}
     for value in graph.parameters:
         slots[value] = len(slots)
@@ -29,7 +45,7 @@ def compile_graph(graph: Graph) -> Run:
     for node in graph.nodes:
         inputs = [slots[value] for value in node.inputs]
         outputs = [slots.setdefault(value, len(slots)) for value in node.results]
-        steps.append((node_function(node, compile_graph), inputs, outputs))
+        steps.append((node_function(node, _compile), inputs, outputs))
     size, count = len(slots), len(graph.parameters)
     results = [slots[value] for value in graph.outputs]
 
@@ -45,6 +61,10 @@ def compile_graph(graph: Graph) -> Run:
         return [frame[slot] for slot in results]
 
     return run
+
+
+def _is_own(filename: str) -> bool:
+    return filename.startswith(_PACKAGE)
 
 
 def node_function(node: Node, compile_region: Compile) -> Function:

@@ -14,6 +14,7 @@ from typing import Any
 
 import gast
 
+from autoconv.emit.generators import handing
 from autoconv.emit.module import deep_recursion
 from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.emit.unparse import unparse
@@ -25,7 +26,8 @@ from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse_ast, to_ast, to_gast
 
 # By code and file: the codes of two files are equal where their functions are the same and on the same lines.
-_CONVERTED: weakref.WeakKeyDictionary[types.CodeType, dict[str, types.CodeType]] = weakref.WeakKeyDictionary()
+_ByFile = dict[tuple[str, bool], types.CodeType]
+_CONVERTED: weakref.WeakKeyDictionary[types.CodeType, _ByFile] = weakref.WeakKeyDictionary()
 _OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 _LOCK = threading.RLock()
 _INNER = "converted_function"
@@ -38,14 +40,34 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
     `operators` is what the name `ag__` stands for in it. Raises ConversionError when there is no source, or when
     something in it cannot be converted.
     """
-    code = function.__code__
     if is_converted(function):
         return function
+    return _bound(function, _converted_code(function, False), operators)
+
+
+def convert_generator(function: types.FunctionType, operators: Any) -> types.FunctionType | None:
+    """A generator function as one that hands its values to the consumer that it is given before its arguments (see
+    `generators`), converted; None where that cannot be, or where its source is not found."""
+    try:
+        return _bound(function, _converted_code(function, True), operators)
+    except ConversionError:
+        return None
+
+
+def _converted_code(function: types.FunctionType, hands: bool) -> types.CodeType:
+    code = function.__code__
     with _LOCK:
         by_file = _CONVERTED.setdefault(code, {})
-        converted = by_file.get(code.co_filename)
+        key = code.co_filename, hands
+        converted = by_file.get(key)
         if converted is None:
-            converted = by_file[code.co_filename] = _convert_code(function)
+            converted = by_file[key] = _convert_code(function, hands)
+    return converted
+
+
+def _bound(function: types.FunctionType, converted: types.CodeType, operators: Any) -> types.FunctionType:
+    """The code as a function, with what belongs to the one it was made of."""
+    code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[build.OPERATORS] = types.CellType(operators)
     closure = tuple(cells.get(name) or types.CellType() for name in converted.co_freevars)
@@ -81,8 +103,8 @@ def converted_text(function: types.FunctionType) -> str:
     return unparse(ast.Module([definition], []))
 
 
-def _convert_code(function: types.FunctionType) -> types.CodeType:
-    definition, class_name, filename, generated, lambdas = _rewritten(function)
+def _convert_code(function: types.FunctionType, hands: bool = False) -> types.CodeType:
+    definition, class_name, filename, generated, lambdas = _rewritten(function, hands)
     definition.name = _INNER  # its own name means in the body what it means outside
     inner: Any = definition
     result: ast.expr = ast.Name(definition.name, ast.Load())
@@ -93,7 +115,7 @@ def _convert_code(function: types.FunctionType) -> types.CodeType:
             inner.type_params = []
         namespace = ast.Attribute(ast.Name(class_name, ast.Load()), "__dict__", ast.Load())
         result = ast.Subscript(namespace, ast.Constant(definition.name), ast.Load())
-    outer_names = [build.OPERATORS, *function.__code__.co_freevars]
+    outer_names = dict.fromkeys((build.OPERATORS, *function.__code__.co_freevars))
     arguments = ast.arguments([], [ast.arg(n) for n in outer_names if n != "__class__"], None, [], [], None, [])
     factory: Any = ast.FunctionDef("factory", arguments, [inner, ast.Return(result)], [])
     if "type_params" in ast.FunctionDef._fields:
@@ -137,7 +159,9 @@ def _future_flags(function: types.FunctionType) -> int:
     return function.__code__.co_flags & every
 
 
-def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str, list[str], set[Extent]]:
+def _rewritten(
+    function: types.FunctionType, hands: bool = False
+) -> tuple[ast.FunctionDef, str, str, list[str], set[Extent]]:
     """(converted definition without decorators, name of the class around it, file, names of region functions, where
     the bodies of the user's lambdas are)."""
     node, class_name, filename, lines = locate_source(function)
@@ -163,6 +187,9 @@ def _rewritten(function: types.FunctionType) -> tuple[ast.FunctionDef, str, str,
     with deep_recursion():
         module: Any = to_gast(ast.Module([definition], []))
         context = Context(filename, lines, Namer(module))
+        if hands and not handing(module.body[0], context):
+            place = Place(filename, function.__code__.co_firstlineno)
+            raise ConversionError("this generator function cannot hand out its values", place)
         if class_name:
             wrapper = gast.ClassDef(class_name, [], [], module.body, [])
             if "type_params" in gast.ClassDef._fields:
@@ -213,7 +240,13 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
         ) from None
     found = [(node, class_name) for node, class_name in _definitions(tree, "") if _matches(node, code)]
     if len(found) > 1:
-        found = sorted((f for f in found if _columns_match(f[0], code)), key=lambda f: _size(f[0])) or found[:1]
+        found = _at_its_columns(found, code)
+        if not found:
+            raise ConversionError(
+                f"there are several functions {code.co_name!r} on this line, and Python does not say which is meant",
+                Place(filename, code.co_firstlineno, text=lines[code.co_firstlineno - 1].rstrip()),
+                "one of them a line",
+            )
     if not found:
         raise ConversionError(
             f"the source of {function.__qualname__!r} is not at {filename}:{code.co_firstlineno} any more; "
@@ -240,21 +273,25 @@ def _matches(node: Any, code: types.CodeType) -> bool:
     return code.co_name == node.name and first == code.co_firstlineno
 
 
-def _columns_match(node: Any, code: types.CodeType) -> bool:
-    """Whether all of the code comes from the body of a lambda; of nested ones this holds for those around it too."""
-    if not isinstance(node, ast.Lambda):
-        return True
-    line, column, end_line, end_column = _extent(node.body)
-    return all(
-        (line, column) <= (first, start) and (last, end) <= (end_line, end_column)
-        for first, last, start, end in code.co_positions()
-        if first is not None and start is not None and (start, end) != (0, 0)
-    )
+def _at_its_columns(found: list[tuple[Any, str]], code: types.CodeType) -> list[tuple[Any, str]]:
+    """The innermost of several functions on one line that the whole code comes from; none where that is not known."""
+    starts, ends = [], []
+    for line, end_line, column, end_column in code.co_positions():
+        if None not in (line, end_line, column, end_column) and (column or end_column):
+            starts.append((line, column))
+            ends.append((end_line, end_column))
+    if not starts:
+        return []
+    start, end = min(starts), max(ends)
+    around = [(node, name) for node, name in found if _start(node) <= start and end <= _end(node)]
+    return sorted(around, key=lambda pair: _start(pair[0]))[-1:]
 
 
-def _size(node: Any) -> tuple[Any, Any]:
-    """The innermost of nested lambdas comes first."""
-    if not isinstance(node, ast.Lambda):
-        return 0, 0
-    line, column, end_line, end_column = (place or 0 for place in _extent(node.body))
-    return end_line - line, end_column - column
+def _start(node: Any) -> tuple[int, int]:
+    body: Any = node.body if isinstance(node, ast.Lambda) else node
+    return body.lineno, body.col_offset
+
+
+def _end(node: Any) -> tuple[int, int]:
+    body: Any = node.body if isinstance(node, ast.Lambda) else node
+    return body.end_lineno, body.end_col_offset

@@ -2,6 +2,9 @@
 
 A region is a graph of its own whose values are its parameters and what its nodes make: what it reads from around it
 is an explicit capture, a parameter fed by an input of the node that owns it.
+
+A function that calls itself is a graph that several `call` nodes with the attribute `recursive` share, of which some
+are inside of it.
 """
 
 from __future__ import annotations
@@ -48,8 +51,9 @@ class Value:
 
     @property
     def full_name(self) -> str:
-        """`node:index`, the name TensorFlow's users know."""
-        return f"{self.name}:{self.index}"
+        """`node:index`, the name TensorFlow's users know; ops with regions have their own way to name results."""
+        named = self.node.op.result_name if self.node is not None else None
+        return f"{self.name}:{self.index}" if named is None else named(self.name, self.index)
 
     def __repr__(self) -> str:
         return f"<Value %{self.full_name}: {self.type}>"
@@ -122,15 +126,22 @@ class Graph:
 
     def unique_name(self, name: str) -> str:
         """`name`, or `name_1`, `name_2` … when the graph has it already."""
+        found, number = self._next_name(name)
+        self._names[name] = number
+        self._names[found] = self._names.get(found, 0)
+        return found
+
+    def next_name(self, name: str) -> str:
+        """What `unique_name` is going to give."""
+        return self._next_name(name)[0]
+
+    def _next_name(self, name: str) -> tuple[str, int]:
         if name not in self._names:
-            self._names[name] = 0
-            return name
-        while True:
-            self._names[name] += 1
-            candidate = f"{name}_{self._names[name]}"
-            if candidate not in self._names:
-                self._names[candidate] = 0
-                return candidate
+            return name, 0
+        number = self._names[name] + 1
+        while f"{name}_{number}" in self._names:
+            number += 1
+        return f"{name}_{number}", number
 
     @property
     def effects(self) -> Effects:
@@ -140,11 +151,8 @@ class Graph:
         return total
 
     def walk(self) -> Iterator[Node]:
-        """Every node, those of regions (and of called graphs) after the node that owns them."""
-        for node in self.nodes:
-            yield node
-            for region in node.regions:
-                yield from region.walk()
+        """Every node, those of regions (and of called graphs) after the first node that owns them."""
+        return _walk(self, {self})
 
     def as_graph_def(self) -> Any:
         """The graph as data in the form TensorFlow's users know (see autoconv.graph.graphdef)."""
@@ -160,9 +168,56 @@ class Graph:
     def inputs(self) -> list[Value]:
         return self.parameters
 
+    def mark(self) -> Node | None:
+        """The place behind the nodes that there are now, for `since`: differentiation may put others before it."""
+        return self.nodes[-1] if self.nodes else None
+
+    def since(self, mark: Node | None) -> list[Node]:
+        """The nodes behind the mark."""
+        return self.nodes[self.position(mark) :]
+
+    def position(self, mark: Node | None) -> int:
+        """How many nodes there are before the mark now."""
+        return 0 if mark is None else self.nodes.index(mark) + 1
+
     def truncate(self, length: int) -> None:
         """Forgets the nodes after the first `length`."""
         del self.nodes[length:]
+
+
+def _walk(graph: Graph, seen: set[Graph]) -> Iterator[Node]:
+    for node in graph.nodes:
+        yield node
+        for region in node.regions:
+            if region not in seen:
+                seen.add(region)
+                yield from _walk(region, seen)
+
+
+def is_recursive(node: Node) -> bool:
+    """Whether the node calls a function that calls itself: its region is shared, and may be what the node is in."""
+    return node.op.name == "call" and bool(node.attributes.get("recursive"))
+
+
+def has_recursion(graph: Graph) -> bool:
+    """Whether a function in the graph calls itself."""
+    return any(map(is_recursive, graph.walk()))
+
+
+def settle_effects(graph: Graph) -> None:
+    """Gives the nodes with regions the least effects that agree, where functions of the graph call themselves."""
+    nodes = [node for node in graph.walk() if node.regions]
+    if not any(map(is_recursive, nodes)):
+        return
+    for node in nodes:
+        node.effects = node_effects(node.op, (), node.attributes, node.inputs)
+    changed = True
+    while changed:
+        changed = False
+        for node in reversed(nodes):  # the innermost first
+            found = node_effects(node.op, node.regions, node.attributes, node.inputs)
+            changed |= found != node.effects
+            node.effects = found
 
 
 def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
@@ -173,13 +228,22 @@ def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any]
     return total
 
 
-def clone(graph: Graph, rewrite: Callable[[Graph, Node, list[Value]], Sequence[Value] | None]) -> Graph:
+Rewrite = Callable[["Graph", Node, "list[Value]"], "Sequence[Value] | None"]
+
+
+def clone(graph: Graph, rewrite: Rewrite) -> Graph:
     """A copy of `graph`, regions included, in which `rewrite(copy, node, inputs)` may stand in for a node.
 
     `rewrite` gets the node and its inputs in the copy, and answers the values that replace the node's results
     (after adding what it wants to the copy), or None to have the node copied as it is.
     """
-    copy = Graph(graph.name)
+    copy = _clone(graph, rewrite, {})
+    settle_effects(copy)
+    return copy
+
+
+def _clone(graph: Graph, rewrite: Rewrite, copies: dict[Graph, Graph]) -> Graph:
+    copy = copies[graph] = Graph(graph.name)
     values: dict[Value, Value] = {}
     for parameter in graph.parameters:
         values[parameter] = copy.add_parameter(parameter.type, parameter.name)
@@ -187,7 +251,8 @@ def clone(graph: Graph, rewrite: Callable[[Graph, Node, list[Value]], Sequence[V
         inputs = [values[value] for value in node.inputs]
         results = rewrite(copy, node, inputs)
         if results is None:
-            results = copy_node(copy, node, inputs, [clone(region, rewrite) for region in node.regions]).results
+            regions = copied_regions(node, copies, lambda region: _clone(region, rewrite, copies))
+            results = copy_node(copy, node, inputs, regions).results
         values.update(zip(node.results, results, strict=True))
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
@@ -204,3 +269,13 @@ def copy_node(graph: Graph, node: Node, inputs: Sequence[Value], regions: Sequen
         name=node.name,
         span=node.span,
     )
+
+
+def copied_regions(node: Node, copies: dict[Graph, Graph], copy: Callable[[Graph], Graph]) -> list[Graph]:
+    """The node's regions, copied by `copy`; one that recursive calls share is copied once, as `copies` says.
+
+    `copy` enters a graph into `copies` before it copies what is in it.
+    """
+    if is_recursive(node):
+        return [copies.get(region) or copy(region) for region in node.regions]
+    return [copy(region) for region in node.regions]

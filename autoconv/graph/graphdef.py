@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autoconv.graph.effects import Effects, conflict
-from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
 
 
 @dataclass(slots=True)
@@ -53,11 +53,11 @@ class GraphDef:
 def as_graph_def(graph: Graph) -> GraphDef:
     """The graph as data: parameters are Placeholders, nodes have their GraphDef names."""
     bodies: list[FunctionDef] = []
-    nodes = _nodes(graph, bodies)
+    nodes = _nodes(graph, bodies, set())
     return GraphDef(nodes, FunctionLibrary(bodies))
 
 
-def _nodes(graph: Graph, bodies: list[FunctionDef]) -> list[NodeDef]:
+def _nodes(graph: Graph, bodies: list[FunctionDef], shared: set[Graph]) -> list[NodeDef]:
     found = [NodeDef(parameter.name, "Placeholder") for parameter in graph.parameters]
     previous: list[Node] = []
     for node in graph.nodes:
@@ -67,7 +67,10 @@ def _nodes(graph: Graph, bodies: list[FunctionDef]) -> list[NodeDef]:
         if node.effects:
             previous.append(node)
         for region in node.regions:
-            bodies.append(FunctionDef(region.name, _nodes(region, bodies)))
+            if region not in shared:
+                if is_recursive(node):
+                    shared.add(region)
+                bodies.append(FunctionDef(region.name, _nodes(region, bodies, shared)))
     return found
 
 

@@ -12,6 +12,8 @@
     }
 
 A node reads like a call: inputs, then attributes by name, then the types of its results (`()` for none).
+Where a recursive call has a graph that is written out already, `again NAME` stands for it: the innermost graph of
+that name around the call, else the last one before it.
 `%split:1` is the second result of a node with several. Spans follow as `@ file:line function`; `#` starts a
 comment.
 """
@@ -21,28 +23,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autoconv.graph.attribute_text import quoted, value_text
-from autoconv.graph.graph import Graph, Node, Span, Value
-from autoconv.graph.text_parser import GraphSyntaxError, from_text
+from autoconv.graph.graph import Graph, Node, Span, Value, is_recursive
+from autoconv.graph.text_parser import GraphSyntaxError, Written, from_text
 
 __all__ = ["GraphSyntaxError", "from_text", "to_text"]
 
 
 def to_text(graph: Graph, spans: bool = False) -> str:
-    """The text of `graph`, regions included, ending in a newline; `spans` adds the lines of the source."""
-    return "\n".join(_graph_lines(graph, spans)) + "\n"
+    """The text of `graph`, regions included, ending in a newline; `spans` adds the lines of the source.
+
+    Raises ValueError for functions of one name that call each other.
+    """
+    return "\n".join(_graph_lines(graph, spans, Written())) + "\n"
 
 
-def _graph_lines(graph: Graph, spans: bool) -> Iterator[str]:
+def _graph_lines(graph: Graph, spans: bool, written: Written) -> Iterator[str]:
+    written.begin(graph)
     parameters = ", ".join(f"{reference(value)}: {value.type}" for value in graph.parameters)
     yield f"graph {quoted(graph.name)}({parameters}) {{"
     for node in graph.nodes:
         yield f"  {_node_text(node, spans)}{' {' if node.regions else ''}"
         for region in node.regions:
-            yield from (f"    {line}" for line in _graph_lines(region, spans))
+            if is_recursive(node) and written.named(region.name) is region:
+                yield f"    again {quoted(region.name)}"
+            elif region in written.around:
+                raise ValueError(f"two graphs around the call %{node.name} are named {region.name!r}")
+            else:
+                yield from (f"    {line}" for line in _graph_lines(region, spans, written))
         if node.regions:
             yield "  }"
     yield f"  return {', '.join(map(reference, graph.outputs))}".rstrip()
     yield "}"
+    written.end()
 
 
 def _node_text(node: Node, spans: bool) -> str:

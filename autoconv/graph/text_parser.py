@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from autoconv.graph.attribute_parser import parse_type, parse_value
-from autoconv.graph.graph import Graph, Span, Value
+from autoconv.graph.graph import Graph, Span, Value, settle_effects
 from autoconv.graph.scanner import GraphSyntaxError, Scanner
 from autoconv.graph.types import Type
 
@@ -31,17 +31,46 @@ def from_text(text: str, ops: Mapping[str, Op]) -> Graph:
     """
     scanner = Scanner(text)
     try:
-        graph = _graph(scanner, ops)
+        graph = _graph(scanner, ops, Written())
     except RecursionError:
         scanner.fail("the text is nested too deeply")
+    settle_effects(graph)
     if not scanner.at("") or scanner.position != len(text):
         scanner.fail(f"expected the end of the text, found {scanner.shown()}")
     return graph
 
 
-def _graph(scanner: Scanner, ops: Mapping[str, Op]) -> Graph:
+class Written:
+    """The graphs of a text as far as it goes: those around this place, and the last one of each name before it."""
+
+    def __init__(self) -> None:
+        self.around: list[Graph] = []
+        self._before: dict[str, Graph] = {}
+
+    def begin(self, graph: Graph) -> None:
+        self.around.append(graph)
+
+    def end(self) -> None:
+        graph = self.around.pop()
+        self._before[graph.name] = graph
+
+    def named(self, name: str) -> Graph | None:
+        """The graph that the name stands for here."""
+        return next((graph for graph in reversed(self.around) if graph.name == name), self._before.get(name))
+
+
+def _graph(scanner: Scanner, ops: Mapping[str, Op], written: Written) -> Graph:
+    if scanner.take("again"):
+        scanner.skip()
+        start = scanner.position
+        name = scanner.name("the name of a graph")
+        known = written.named(name)
+        if known is None:
+            scanner.fail(f"there is no graph {name!r} around or before this", start)
+        return known
     scanner.expect("graph")
     graph = Graph(scanner.name("the name of a graph"))
+    written.begin(graph)
     values: dict[tuple[str, int], Value] = {}
     scanner.expect("(")
     while not scanner.take(")"):
@@ -52,15 +81,22 @@ def _graph(scanner: Scanner, ops: Mapping[str, Op]) -> Graph:
         values[name, 0] = graph.add_parameter(parse_type(scanner), name)
     scanner.expect("{")
     while scanner.at("%"):
-        _node(scanner, graph, values, ops)
+        _node(scanner, graph, values, ops, written)
     scanner.expect("return")
     while scanner.at("%") if not graph.outputs else scanner.take(","):
         graph.outputs.append(_reference(scanner, values))
     scanner.expect("}")
+    written.end()
     return graph
 
 
-def _node(scanner: Scanner, graph: Graph, values: dict[tuple[str, int], Value], ops: Mapping[str, Op]) -> None:
+def _node(
+    scanner: Scanner,
+    graph: Graph,
+    values: dict[tuple[str, int], Value],
+    ops: Mapping[str, Op],
+    written: Written,
+) -> None:
     start = scanner.position
     name = _new_name(scanner, graph)
     scanner.expect("=")
@@ -77,7 +113,7 @@ def _node(scanner: Scanner, graph: Graph, values: dict[tuple[str, int], Value], 
     regions = []
     if scanner.take("{"):
         while not scanner.take("}"):
-            regions.append(_graph(scanner, ops))
+            regions.append(_graph(scanner, ops, written))
     try:
         node = graph.add(op, inputs, attributes, regions=regions, types=types, name=name, span=span)
     except (TypeError, ValueError, LookupError, AttributeError) as error:

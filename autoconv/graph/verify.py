@@ -20,7 +20,7 @@ def verify(graph: Graph) -> None:
     with the ops' rules, regions take and give what their node says, and `effects` is what the op and the
     regions may do.
     """
-    _verify_graph(graph, graph.name, ())
+    _verify_graph(graph, graph.name, set())
 
 
 def agree(first: Type, second: Type) -> bool:
@@ -37,9 +37,10 @@ def agree(first: Type, second: Type) -> bool:
     return True
 
 
-def _verify_graph(graph: Graph, path: str, enclosing: tuple[Graph, ...]) -> None:
-    if graph in enclosing:  # a call of a function within itself
+def _verify_graph(graph: Graph, path: str, seen: set[Graph]) -> None:
+    if graph in seen:  # a function that is called in several places, perhaps within itself
         return
+    seen.add(graph)
     known: set[Value] = set()
     names: set[str] = set()
     for position, parameter in enumerate(graph.parameters):
@@ -58,7 +59,7 @@ def _verify_graph(graph: Graph, path: str, enclosing: tuple[Graph, ...]) -> None
         _check_results(where, node, graph)
         _check_regions(where, node)
         for position, region in enumerate(node.regions):
-            _verify_graph(region, f"{path} / %{node.name}[{position}] {region.name}", (*enclosing, graph))
+            _verify_graph(region, f"{path} / %{node.name}[{position}] {region.name}", seen)
         _check_rule(where, node)
         _check_effects(where, node)
         known.update(node.results)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from autoconv.errors import ItemAssignmentError
 from autoconv.operators import variants as _variants  # gives variants their operators
 from autoconv.operators.calls import call, do_not_convert
+from autoconv.operators.comparisons import eq, ge, gt, in_, is_, is_not, le, lt, ne, not_in
 from autoconv.operators.comprehensions import dict_of, generator, list_of, nested, set_of
 from autoconv.operators.conditionals import (
     and_,
@@ -18,6 +19,8 @@ from autoconv.operators.conditionals import (
     test,
 )
 from autoconv.operators.deferred import raising
+from autoconv.operators.displays import SPREAD, new, new_dict, new_set, spread, unpacked
+from autoconv.operators.groups import left_of_group, split_group
 from autoconv.operators.items import (
     augment_item_of,
     context,
@@ -31,19 +34,13 @@ from autoconv.operators.items import (
     imatmul,
     imod,
     imul,
-    in_,
     ior,
     ipow,
     irshift,
-    is_,
-    is_not,
     isub,
     itruediv,
     ixor,
-    new,
-    new_dict,
-    new_set,
-    not_in,
+    replaced,
     set_attr,
     set_item,
     set_item_in,
@@ -99,22 +96,22 @@ def _set_untraced(now: bool) -> None:
 follow(_set_untraced)
 
 __all__ = [
-    "BREAK", "CONTINUE", "ItemAssignmentError", "NORMAL", "RETURN", "Undefined", "after_loop", "and_",
-    "as_exception", "attempts", "begin", "augment_item_of", "call", "caught", "completed", "context",
-    "del_attr", "del_item", "deleted", "dict_of", "do_not_convert", "end", "entering", "exception", "for_stmt",
-    "get_item", "formatted", "goes_on", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift",
-    "imatmul", "imod", "imul", "in_", "ior", "ipow", "irshift", "is_", "is_not", "isub", "iterate",
-    "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "leaves", "managed", "module", "new", "new_dict",
-    "new_set", "not_", "not_in", "operand", "or_", "percent", "raising", "returned", "set_attr", "set_item",
-    "set_item_in", "set_item_of", "shared", "slice", "switch_stmt", "_variants", "test", "text", "unwound",
-    "generator", "list_of", "nested", "set_of",
-    "is_instance", "is_mapping", "is_sequence", "match_argument", "rest_of", "watch", "watched", "while_stmt",
+    "_variants", "after_loop", "and_", "as_exception", "attempts", "augment_item_of", "begin", "BREAK", "call",
+    "caught", "completed", "context", "CONTINUE", "del_attr", "del_item", "deleted", "dict_of", "do_not_convert",
+    "end", "entering", "eq", "exception", "for_stmt", "formatted", "ge", "generator", "get_item", "goes_on", "gt",
+    "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior",
+    "ipow", "irshift", "is_", "is_instance", "is_mapping", "is_not", "is_sequence", "isub", "ItemAssignmentError",
+    "iterate", "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "le", "leaves", "left_of_group", "list_of", "lt",
+    "managed", "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_", "not_in",
+    "operand", "or_", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr", "set_item",
+    "set_item_in", "set_item_of", "set_of", "shared", "slice", "split_group", "SPREAD", "spread", "switch_stmt",
+    "test", "text", "Undefined", "unpacked", "unwound", "watch", "watched", "while_stmt",
 ]  # fmt: skip
 
 # What plain values may make raise, by how it is called.
 _QUIET = {
     quiet_1: "ld ld_outer ld_inlined not_ raising",
-    quiet_2: "get_item del_item del_attr in_ not_in iadd isub imul iand ior ixor",
+    quiet_2: "eq ne lt le gt ge get_item del_item del_attr in_ not_in iadd isub imul iand ior ixor",
     quiet_3: "if_exp set_item set_item_in set_attr",
     quiet_logic: "and_ or_",
     quiet_branch: "if_stmt switch_stmt",

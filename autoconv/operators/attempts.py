@@ -16,8 +16,8 @@ class Attempt:
         region = current_region()
         assert region is not None
         self.region: Region = region
-        self.length = len(region.graph.nodes)
-        self.outer_journal, region.journal = region.journal, Journal()
+        self.mark = region.graph.mark()
+        self.outer_journal, region.journal = region.journal, Journal(outer=region.journal)
         self.outer_output, region.trace.pending_output = region.trace.pending_output, []
 
     def keep(self) -> None:
@@ -29,7 +29,7 @@ class Attempt:
     def undo(self) -> None:
         journal, _ = self._close()
         journal.roll_back()
-        self.region.graph.truncate(self.length)
+        self.region.graph.truncate(self.region.graph.position(self.mark))
 
     def _close(self) -> tuple[Journal, list[Callable[[], None]]]:
         journal, output = self.region.journal, self.region.trace.pending_output

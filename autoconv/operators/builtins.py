@@ -12,6 +12,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
 from autoconv.operators.attempts import emit_output
+from autoconv.operators.attributes import maybe_missing
 from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, or_, truth, users_method
 from autoconv.operators.iterables import (
     Staged,
@@ -25,10 +26,14 @@ from autoconv.operators.iterables import (
 )
 from autoconv.operators.layout import Variant
 from autoconv.operators.loops import iterate
-from autoconv.operators.variants import payload
+from autoconv.operators.maybe_keys import count
+from autoconv.operators.variants import is_arm, payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_methods import is_scalar
+from autoconv.runtime.containers import items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor, weak_dtype
+from autoconv.runtime.journal import MISSING
+from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -67,6 +72,14 @@ def _tensor(x: Any) -> Any:
     return as_tensor(_value(x))
 
 
+def _gone_over(x: Any) -> Any:
+    """The tensor that something to go over is, None for what is none; raises TypeError for a number."""
+    tensor = _tensor(x)
+    if tensor is not None:
+        refuse_number(tensor, "{!r} object is not iterable")
+    return tensor
+
+
 @_overrides(builtins.range)
 def _range(*bounds: Any) -> Any:
     bounds = tuple(map(_value, bounds))
@@ -82,7 +95,12 @@ def _len(x: Any) -> Any:
         own = users_method(x, "__len__")
         if own is not None:
             return own(x)
+        if items_of(x) is not None:
+            return items_of(x).length()
+        if may_lack_keys(x):
+            return count(x)
         return _not_negative(x.length()) if isinstance(x, Staged) else len(_value(x))
+    refuse_number(tensor, "object of type {!r} has no len()")
     if tensor.type.shape == ():
         raise TypeError("len() of unsized object: the tensor has no dimensions")
     return leading_dimension(tensor)
@@ -182,10 +200,13 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
 
     def extreme(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(_value, args))
+        if kwargs.keys() == {"default"} and len(args) == 1:
+            items = tuple(args[0])
+            return extreme(items) if items else plain(items, **kwargs)
         if kwargs:
             return plain(*args, **kwargs)
         if len(args) == 1:
-            tensor = as_tensor(args[0])
+            tensor = _gone_over(args[0])
             if tensor is not None and current_region() is not None:
                 return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
             args = tuple(args[0])
@@ -214,7 +235,7 @@ OVERRIDES[builtins.min] = _extreme("min", "minimum", "reduce_min")
 
 @_overrides(builtins.sum)
 def _sum(iterable: Any, start: Any = 0) -> Any:
-    tensor = _tensor(iterable)
+    tensor = _gone_over(iterable)
     if tensor is not None:
         total = dispatch.apply("reduce_sum", tensor, axis=(0,), keepdims=False)
         return total if isinstance(start, int) and start == 0 else start + total
@@ -225,7 +246,7 @@ def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Cal
     """any() or all(): goes on until an element is `decisive`, which it evaluates one by one."""
 
     def quantify(iterable: Any) -> Any:
-        tensor = _tensor(iterable)
+        tensor = _gone_over(iterable)
         if tensor is not None:
             flags = tensor if tensor.dtype.is_bool else tensor != 0
             return dispatch.apply(reduce, flags, axis=None, keepdims=False)
@@ -247,7 +268,7 @@ OVERRIDES[builtins.all] = _quantifier(False, and_, "reduce_all")
 
 
 def _symbolic(x: Any) -> bool:
-    return isinstance(x, (SymbolicTensor, Staged, Variant))
+    return isinstance(x, (SymbolicTensor, Staged, Variant)) or items_of(x) is not None
 
 
 @_overrides(builtins.enumerate)
@@ -283,14 +304,41 @@ def called(function: Any) -> Any:
 
 @_overrides(builtins.sorted)
 def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    tensor = _tensor(iterable)
+    tensor = _gone_over(iterable)
     if tensor is not None and key is None:
         return dispatch.apply("sort", tensor, axis=-1, descending=reverse)
-    return builtins.sorted(iterable, key=key, reverse=reverse)
+    items = builtins.list(iterable)
+    keys = items if key is None else builtins.list(builtins.map(called(key), items))
+    if not any(isinstance(k, SymbolicTensor) for k in keys):
+        order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+        return [items[i] for i in order]
+    if len(items) > _MOST_COMPARED:
+        raise StagingError(
+            f"{len(items)} items are sorted by keys that only the running graph knows", current_place(),
+            "one tensor of the items, autoconv.sort(autoconv.stack(items))",
+        )  # fmt: skip
+    return _sorted_by_comparing(items, keys, reverse)
+
+
+# Longer lists of symbolic keys are not sorted pair by pair.
+_MOST_COMPARED = 32
+
+
+def _sorted_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list[Any]:
+    """Neighbours change places where they are in the wrong order, so that equal ones keep theirs."""
+    pairs = [*zip(keys, items, strict=True)]
+    for end in range(len(pairs) - 1, 0, -1):
+        for i in range(end):
+            (a, _), (b, _) = first, second = pairs[i], pairs[i + 1]
+            wrong = a < b if reverse else b < a
+            pairs[i], pairs[i + 1] = if_exp(wrong, lambda: (second, first), lambda: (first, second))  # noqa: B023
+    return [item for _, item in pairs]
 
 
 @_overrides(builtins.list)
 def _list(*iterable: Any) -> Any:
+    if iterable and items_of(iterable[0]) is not None:
+        return iterable[0].copy()
     return builtins.list(*map(iterate, iterable))
 
 
@@ -320,8 +368,18 @@ def _isinstance(x: Any, kinds: Any) -> Any:
     return builtins.isinstance(x, kinds)
 
 
+@_overrides(np.isscalar)
+def _isscalar(x: Any) -> bool:
+    """Answers for a Python number that became state as for the number."""
+    return np.isscalar(x) or (isinstance(x, SymbolicTensor) and x.weak)
+
+
 @_overrides(builtins.hasattr)
-def _hasattr(x: Any, name: str) -> bool:
+def _hasattr(x: Any, name: str) -> Any:
+    held = maybe_missing(x, name)
+    if held is not None:
+        missing = is_arm(held, MISSING)
+        return dispatch.apply("logical_not", missing) if isinstance(missing, Tensor) else not missing
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.hasattr(np.zeros((), x.type.dtype.numpy).item(), name)
     if isinstance(x, SymbolicTensor) and stands_for_array(x):
@@ -333,6 +391,9 @@ def _hasattr(x: Any, name: str) -> bool:
 def _getattr(x: Any, name: str, *default: Any) -> Any:
     """Of a number or array of the graph only what plain Python's has: tensors have names of their own."""
     region = current_region()
+    held = maybe_missing(x, name) if default else None
+    if held is not None:
+        return if_exp(is_arm(held, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
     if isinstance(x, SymbolicTensor) and region is not None and region.contract == COMPILE and not _hasattr(x, name):
         if default:
             return default[0]

@@ -11,18 +11,20 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.config import SETTINGS
-from autoconv.errors import ConversionError
+from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.consumers import extending
+from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import on_objects
+from autoconv.operators.recursion import is_noted, noted
 from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute
 from autoconv.operators.warning import WARN, warn
-from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.containers import PLAIN, items_of
 from autoconv.runtime.recording import COMPILE, current_region
-from autoconv.runtime.spans import is_own_file
+from autoconv.runtime.spans import current_place, is_own_file
 
 # Modules whose functions are called as they are.
 _NOT_ENTERED = frozenset({"autoconv", "numpy", "jax", "torch", "tensorflow", "numba", "pytest", "_pytest"})
@@ -48,7 +50,7 @@ def converted(function: Any, region: Any = None) -> Any:
         return warn
     guard = region.trace.allows_call if region is not None else None
     if isinstance(function, types.FunctionType):
-        return _function(function, guard)
+        return _noted(function, guard, region)
     if isinstance(function, types.MethodType):
         if type(function.__self__) in PLAIN:
             return extending(function) if function.__name__ == "extend" else function
@@ -56,7 +58,7 @@ def converted(function: Any, region: Any = None) -> Any:
             meet_class(region, type(function.__self__))
         inner = function.__func__
         if isinstance(inner, types.FunctionType):
-            return types.MethodType(_function(inner, guard), function.__self__)
+            return types.MethodType(_noted(inner, guard, region), function.__self__)
         return function
     if isinstance(function, functools.partial):
         return functools.partial(converted(function.func, region), *function.args, **function.keywords)
@@ -66,18 +68,54 @@ def converted(function: Any, region: Any = None) -> Any:
         about_to_call(function)
         if guard is not None:
             guard(function)
-        return on_objects(function) if region is not None and region.contract == COMPILE else function
+        if region is None:
+            return function
+        return on_objects(function) if region.contract == COMPILE else _without_lists(function)
     if getattr(function, "__autoconv_function__", False) or hasattr(type(function), "__autoconv_tensor__"):
         return function
     method = getattr(type(function), "__call__", None)  # noqa: B004
     if isinstance(method, types.FunctionType):
-        return types.MethodType(_function(method, guard), function)
+        return types.MethodType(_noted(method, guard, region), function)
     if guard is not None:
         guard(function)
     return function
 
 
+def _without_lists(function: Any) -> Callable[..., Any]:
+    """The builtin function, which is not to look into a list that is empty for Python and in the graph is not."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if function is not id and any(items_of(x) is not None for x in (*args, *kwargs.values())):
+            raise StagingError(
+                f"{function.__name__} is given a list whose length only the running graph knows", current_place(),
+                "the list's own methods, a loop over it, or autoconv.stack(list)",
+            )  # fmt: skip
+        return function(*args, **kwargs)
+
+    return run
+
+
+def _noted(function: types.FunctionType, guard: Any, region: Any) -> Callable[..., Any]:
+    """The converted function; in a trace one that notices when it calls itself."""
+    if is_noted(function):
+        return function
+    target = _function(function, guard)
+    is_converted = target is not function or is_user_code(function)
+    return noted(function, target) if region is not None and is_converted else target
+
+
 def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
+    found = _plain_function(function, guard)
+    return generating(found, _handing) if is_generator_function(found, current_region()) else found
+
+
+def _handing(function: types.FunctionType) -> Any:
+    from autoconv.emit.function import convert_generator, is_converted  # lazily: it brings gast and astunparse
+
+    return convert_generator(function, operators_module()) if is_converted(function) else None
+
+
+def _plain_function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
     from autoconv.emit.function import convert_function, is_converted  # lazily: it brings gast and astunparse
 
     if is_converted(function):
@@ -142,8 +180,8 @@ def _register(made: Any) -> None:
 
 
 def meet_class(region: Any, cls: type) -> None:
-    """Under `compile`, the operators and properties of a class of the user's are converted for as long as it traces."""
-    if region.contract == COMPILE and cls not in region.trace.patched and is_user_code(cls):
+    """The operators and properties of a class of the user's are converted for as long as a trace of it runs."""
+    if region.trace.converts and cls not in region.trace.patched and is_user_code(cls):
         guard = region.trace.allows_call
         convert_special_methods(region.trace, cls, is_user_code, lambda function: _special(function, guard))
 

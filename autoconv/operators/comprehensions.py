@@ -9,7 +9,7 @@ from autoconv.operators.conditionals import test
 from autoconv.operators.items import new
 from autoconv.operators.lazy import Lazy, Source
 from autoconv.operators.loops import for_source, is_symbolic_iterable, iterate
-from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.recording import current_region
 
 Function = Callable[..., Any]
 
@@ -66,7 +66,7 @@ def _filled(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
         add(result, item)
         return ()
 
-    if region is not None and region.contract == COMPILE:
+    if region is not None:
         for_source(source, body)
         return result
     if type(source) is Source:

@@ -12,7 +12,7 @@ from autoconv.operators.deferred import raising
 from autoconv.operators.layout import Static, Variant
 from autoconv.operators.staging import record_body, stage_arms, write_spot
 from autoconv.runtime import dispatch
-from autoconv.runtime.containers import heap_of
+from autoconv.runtime.containers import PLAIN, heap_of, items_of
 from autoconv.runtime.journal import cells_spots
 from autoconv.runtime.objects import SymbolicObject, box, truth_of
 from autoconv.runtime.recording import COMPILE, current_region
@@ -91,7 +91,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     assert region is not None
     trial = Attempt()
     try:
-        probe = record_body(region, "probe", lambda _: [test()], 1)
+        probe = record_body(region, "cond_test", lambda _: [test()], 1)
     except BaseException:
         trial.keep()
         raise
@@ -99,7 +99,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     value = probe.results[0]
     if not is_staged(value) and not probe.diverges and not probe.region.graph.nodes:
         return bool(value)
-    if not probe.region.graph.effects and not probe.spots:
+    if not probe.region.graph.effects and not probe.spots and not probe.diverges:
         return dispatch.apply("select", (index < 0) & truth(test()), position, index)
     decided = lambda: (dispatch.apply("select", truth(test()), position, -1),)
     (found,) = stage_arms(index < 0, [decided, lambda: (index,)], [], ("elif",))
@@ -219,7 +219,9 @@ def users_method(value: Any, name: str) -> Any:
 def is_staged(value: Any) -> bool:
     """Whether a condition has a value only when the graph runs."""
     kind = type(value)
-    return kind is SymbolicTensor or kind is Variant or kind is SymbolicObject or heap_of(value) is not None
+    if kind is SymbolicTensor or kind is Variant or kind is SymbolicObject:
+        return True
+    return kind in PLAIN and (heap_of(value) is not None or items_of(value) is not None)
 
 
 def truth(value: Any, of: str = "if statement") -> Any:
@@ -228,6 +230,8 @@ def truth(value: Any, of: str = "if statement") -> Any:
         return bool(value)
     if isinstance(value, Variant):
         return _truth_of_variant(value)
+    if items_of(value) is not None:
+        return truth(items_of(value).length() > 0, of)
     if not isinstance(value, SymbolicTensor):
         return truth_of(box(value))
     type_ = value.type

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
+from autoconv.operators.attempts import Attempt
 from autoconv.operators.builtins import OVERRIDES, called
 from autoconv.operators.comprehensions import collected, collected_set, generator
 from autoconv.operators.conditionals import if_stmt
@@ -20,7 +21,7 @@ from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source, is_symbolic_iterable
 from autoconv.operators.names import BREAK, NORMAL, Undefined, ld
 from autoconv.operators.streams import BY_CLASS, by_class, is_stream
-from autoconv.runtime.containers import PLAIN, heap_of, traced
+from autoconv.runtime.containers import PLAIN, heap_of, items_of, traced
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
@@ -33,11 +34,9 @@ def is_deferred(iterable: Any) -> bool:
     """Whether something is to be gone over by a loop of ours: Python cannot, or not as well."""
     if current_region() is None:
         return False
-    return (
-        type(iterable) is Lazy
-        or is_stream(iterable)
-        or (isinstance(iterable, Staged) and is_symbolic_iterable(iterable))
-    )
+    if type(iterable) is Lazy or is_stream(iterable) or items_of(iterable) is not None:
+        return True
+    return isinstance(iterable, Staged) and is_symbolic_iterable(iterable)
 
 
 def _is_compiled() -> bool:
@@ -68,8 +67,6 @@ _OF_RANGES = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
 
 
 def _of_range(function: Any, numbers: StagedRange, kwargs: dict[str, Any]) -> Any:
-    if any(map(callable, kwargs.values())):
-        return _whole(function, collected(numbers), kwargs)
     found = apply_object(function.__name__, numbers, *kwargs.values(), keywords=tuple(kwargs))
     return unboxed(found, _INTEGER) if function in (sum, min, max) and not kwargs else found
 
@@ -117,14 +114,26 @@ _consumer(builtins.all)(_quantifier(False))
 def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> Any:
     """The builtin on the list of all items."""
     from_python = _BEFORE[function]
+    if items_of(items) is not None:
+        return _whole_list(function, items, kwargs or {})
     in_graph = heap_of(items) is not None or (function not in _TYPED and holds_symbols(items))
     if in_graph and _is_compiled():
-        if any(map(callable, (kwargs or {}).values())):
-            raise StagingError(
-                f"'{function.__name__}' is given a value that only the running graph knows", current_place()
-            )
         return apply_object(function.__name__, items, *(kwargs or {}).values(), keywords=tuple(kwargs or {}))
     return traced(from_python(list.__iter__(items), **(kwargs or {})))
+
+
+def _whole_list(function: Any, items: Any, kwargs: dict[str, Any]) -> Any:
+    """As `_whole`, for a list that is tensor lists of the graph."""
+    if function is builtins.sorted:
+        items = items.copy()
+        items.sort(**kwargs)
+        return items
+    if function in (builtins.min, builtins.max) and not kwargs:
+        return items_of(items).reduced(f"reduce_{function.__name__}")
+    raise StagingError(
+        f"{function.__name__}() takes a list whose length only the running graph knows", current_place(),
+        "a loop over the list, or autoconv.stack(list)",
+    )  # fmt: skip
 
 
 # What the builtins did without us, and those that keep the kinds of numbers where their count is known.
@@ -141,12 +150,39 @@ def _next(iterator: Any, *default: Any) -> Any:
     """next(): the first value of a loop that ends there."""
     if type(iterator) is not Lazy:
         return AS_STATEMENTS[builtins.next](iterator, *default)
+    if iterator.is_generated:
+        found = _next_in_python(iterator, default)
+        if found is not _TENSOR_DECIDES:
+            return found
     nothing = default[0] if default else Undefined("next")
     names = ("next", "its end")
     found, code = for_source(iterator, lambda item, *_: (item, BREAK), (nothing, NORMAL), names, exit="its end")
     if not default:
         if_stmt(code == NORMAL, _stop)
     return ld(found)
+
+
+_TENSOR_DECIDES = object()
+
+
+def _next_in_python(iterator: Lazy, default: tuple[Any, ...]) -> Any:
+    """The next value of a generator function that no tensor decides in before it."""
+    begins = iterator.begins
+    trial = Attempt()
+    try:
+        found = builtins.next(iterator, *default)
+    except StagingError:
+        if not begins:
+            trial.keep()
+            raise
+        trial.undo()
+        iterator.begin_again()
+        return _TENSOR_DECIDES
+    except BaseException:
+        trial.keep()
+        raise
+    trial.keep()
+    return found
 
 
 def _stop() -> NoReturn:

@@ -13,32 +13,26 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
-from autoconv.operators.conditionals import if_exp, not_, note_cells, or_
+from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.layout import Variant
-from autoconv.operators.variants import distribute, is_absent, is_arm, payload, raise_if
+from autoconv.operators.variants import distribute, is_absent, payload, raise_if
 from autoconv.runtime import dispatch
-from autoconv.runtime.containers import PLAIN, container_spot, heap_of, note_container, traced
-from autoconv.runtime.convert import as_tensor, weak_dtype
+from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
+from autoconv.runtime.convert import weak_dtype
 from autoconv.runtime.journal import attribute_spot, cells_spots
 from autoconv.runtime.objects import (
     SymbolicObject,
     apply_object,
-    build_object,
     constant_object,
     holds_symbols,
     record_object,
-    truth_of,
     unboxed,
 )
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
 
 slice = builtins.slice  # `ag__.slice(a, b, c)` in emitted code
-imatmul, itruediv, ifloordiv, imod, ipow = (
-    operator.imatmul, operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow,
-)  # fmt: skip
-ilshift, irshift = operator.ilshift, operator.irshift
 
 
 def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -47,13 +41,27 @@ def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def augment(x: Any, value: Any) -> Any:
         if isinstance(x, (list, dict, set)):
             _about_to_write(x)
-        return change(x, value)
+        try:
+            return change(x, value)
+        except TypeError as error:
+            operands = getattr(error, "_autoconv_operands", None)
+            if operands is not None:  # what Python says of the operator, it says otherwise of `+=`
+                try:
+                    change(*operands)
+                except TypeError as told:
+                    error.args = told.args
+            raise
 
     return augment
 
 
-iadd, isub, imul = map(_augmenting, (operator.iadd, operator.isub, operator.imul))
-iand, ior, ixor = map(_augmenting, (operator.iand, operator.ior, operator.ixor))
+iadd, isub, imul, iand, ior, ixor, imatmul, itruediv, ifloordiv, imod, ipow, ilshift, irshift = map(
+    _augmenting,
+    (
+        operator.iadd, operator.isub, operator.imul, operator.iand, operator.ior, operator.ixor, operator.imatmul,
+        operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow, operator.ilshift, operator.irshift,
+    ),
+)  # fmt: skip
 
 
 def get_item(x: Any, index: Any) -> Any:
@@ -91,6 +99,8 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         return dispatch.get_item(x, index)
     if heap_of(x) is not None or type(x) is SymbolicObject:
         return apply_object("getitem", x, index)
+    if items_of(x) is not None:
+        return x[index]
     if isinstance(x, (list, tuple, range)):
         items = list(x)
         if index.weak and index.type.dtype.is_bool:
@@ -99,8 +109,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
             held = constant_object(x if isinstance(x, (tuple, range)) else items)
             return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
         if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
-            table = EagerTensor(np.array(items))
-            found = dispatch.get_item(table, index)
+            found = dispatch.get_item(np.array(items), index)
             return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
         region = current_region()
         mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1
@@ -127,6 +136,8 @@ def _kind(item: Any) -> Any:
 
 def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     """`x[i][j] = value` for the path (i, j): what `x` is then. Tensors are replaced, the rest is changed in place."""
+    if value is _UNCHANGED:
+        return x
     index, *rest = path
     if rest:
         inner = get_item(x, index)
@@ -141,11 +152,20 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         _in_place(x, "an item of an array or tensor is assigned")
         return dispatch.set_item(x, index, value)
     _about_to_write(x)
-    if type(index) is SymbolicTensor and isinstance(x, list) and heap_of(x) is None and not _is_compiled():
+    known = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
+    if type(index) is SymbolicTensor and known and not _is_compiled():
         _write_at_tensor(x, index, value)
         return x
     x[index] = value
     return x
+
+
+_UNCHANGED = object()
+
+
+def replaced(held: Any, changed: Any) -> Any:
+    """What `x[i]` is to be once an item in it was written: unless that was a tensor, it is there already."""
+    return _UNCHANGED if held is changed else changed
 
 
 def _is_compiled() -> bool:
@@ -175,6 +195,8 @@ def _in_place(x: Any, what: str) -> None:
 
 def set_item_of(owner: Any, attribute: str, path: tuple[Any, ...], value: Any) -> None:
     """`owner.attribute[i] = value`."""
+    if value is _UNCHANGED:
+        return
     x = getattr(owner, attribute)
     new = set_item(x, path, value)
     if new is not x:
@@ -227,6 +249,9 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
     if type(owner) is SymbolicObject:
         record_object("object_set_attribute", [owner, value], name=attribute)
         return
+    if isinstance(getattr(type(owner), attribute, None), property):
+        setattr(owner, attribute, value)  # whose setter notes what it writes
+        return
     note_attribute(owner, attribute)
     setattr(owner, attribute, value)
     if _is_outside(region, owner):
@@ -235,7 +260,8 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
 
 def _is_outside(region: Any, owner: Any) -> bool:
     """Whether a write has to happen when the graph runs: to what was there before the trace."""
-    return region.trace.owned is not None and id(owner) not in region.trace.owned
+    trace = region.trace
+    return trace.outside_effect is not None and trace.owned is not None and id(owner) not in trace.owned
 
 
 def del_attr(owner: Any, attribute: str) -> None:
@@ -321,86 +347,6 @@ def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
         check(getter, f"the outer name {names[0]!r} is written", cells_spots(getter, setter, names))
 
 
-def in_(item: Any, container: Any) -> Any:
-    """`item in container`; a tensor among the two makes it a tensor."""
-    if current_region() is not None and _is_compiled():
-        if type(item) is Variant or type(container) is Variant:
-            return distribute(lambda i, c: in_(i, c), item, container)
-        if type(item) is SymbolicObject or type(container) is SymbolicObject or heap_of(container) is not None:
-            return truth_of(apply_object("contains", container, item))
-        mapped = isinstance(container, (dict, set, frozenset, str, bytes))
-        if (mapped and holds_symbols((item, container))) or holds_objects(container):
-            return truth_of(apply_object("contains", container, item))
-    if current_region() is None or not (isinstance(item, (SymbolicTensor, Variant)) or _symbolic_inside(container)):
-        if as_tensor(container) is not None:
-            return bool(
-                dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False)
-            )
-        return item in container
-    if as_tensor(container) is not None:
-        return dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False)
-    if isinstance(container, (list, tuple, set, frozenset, range, dict)):
-        result: Any = False
-        for other in container:
-            found = other == item
-            result = or_(result, functools.partial(_kept, found))
-        return result
-    return item in container
-
-
-def not_in(item: Any, container: Any) -> Any:
-    found = in_(item, container)
-    return not_(found)
-
-
-def _symbolic_inside(container: Any) -> bool:
-    if isinstance(container, (list, tuple)):
-        return any(isinstance(item, (SymbolicTensor, Variant)) for item in container)
-    return isinstance(container, SymbolicTensor)
-
-
-def is_(a: Any, b: Any) -> Any:
-    if a is b and not isinstance(a, (bool, int, float)):
-        return True
-    if current_region() is not None and (_is_graph_object(a) or _is_graph_object(b)):
-        return truth_of(apply_object("is", a, b))
-    if type(a) is Variant or type(b) is Variant:
-        return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
-    if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
-        region = current_region()
-        if region is not None and a is not b and a is not None and b is not None:
-            _outside_effect(region, a, "a number is compared by identity")
-    return a is b
-
-
-def _is_graph_object(x: Any) -> bool:
-    return type(x) is SymbolicObject or heap_of(x) is not None
-
-
-def holds_objects(container: Any) -> bool:
-    return isinstance(container, (list, tuple)) and any(type(item) is SymbolicObject for item in container)
-
-
 def new(container: Any) -> Any:
     """A list, dict or set that was just made: under trace one that may depend on what the graph computes."""
     return container if current_region() is None else traced(container)
-
-
-def new_dict(*parts: Any) -> Any:
-    """A dict of key, value, key, value …, evaluated in that order."""
-    keys = parts[::2]
-    if current_region() is not None and holds_symbols(keys):
-        return build_object("dict", zip(keys, parts[1::2], strict=True))
-    return new(dict(zip(keys, parts[1::2], strict=True)))
-
-
-def new_set(*items: Any) -> Any:
-    """A set of these items."""
-    if current_region() is not None and holds_symbols(items):
-        return build_object("set", items)
-    return new(set(items))
-
-
-def is_not(a: Any, b: Any) -> Any:
-    same = is_(a, b)
-    return dispatch.apply("logical_not", same) if isinstance(same, Tensor) else not same

@@ -12,14 +12,18 @@ from autoconv.graph.dtypes import int64
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
+from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 
 class Staged:
-    """`length()` items, `item(i)` the i-th; both may be symbolic."""
+    """`length()` items, `item(i)` the i-th; both may be symbolic. `is_live` says that a loop's body may change them."""
+
+    is_live = False
 
     def length(self) -> Any:
         raise NotImplementedError
@@ -72,6 +76,7 @@ class StagedTensor(Staged):
     """The rows of a tensor."""
 
     def __init__(self, tensor: Any) -> None:
+        refuse_number(tensor, "{!r} object is not iterable")
         if tensor.type.shape == ():
             raise TypeError("Cannot iterate over a scalar tensor. To count up to it, loop over autoconv.range(x).")
         self.tensor = tensor
@@ -102,9 +107,26 @@ class StagedNumbers(Staged):
         return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
 
 
+class StagedList(Staged):
+    """A list whose length only the graph knows, from the item at `start` on, as it is when it is asked."""
+
+    is_live = True
+
+    def __init__(self, items: Any, start: int = 0) -> None:
+        self.list = items
+        self.start = start
+
+    def length(self) -> Any:
+        return items_of(self.list).length() - self.start
+
+    def item(self, position: Any) -> Any:
+        return items_of(self.list).item(position + self.start)
+
+
 class StagedZip(Staged):
     def __init__(self, *parts: Any) -> None:
         self.parts = [required(part) for part in parts]
+        self.is_live = any(part.is_live for part in self.parts)
 
     def length(self) -> Any:
         lengths = [part.length() for part in self.parts]
@@ -122,6 +144,7 @@ class StagedZip(Staged):
 class StagedEnumerate(Staged):
     def __init__(self, iterable: Any, start: Any = 0) -> None:
         self.inner = required(iterable)
+        self.is_live = self.inner.is_live
         self.start = start
 
     def length(self) -> Any:
@@ -134,18 +157,20 @@ class StagedEnumerate(Staged):
 class StagedReversed(Staged):
     def __init__(self, iterable: Any) -> None:
         self.inner = required(iterable)
+        self.count = self.inner.length()  # Python, too, starts from where the end is now
 
     def length(self) -> Any:
-        return self.inner.length()
+        return self.count
 
     def item(self, position: Any) -> Any:
-        return self.inner.item(self.inner.length() - 1 - position)
+        return self.inner.item(self.count - 1 - position)
 
 
 class StagedMap(Staged):
     def __init__(self, function: Any, *iterables: Any) -> None:
         self.function = function
         self.inner = StagedZip(*iterables)
+        self.is_live = self.inner.is_live
 
     def length(self) -> Any:
         return self.inner.length()
@@ -176,6 +201,8 @@ def as_staged(iterable: Any) -> Staged | None:
     """What can be gone over by position, None for what Python has to iterate over itself."""
     if isinstance(iterable, Staged):
         return iterable
+    if items_of(iterable) is not None:
+        return StagedList(iterable)
     if isinstance(iterable, Variant):
         return as_staged(payload(iterable, "iteration"))
     tensor = as_tensor(iterable)

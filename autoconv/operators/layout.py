@@ -17,8 +17,9 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ListType, NoCommonType, ObjectType, TensorType, Type, join
 from autoconv.operators.names import Undefined
 from autoconv.runtime import dispatch
-from autoconv.runtime.containers import PLAIN, heap_of, traced, untraced_copy
+from autoconv.runtime.containers import PLAIN, GraphItems, TracedList, heap_of, items_of, traced, untraced_copy
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
+from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, as_object, box, unboxed
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
@@ -71,6 +72,14 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
+class Grown:
+    """A list whose length only the graph knows: a tensor list for each graph value of an element, or the length alone
+    where an element has none."""
+
+    element: Layout
+
+
+@dataclass(frozen=True, slots=True)
 class Arms:
     """A variant: a tag, and the payloads of all arms."""
 
@@ -82,8 +91,22 @@ class Never:
     """What an arm that always raises gives: anything."""
 
 
-Layout = Static | Leaf | Parts | Instance | Arms | Never
+Layout = Static | Leaf | Parts | Instance | Grown | Arms | Never
 NEVER = Never()
+
+
+class Items(GraphItems):
+    """The items of such a list (see `autoconv.operators.tensor_lists`); `values` are those of its layout."""
+
+    __slots__ = ("element", "values")
+
+    def __init__(self, element: Layout, values: Sequence[Value]) -> None:
+        self.element = element
+        self.values = tuple(values)
+
+    def widened(self, element: Layout) -> Items:
+        """The same items in a layout that holds more."""
+        raise NotImplementedError
 
 
 class Variant:
@@ -118,10 +141,20 @@ def layout_of(value: Any, region: Region) -> Layout:
     heap = heap_of(value)
     if heap is not None:
         value = heap
+    if type(value) is Items:
+        return Grown(value.element)
+    if type(value) in PLAIN and value._home is not region and region.is_inside(value._home):
+        return Static(value)  # it stays the object that it is, and what it holds is state of its own
+    if items_of(value) is not None:
+        return Grown(value._items.element)
     if isinstance(value, SymbolicTensor):
         return Leaf(region.lift(value.value_in_graph).type)
     if isinstance(value, Variant):
-        return Arms(tuple(layout_of(v, region) for v in value.values))
+        known_arms = zip(value.layouts, value.values, strict=True)
+        arms = tuple(known if is_container(known) else layout_of(v, region) for known, v in known_arms)
+        if sum(map(is_object_layout, arms)) > 1:  # lists that moved into the graph since
+            return Leaf(ObjectType(), as_object)
+        return Arms(arms)
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) not in PLAIN:
         # What has to be recorded first says of what type it will be.
@@ -150,7 +183,7 @@ def _instance(value: Any, region: Region, shared: bool) -> Instance:
 
 def state_layout(value: Any, region: Region) -> Layout:
     """The layout of a loop variable: numbers and arrays in it are expected to change."""
-    if home_of(value, region) is not None:
+    if home_of(value, region) is not None or (type(value) in PLAIN and heap_of(value) is None):
         return Static(value)
     if isinstance(value, (bool, int, float, complex)):
         return Leaf(_weak_type(value))
@@ -174,6 +207,8 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
         return _join_arms(first, second, name, contract)
     if contract == COMPILE and _number_kind(first) != _number_kind(second):
         return _join_arms(first, second, name, contract)
+    if is_number_layout(first) and is_number_layout(second) and _is_bool_or_number(first, second):
+        return _join_arms(first, second, name, contract)
     if is_number_layout(first) and is_number_layout(second):
         a, b = _leaf(first), _leaf(second)
         try:
@@ -185,6 +220,8 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
                 current_place(),
                 "values of one type on both paths: autoconv.cast(value, dtype) for numbers",
             ) from None
+    if (_is_grown(first) or _is_grown(second)) and _is_list(first) and _is_list(second):
+        return joined_lists([first, second], name, contract)
     wrap = _joined_wrap(first, second)
     if wrap is not None:
         assert isinstance(first, Leaf) and isinstance(second, Leaf)
@@ -196,6 +233,7 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
                 current_place(),
                 "values of one type on both paths",
             ) from None
+    whole = first, second
     first, second = _opened(first), _opened(second)
     first, second = _opened_instance(first, second), _opened_instance(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
@@ -208,7 +246,53 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
     if isinstance(first, Parts) and isinstance(second, Parts) and _same_kind(first, second):
         joined = tuple(join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
         return Parts(first.kind, first.keys, joined)
+    first, second = (w if is_container(w) else opened for w, opened in zip(whole, (first, second), strict=True))
     return _join_arms(first, second, name, contract)
+
+
+def is_container(layout: Layout) -> bool:
+    """Whether this is a list, dict or set that the traced code made, as itself."""
+    return isinstance(layout, Static) and type(layout.value) in PLAIN
+
+
+def joined_lists(lists: Sequence[Layout], name: str, contract: str) -> Layout:
+    """The layout of a list that holds any number of the elements of these."""
+    element: Layout = NEVER
+    for layout in lists:
+        for part in _elements(layout):
+            element = join_layouts(element, part, f"an item of {name}", contract)
+    return Grown(element)
+
+
+def settled_lists(layout: Layout, name: str, contract: str) -> Layout:
+    """The layout of a loop variable, in which lists of several lengths are a list of any."""
+    if not isinstance(layout, Arms):
+        return layout
+    lists = [arm for arm in layout.arms if _is_list(arm)]
+    if len(lists) < 2:
+        return layout
+    others = [arm for arm in layout.arms if not _is_list(arm)]
+    return Arms((joined_lists(lists, name, contract), *others)) if others else joined_lists(lists, name, contract)
+
+
+def _is_grown(layout: Layout) -> bool:
+    return isinstance(layout, Grown) or (isinstance(layout, Static) and items_of(layout.value) is not None)
+
+
+def _is_list(layout: Layout) -> bool:
+    if isinstance(layout, Static):
+        return plain_kind(layout.value) is list and heap_of(layout.value) is None
+    return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind is list)
+
+
+def _elements(layout: Layout) -> Sequence[Layout]:
+    if isinstance(layout, Grown):
+        return (layout.element,)
+    if isinstance(layout, Parts):
+        return layout.parts
+    assert isinstance(layout, Static)
+    held = items_of(layout.value)
+    return [Static(part) for part in layout.value] if held is None else (held.element,)
 
 
 def _opened_instance(layout: Layout, other: Layout) -> Layout:
@@ -247,6 +331,15 @@ def _number_kind(layout: Layout) -> Any:
     return type_.dtype, type_.weak
 
 
+def _is_bool_or_number(first: Layout, second: Layout) -> bool:
+    """Whether one is a bool tensor and the other a number of Python's: `x > 0 and 3` gives either."""
+    for a, b in ((_leaf(first).type, _leaf(second).type), (_leaf(second).type, _leaf(first).type)):
+        assert isinstance(a, TensorType) and isinstance(b, TensorType)
+        if a.dtype.is_bool and not a.weak and b.weak and not b.dtype.is_bool:
+            return True
+    return False
+
+
 # With more arms than these, what a name holds becomes an object of the graph.
 _MOST_ARMS = 6
 
@@ -268,9 +361,13 @@ def _join_arms(first: Layout, second: Layout, name: str, contract: str) -> Layou
 def _same_arm(a: Layout, b: Layout) -> bool:
     """Whether two layouts are one arm of a variant rather than two."""
     if is_number_layout(a) and is_number_layout(b):
-        return True
+        return not _is_bool_or_number(a, b)
     if a == b:
         return True
+    if is_container(a) or is_container(b):
+        return False
+    if _is_grown(a) or _is_grown(b):
+        return _is_list(a) and _is_list(b)
     a, b = _opened(a), _opened(b)
     if isinstance(a, Leaf) and isinstance(b, Leaf):
         return a.wrap == b.wrap or _joined_wrap(a, b) is not None
@@ -287,6 +384,8 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
         return []
     if isinstance(layout, Leaf):
         return [_emit_leaf(value, layout, region)]
+    if isinstance(layout, Grown):
+        return _emit_list(value, layout, region)
     if isinstance(layout, Parts):
         _, parts = _take_apart(value)
         return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
@@ -294,6 +393,40 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
         held = vars(value)
         return [v for key, part in zip(layout.keys, layout.parts, strict=True) for v in emit(held[key], part, region)]
     return _emit_arms(value, layout, region)
+
+
+def _emit_list(value: Any, layout: Grown, region: Region) -> list[Value]:
+    items = value if type(value) is Items else items_of(value)
+    if items is not None:
+        return [region.lift(v) for v in items.widened(layout.element).values]
+    lists = empty_lists(layout, region)
+    for item in value:
+        lists = with_item(lists, item, layout, region)
+    return lists
+
+
+def empty_lists(layout: Grown, region: Region) -> list[Value]:
+    """The graph values of a list without items."""
+    made = []
+    for type_ in leaf_types(layout.element):
+        if not isinstance(type_, TensorType):
+            raise StagingError(
+                "a list inside of a list has a length that only the running graph knows", current_place(),
+                "one list, or an autoconv.TensorArray",
+            )  # fmt: skip
+        made.append(dispatch.apply("list_empty", dtype=type_.dtype, shape=type_.shape, weak=type_.weak))
+    return made or [weak_constant(region, 0).value_in_graph]
+
+
+def with_item(lists: Sequence[Any], item: Any, layout: Grown, region: Region) -> list[Value]:
+    """The graph values of a list with one more item at its end."""
+    values = emit(item, layout.element, region)
+    if not values:
+        return [(SymbolicTensor(lists[0]) + 1).value_in_graph]
+    return [
+        region.record("list_push", [region.lift(list_), value], {}).results[0]
+        for list_, value in zip(lists, values, strict=True)
+    ]
 
 
 def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
@@ -321,13 +454,17 @@ def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
 
 def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
     if isinstance(value, Variant):
-        positions = [_arm_index(layout, known) for known in value.layouts]
+        held = layout_of(value, region)
+        assert isinstance(held, Arms)
+        positions = [_arm_index(layout, known) for known in held.arms]
         tag = value.tag
         if positions != list(range(len(positions))):
-            table = EagerTensor(np.array(positions, np.int64))
+            table = np.array(positions, np.int64)
             tag = dispatch.apply(
                 "python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=_weak_type(0).dtype, weak=True
             )
+        if len(set(positions)) != len(positions):
+            raise StagingError("a value is of several kinds that are one kind on another path", current_place())
         values = dict(zip(positions, value.values, strict=True))
         tag_value = region.lift(tag.value_in_graph)
     else:
@@ -344,6 +481,8 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
 
 
 def _arm_index(layout: Arms, wanted: Layout) -> int:
+    if wanted in layout.arms:
+        return layout.arms.index(wanted)
     kind = _number_kind(wanted)
     for index, arm in enumerate(layout.arms):
         if kind is not None and _number_kind(arm) == kind:
@@ -351,7 +490,17 @@ def _arm_index(layout: Arms, wanted: Layout) -> int:
     for index, arm in enumerate(layout.arms):
         if _same_arm(arm, wanted):
             return index
-    raise AssertionError(f"{wanted} is not an arm of {layout}")
+    raise AssertionError(f"{_kinds(wanted)} is not an arm of {_kinds(layout)}")
+
+
+def _kinds(layout: Layout) -> str:
+    """A layout without the values in it, which a trace would take for being asked."""
+    if isinstance(layout, Static):
+        return f"the {type(layout.value).__name__}"
+    if isinstance(layout, Leaf):
+        return str(layout.type)
+    inner = layout.arms if isinstance(layout, Arms) else getattr(layout, "parts", ())
+    return f"{type(layout).__name__}({', '.join(map(_kinds, inner))})"
 
 
 def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
@@ -372,10 +521,14 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         return SymbolicTensor(value) if isinstance(value, Value) else value
     if isinstance(layout, Parts):
         parts = [rebuild(part, values) for part in layout.parts]
+        if layout.kind is dict and current_region() is None and layout.keys is not None:
+            return {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
         made: Any = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
         return made if current_region() is None else traced(made)
     if isinstance(layout, Instance):
         return _rebuilt_instance(layout, [rebuild(part, values) for part in layout.parts])
+    if isinstance(layout, Grown):
+        return _rebuilt_list(layout, [next(values) for _ in leaf_types(layout)])
     tag = next(values)
     found = [rebuild(arm, values) for arm in layout.arms]
     if isinstance(tag, Value):
@@ -394,6 +547,17 @@ def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
     return made
 
 
+def _rebuilt_list(layout: Grown, values: list[Any]) -> Any:
+    if current_region() is not None:
+        made = TracedList()
+        made._items = Items(layout.element, values)
+        return made
+    types = list(leaf_types(layout.element))
+    count = values[0].length if types else int(values[0])
+    rows = [[EagerTensor(list_.get(i)) for list_ in values] for i in range(count)] if types else [[]] * count
+    return [rebuild(layout.element, iter(row)) for row in rows]
+
+
 def leaf_types(layout: Layout) -> Iterator[Type]:
     """The types of the graph values of a layout, in order."""
     if isinstance(layout, Leaf):
@@ -401,6 +565,9 @@ def leaf_types(layout: Layout) -> Iterator[Type]:
     elif isinstance(layout, (Parts, Instance)):
         for part in layout.parts:
             yield from leaf_types(part)
+    elif isinstance(layout, Grown):
+        inner = list(leaf_types(layout.element))
+        yield from map(ListType, inner) if inner else [_weak_type(0)]
     elif isinstance(layout, Arms):
         yield _weak_type(0)
         for arm in layout.arms:
@@ -437,6 +604,10 @@ def _leaf(layout: Layout) -> Leaf:
 
 def _opened(layout: Layout) -> Layout:
     """A static structure, taken apart."""
+    region = current_region()
+    if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
+        keys, parts = _take_apart(layout.value)
+        return Parts(plain_kind(layout.value), keys, tuple(layout_of(part, region) for part in parts))
     if isinstance(layout, Static) and is_structure(layout.value):
         keys, parts = _take_apart(layout.value)
         return Parts(plain_kind(layout.value), keys, tuple(Static(part) for part in parts))
@@ -459,7 +630,7 @@ def _same_kind(a: Parts, b: Parts) -> bool:
 
 def _take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
     if isinstance(value, dict):
-        return tuple(value), list(value.values())
+        return tuple(dict.keys(value)), list(dict.values(value))
     if isinstance(value, (list, tuple)):
         return None, list(value)
     leaves, template = flatten(value)

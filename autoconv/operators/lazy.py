@@ -33,6 +33,24 @@ class Source:
         self.unpack = _unpacking(into) if into else _alone
 
 
+class Generated:
+    """What a generator function gives: `function(*args, **kwargs)` in Python; `handing(take, *args, **kwargs)`, where
+    there is such a function, hands the values to `take` until that answers that it is enough."""
+
+    __slots__ = ("args", "function", "handing", "is_nested", "kwargs")
+
+    def __init__(self, function: Any, handing: Any, args: Any, kwargs: Any) -> None:
+        self.function = function
+        self.handing = handing
+        self.args = args
+        self.kwargs = kwargs
+        self.is_nested = True  # once a loop over it was left, it cannot be gone on with
+
+    def values(self) -> Iterator[Any]:
+        found: Iterator[Any] = self.function(*self.args, **self.kwargs)
+        return found
+
+
 def _alone(item: Any) -> tuple[Any]:
     return (item,)
 
@@ -74,8 +92,23 @@ class Lazy:
         self._check_region()
         if self._iterator is not None:
             return self._iterator
+        if type(self._source) is Generated and self._source.handing is None:
+            return self._native()
         self._iterator = _used()
         return self._source
+
+    @property
+    def is_generated(self) -> bool:
+        return type(self._source) is Generated
+
+    @property
+    def begins(self) -> bool:
+        """Whether nobody asked for a value yet."""
+        return self._iterator is None
+
+    def begin_again(self) -> None:
+        """Forgets what was asked for: it is being taken back."""
+        self._iterator = None
 
     def leave(self, everything: bool) -> None:
         """After a loop that took everything, or is known to have ended early: then the rest is still to come."""

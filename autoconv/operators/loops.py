@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -11,14 +12,15 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.operators.attempts import attempt
 from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells, with_cells
-from autoconv.operators.iterables import Staged, as_staged, is_staged_iterable
+from autoconv.operators.generators import for_generated
+from autoconv.operators.iterables import Staged, StagedList, as_staged, is_staged_iterable
 from autoconv.operators.layout import Variant
-from autoconv.operators.lazy import Lazy, Source
+from autoconv.operators.lazy import Generated, Lazy, Source
 from autoconv.operators.names import BREAK, NORMAL, goes_on
 from autoconv.operators.staging import stage_arms, stage_loop
 from autoconv.operators.streams import is_stream, stream_of
 from autoconv.operators.variants import defined
-from autoconv.runtime.containers import TracedList, heap_of
+from autoconv.runtime.containers import TracedList, contents, heap_of, items_of
 from autoconv.runtime.objects import SymbolicObject, record_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
@@ -136,6 +138,8 @@ def _unrolled(
         done += 1
         if heap_of(iterable) is not None and type(iterable) is TracedList and not _has_left(state, code):
             return _stage_for_object(iterable, body, state, names, code, cells, done)
+        if items_of(iterable) is not None and not _has_left(state, code):
+            return _stage_for(StagedList(iterable, done), body, state, names, code, cells)
         if code < 0:
             continue
         if is_staged(state[code]):
@@ -167,24 +171,40 @@ def _rest(
             "a while loop, or `for i in autoconv.range(limit)`",
         )
     staged = as_staged(items) if len(items) > _UNROLL else None
+    before = contents(iterable) if type(iterable) is TracedList else None
     if staged is not None:
-        return _stage_for(staged, body, state, names, code, cells)
+        state = _stage_for(staged, body, state, names, code, cells)
+        _refuse_changes(iterable, before)
+        return state
     for item in items:
         state = if_stmt(
             state[code] < BREAK, lambda *values, item=item: body(item, *values), None, state, names, cells=cells
         )
+        _refuse_changes(iterable, before)
         if not is_staged(state[code]) and state[code] >= BREAK:
             break
     return state
 
 
+def _refuse_changes(iterable: Any, before: Any) -> None:
+    """Raises StagingError where a list that is gone over was changed, whose items were taken from it before."""
+    if before is None or heap_of(iterable) is not None:
+        return
+    after = contents(iterable)
+    same = isinstance(after, tuple) and len(after) == len(before) and all(map(operator.is_, after, before))
+    if not same:
+        raise StagingError(
+            "a list changes in a loop over it that a tensor ends", current_place(), "a loop over a copy, list(…)"
+        )
+
+
 def _stage_for(
     items: Staged, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
 ) -> tuple[Any, ...]:
-    length = items.length()
+    length = None if items.is_live else items.length()
 
     def stays(position: Any, *values: Any) -> Any:
-        inside = position < length
+        inside = position < (items.length() if items.is_live else length)
         if code < 0:
             return inside
         return and_(inside, lambda: values[code] < BREAK)
@@ -277,6 +297,8 @@ def for_source(
         if not is_staged(code):
             source.leave(everything=code < BREAK)
         return final
+    if type(source) is Generated:
+        return for_generated(source, _noting(body, cells), state, names, exit)
     if type(source) is not Source:
         return for_stmt(source, body, state, names, exit, cells)
 

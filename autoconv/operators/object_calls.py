@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.builtins import OVERRIDES
+from autoconv.operators.by_key import BY_KEY
 from autoconv.operators.comprehensions import collected
 from autoconv.operators.consumers import LATE, extend, is_deferred
 from autoconv.operators.functions import AS_STATEMENTS
@@ -42,22 +43,36 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
                 lambda *all_: apply(*all_[:count], **dict(zip(names, all_[count:], strict=True))),
                 *args, *kwargs.values(),
             )  # fmt: skip
+        if function in _TAKING_ALL and len(args) == 1 and isinstance(args[0], Iterator) and not is_deferred(args[0]):
+            args = (list(args[0]),)
+            if function is dict and holds_symbols(args[0]) and not kwargs:
+                return apply_object("dict", args[0])
         owner = getattr(function, "__self__", None)
         if isinstance(owner, (str, bytes, list)) and len(args) == 1 and is_deferred(args[0]):
             if function.__name__ == "extend":
                 return extend(owner, args[0])
             args = (collected(args[0]),) if function.__name__ == "join" else args
         if isinstance(owner, (str, bytes, dict, set, frozenset, list, tuple)) and type(owner) not in PLAIN:
-            if holds_symbols((*args, *kwargs.values())) and function.__name__ not in ("append", "extend", "insert"):
+            compares = function.__name__ in ("index", "count") and holds_symbols((owner,))
+            known = not compares and not holds_symbols((*args, *kwargs.values()))
+            if not known and function.__name__ not in ("append", "extend", "insert"):
                 operands = [owner, *args, *kwargs.values()]
                 return record_object("object_method", operands, name=function.__name__, keywords=tuple(kwargs))
             return _made(otherwise(*args, **kwargs))
+        if function in BY_KEY and callable(kwargs.get("key")):
+            return BY_KEY[function](*args, **kwargs)
         late = otherwise is function and function in _TEXTS and any(isinstance(x, SymbolicTensor) for x in args)
-        if type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
+        # a key has to be called here, which it can be for each item that is known to be there
+        keyed = function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0])
+        if keyed or type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
             return _plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
 
     return apply
+
+
+# What goes over all of an iterator before anything else happens: it may as well be given a list.
+_TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
 
 
 def _plain_call(function: Any, args: Any, kwargs: Any) -> Any:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autoconv.operators.calls import call
+from autoconv.operators.comparisons import in_
 from autoconv.operators.conditionals import and_, not_
-from autoconv.operators.items import in_
 from autoconv.runtime.tensor import Tensor
 
 # Classes whose one positional pattern stands for the whole subject.

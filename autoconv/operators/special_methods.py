@@ -6,14 +6,16 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import Trace
 
-# Called by Python itself for an expression or a statement. Those that make, copy or describe objects stay.
+# Called by Python itself for an expression or a statement, or by a dataclass that is made. Those that make, copy or
+# describe other objects stay.
 _NAMES = """
     add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod
     pow rpow ipow matmul rmatmul imatmul lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior
     xor rxor ixor neg pos abs invert divmod rdivmod eq ne lt le gt ge getitem setitem delitem contains len bool
-    round call
+    round call post_init
 """
 _CALLED = frozenset(f"__{name}__" for name in _NAMES.split())
 
@@ -35,7 +37,13 @@ def convert_special_methods(
 
 
 def restore_special_methods(trace: Trace) -> None:
-    """Puts back what `convert_special_methods` took away."""
+    """Puts back what `convert_special_methods` and stand-ins for attributes took away."""
+    for (cls, name), value in trace.stand_ins.items():
+        if value is MISSING:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, value)
+    trace.stand_ins.clear()
     for base, before in trace.patched.items():
         for name, value in before.items():
             setattr(base, name, value)

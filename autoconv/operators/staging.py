@@ -20,10 +20,12 @@ from autoconv.graph.dtypes import bool_
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.attempts import emit_output
+from autoconv.operators.attributes import expect_missing, may_be_missing
 from autoconv.operators.deferred import template_of
 from autoconv.operators.layout import (
     NEVER,
     Arms,
+    Grown,
     Layout,
     Leaf,
     Never,
@@ -31,19 +33,23 @@ from autoconv.operators.layout import (
     Static,
     Variant,
     emit,
+    is_container,
     is_number_layout,
     is_object_layout,
     join_layouts,
+    joined_lists,
     joined_objects,
     layout_of,
     leaf_types,
     rebuild,
+    settled_lists,
     state_layout,
 )
 from autoconv.operators.names import Undefined
-from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
-from autoconv.runtime.journal import Journal, Spot
-from autoconv.runtime.objects import StagedException, apply_object, as_object, record_object
+from autoconv.ops.exception_groups import leaves_of_group
+from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, container_spot, heap_of, materialise
+from autoconv.runtime.journal import MISSING, Journal, Spot
+from autoconv.runtime.objects import StagedException, apply_object, as_object, box, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, place_of, span_of_error
 from autoconv.runtime.structure import mutable_parts
@@ -69,15 +75,42 @@ class AbandonTrace(BaseException):
             region.trace.refusal = self  # a finally that is left early swallows even this
 
 
+class Suspended(BaseException):
+    """Leaves an arm that needs what a recursive function gives, while that is not known, or never comes."""
+
+    def __init__(self, region: Region) -> None:
+        super().__init__()
+        self.trace = region.trace
+        self.before = region.trace.refusal
+        region.trace.refusal = swallowed()
+
+    def caught(self) -> None:
+        self.trace.refusal = self.before
+
+
+def swallowed() -> StagingError:
+    """What is wrong where the program itself takes what the tracing of a recursive function raises."""
+    return StagingError(
+        "a function calls itself inside of a finally or except that is left early, and a tensor decides how often",
+        current_place(),
+        "the call outside of that statement",
+    )
+
+
 @dataclass(eq=False)
 class Recorded:
-    """One arm or body: its region, what it gave (NEVER where it always raises), and what it wrote."""
+    """One arm or body: its region, what it gave (NEVER where it always raises), and what it wrote.
+
+    `suspended`: it was left because what a recursive function gives is not known, or never comes.
+    """
 
     region: Region
     results: Sequence[Any]
     written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
     diverges: bool = False
+    suspended: bool = False
+    wrote: bool = False  # of the test of a loop: whether it changes any state
 
     def value_of(self, spot: Spot) -> Any:
         return NEVER if self.diverges else self.written[spot.key] if spot.key in self.written else spot.read()
@@ -90,19 +123,23 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     """
     region = subregion(parent, name)
     region.journal = Journal(region)
-    diverges = False
-    with recording(region):
+    diverges = suspends = False
+    with recording(region), _named_after(parent, name.partition("_")[0]):
         try:
             results = body(region)
         except _ABOUT_THE_PROGRAM:
             region.journal.roll_back()
             raise
+        except Suspended as suspended:
+            suspended.caught()
+            results, diverges, suspends = [NEVER] * count, True, True
         except RecursionError:
             region.journal.roll_back()
             raise StagingError(
-                "a function calls itself, and a tensor decides how often; that cannot be part of a graph yet",
+                "a function calls itself, a tensor decides how often, and each call has functions or objects of its "
+                "own for arguments; that cannot be part of a graph",
                 current_place(),
-                "a loop",
+                "arguments that are numbers, arrays, or the same objects at every call; or a loop",
             ) from None
         except Exception as error:  # whatever the user's code raises
             if is_about_program(error):
@@ -119,7 +156,19 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         spots = dict(region.journal.spots)
         written = region.journal.roll_back()
     region.journal = None
-    return Recorded(region, results, written, spots, diverges)
+    return Recorded(region, results, written, spots, diverges, suspends)
+
+
+@contextmanager
+def _named_after(parent: Region, shown: str) -> Iterator[None]:
+    """Nodes recorded inside are called after the node that is going to own their region: `cond/add`."""
+    trace = parent.trace
+    before = trace.scope
+    trace.scope = parent.graph.next_name(before + shown) + "/"
+    try:
+        yield
+    finally:
+        trace.scope = before
 
 
 # What the operators raise on behalf of the user's code; other errors raised by this package are about the program.
@@ -160,6 +209,9 @@ def record_raise(region: Region, error: BaseException) -> None:
     if type(error) is StagedException:
         region.record("object_raise", [region.lift(error.value.value_in_graph)], {}, span=span)
         return
+    if region.contract == COMPILE and holds_symbols(error.args):
+        with recording(region):
+            error.args = tuple(box(x) if _is_composite(x) and holds_symbols((x,)) else x for x in error.args)
     template, data = template_of(error)
     hidden = any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
@@ -169,6 +221,12 @@ def record_raise(region: Region, error: BaseException) -> None:
             "the graph runs",
             place_of(span) if span is not None else None,
             "an exception of Python's own, with the values as its arguments",
+        ) from None
+    if isinstance(error, BaseExceptionGroup) and any(template_of(part)[1] for part in leaves_of_group(error)):
+        raise StagingError(
+            "an exception in a group has values that are known only when the graph runs",
+            place_of(span) if span is not None else None,
+            "exceptions whose arguments are constants",
         ) from None
     error.__traceback__ = None
     for how, link in (("cause", error.__cause__), ("context", error.__context__)):
@@ -183,6 +241,11 @@ def record_raise(region: Region, error: BaseException) -> None:
     if template is not None and (error.__cause__ is not None or error.__context__ is not None):
         attributes["chain"] = error
     region.record("raise", inputs, attributes, span=span)
+
+
+def _is_composite(value: Any) -> bool:
+    """Whether an argument of an exception is no number or object of the graph, but may be made of some."""
+    return isinstance(value, (Variant, tuple, list, dict, set))
 
 
 def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:
@@ -222,8 +285,14 @@ def stage_arms(
             spots.update(arm.spots)
         titles = [*names, *(spot.name for spot in spots.values())]
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
-        columns += [[arm.value_of(spot) for arm in recorded] for spot in spots.values()]
-        layouts = [_joined(column, recorded, title) for column, title in zip(columns, titles, strict=True)]
+        columns += [_aligned(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots.values()]
+        shared = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
+        if any(shared):
+            continue
+        layouts = [_joined(column, recorded, title) for column, title in zip(columns[:count], titles, strict=False)]
+        for spot, column in zip(spots.values(), columns[count:], strict=True):
+            regions = [arm.region for arm in recorded]
+            layouts.append(_joined_contents(spot, column, regions) or _joined(column, recorded, spot.name))
         refuse_changed_copies(parent, spots.values())
         if not move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
             break
@@ -248,10 +317,13 @@ def stage_arms(
         types=types,
         shown="cond",
     )
+    if all(arm.diverges for arm in recorded) and any(arm.suspended for arm in recorded):
+        raise Suspended(parent)
     values = iter(node.results)
     rebuilt = [rebuild(layout, values) for layout in layouts]
-    for spot, value in zip(spots.values(), rebuilt[count:], strict=True):
-        write_spot(spot, value)
+    for spot, value, layout in zip(spots.values(), rebuilt[count:], layouts[count:], strict=True):
+        if layout is not NEVER:  # else what follows is not reached
+            write_spot(spot, value)
     return tuple(rebuilt[:count])
 
 
@@ -283,6 +355,23 @@ def move_into_graph(
         if heap_of(container) is None:
             materialise(container)
             found = True
+    return found
+
+
+def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any]) -> bool:
+    """Moves lists, dicts and sets that several of the values hold into the graph, where they stay one. Says whether any
+    was there before the arm, which then has to be recorded again."""
+    if parent.contract != COMPILE:
+        return False
+    seen: set[int] = set()
+    found = False
+    for part in [part for value in values for part in mutable_parts(value)]:
+        if id(part) in seen and type(part) in PLAIN and heap_of(part) is None:
+            before = arm is None or parent.is_inside(part._home)
+            with recording(parent if arm is None or before else arm.region):
+                materialise(part)
+            found |= before
+        seen.add(id(part))
     return found
 
 
@@ -321,6 +410,8 @@ def _check_alias(region: Region, body: Any, value: Any, name: str) -> None:
     if name.startswith("retval_"):  # what a function returns has no other name any more, unless something changes it
         for part in mutable_parts(value):
             if type(part) in PLAIN:
+                if part._outside:  # the result has to be the argument itself
+                    region.trace.outside_effect(part, "a tensor decides whether an argument is returned")
                 region.trace.frozen[id(part)] = part
         return
     parts = {id(part) for part in mutable_parts(value)}
@@ -364,8 +455,10 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
         )
 
 
-def _same_items(now: tuple[Any, ...], before: tuple[Any, ...]) -> bool:
+def _same_items(now: Any, before: Any) -> bool:
     """Whether the contents of a container are the same objects."""
+    if not isinstance(now, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
+        return now is before
     if len(now) != len(before):
         return False
     return all(
@@ -383,16 +476,48 @@ def _joined(column: list[Any], recorded: list[Recorded], title: str) -> Layout:
     if region.contract == COMPILE and _is_another_name(column, region.parent):
         return Leaf(ObjectType(), as_object)
     joined: Layout = NEVER
-    for value, arm in zip(column, recorded, strict=True):
-        layout = NEVER if value is NEVER else layout_of(value, arm.region)
+    layouts = [NEVER if v is NEVER else layout_of(v, arm.region) for v, arm in zip(column, recorded, strict=True)]
+    if _is_another_name(column, region.parent):  # it may be changed by either name: each is an arm of its own
+        joined = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
+        layouts = [NEVER if is_container(layout) else layout for layout in layouts]
+    for layout, arm in zip(layouts, recorded, strict=True):
         joined = join_layouts(joined, layout, title, arm.region.contract)
     return joined
+
+
+def _joined_contents(spot: Spot, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
+    """The layout of what a list holds, where only the graph knows how many items; None for anything else."""
+    if type(spot.owner) is not TracedList or regions[0].contract == COMPILE:
+        return None
+    held = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
+    known = {len(value) for value, _ in held if isinstance(value, tuple)}
+    if len(known) < 2 and all(isinstance(value, tuple) for value, _ in held):
+        return None
+    return joined_lists([layout_of(value, region) for value, region in held], spot.name, regions[0].contract)
+
+
+def _aligned(spot: Spot, column: list[Any], region: Region) -> list[Any]:
+    """What a dict holds on several paths, with all keys on each: a tensor decides whether one is there."""
+    if type(spot.owner) is not TracedDict or region.contract == COMPILE:
+        return column
+    held = [dict(value) if isinstance(value, tuple) else None for value in column]
+    keys = list(dict.fromkeys(key for pairs in held if pairs is not None for key in pairs))
+    if all(pairs is None or list(pairs) == keys for pairs in held):
+        return column
+    return [
+        value if pairs is None else tuple((key, pairs.get(key, MISSING)) for key in keys)
+        for value, pairs in zip(column, held, strict=True)
+    ]
 
 
 def _is_another_name(column: list[Any], parent: Region | None) -> bool:
     """Whether a tensor decides that a name is another name of a list, dict or set that is there already."""
     there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
-    return bool(there) and any(v is not there[0] for v in column if not _is_nothing(v))
+    if not there:
+        return False
+    # Under `compile`, what is known of it would be put together anew.
+    copied = there[0]._home.contract == COMPILE and heap_of(there[0]) is None and holds_symbols(there[0])
+    return any(v is not there[0] for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
 
 
 def _is_nothing(value: Any) -> bool:
@@ -406,6 +531,7 @@ def stage_loop(
     names: Sequence[str],
     spots: dict[tuple[Any, ...], Spot] | None = None,
     peel: bool = True,
+    limited: bool = False,
 ) -> tuple[Any, ...]:
     """A while loop; types of the state are widened until an iteration keeps them.
 
@@ -415,6 +541,7 @@ def stage_loop(
     assert parent is not None
     spots = dict(spots or {})
     count = len(names)
+    move_shared(parent, None, state)
     layouts = [state_layout(value, parent) for value in state]
     for turn in range(_ROUNDS):
         initial = [*state, *(spot.read() for spot in spots.values())]
@@ -422,12 +549,26 @@ def stage_loop(
         titles = [*names, *(spot.name for spot in spots.values())]
         with unnoted_changes(body, state, current_place()):
             checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count)
+        limit = stepped.region.most_iterations
+        if limit is not None and not limited:
+            return _limited(limit, test, body, state, names, spots)
+        if checked.wrote:
+            return _tested_in_body(test, body, state, names)
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
+        shared = move_shared(parent, stepped, after)
         widened = [
             join_layouts(layout, NEVER if value is NEVER else layout_of(value, stepped.region), title, parent.contract)
-            for layout, value, title in zip(layouts, after, titles, strict=True)
+            for layout, value, title in zip(layouts[:count], after, titles, strict=False)
         ]
+        if parent.contract != COMPILE:
+            widened = [settled_lists(x, name, parent.contract) for x, name in zip(widened, names, strict=True)]
+        for position, (spot, layout) in enumerate(zip(spots.values(), layouts[count:], strict=True), count):
+            before = initial[position]
+            initial[position], after[position] = _aligned(spot, [before, after[position]], parent)
+            if initial[position] is not before:
+                layout = _with_keys(layout, state_layout(initial[position], parent))
+            widened.append(_widened_contents(spot, layout, after[position], stepped.region))
         if peel and parent.contract == COMPILE and not new and any(map(_changes_kind, layouts[:count], widened)):
             return _peeled(test, body, state, names, spots)
         if parent.contract == COMPILE and turn >= _PATIENCE:
@@ -437,6 +578,7 @@ def stage_loop(
             ]
         columns = [[value] for value in initial]
         moved = move_into_graph(parent, columns, widened, list(spots.values()), count)
+        moved |= shared
         moved |= _move_new_into_graph(parent, stepped, list(new.values()))
         if moved:
             spots = {key: spot for key, spot in spots.items() if heap_of(spot.owner) is None}
@@ -457,6 +599,34 @@ def stage_loop(
     )
 
 
+def _widened_contents(spot: Spot, layout: Layout, value: Any, region: Region) -> Layout:
+    """The layout of what a loop writes to a spot: what it held before, and what after an iteration."""
+    later = NEVER if value is NEVER else layout_of(value, region)
+    if type(spot.owner) is TracedList and region.contract != COMPILE:
+        grown = isinstance(layout, Grown) or isinstance(later, Grown)
+        if grown or (isinstance(value, tuple) and _length(layout) != len(value)):
+            return joined_lists([x for x in (layout, later) if x is not NEVER], spot.name, region.contract)
+    return join_layouts(layout, later, spot.name, region.contract)
+
+
+def _with_keys(layout: Layout, wanted: Layout) -> Layout:
+    """The layout of what a dict holds, with the keys that `wanted` has in addition."""
+    assert isinstance(wanted, Parts)
+    known = {_key(pair): pair for pair in (layout.parts if isinstance(layout, Parts) else ())}
+    return Parts(tuple, None, tuple(known.get(_key(pair), pair) for pair in wanted.parts))
+
+
+def _key(pair: Layout) -> Any:
+    if isinstance(pair, Static):
+        return pair.value[0]
+    assert isinstance(pair, Parts) and isinstance(pair.parts[0], Static)
+    return pair.parts[0].value
+
+
+def _length(layout: Layout) -> int:
+    return len(layout.parts) if isinstance(layout, Parts) else len(layout.value) if isinstance(layout, Static) else -1
+
+
 def _changes_kind(before: Layout, after: Layout) -> bool:
     """Whether a number turned out to be of more than one kind."""
     return isinstance(before, (Static, Leaf)) and isinstance(after, Arms) and all(map(is_number_layout, after.arms))
@@ -474,13 +644,46 @@ def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], s
     return stage_arms(truth(first), [first_and_rest, lambda *values: values], state, names)
 
 
+def _limited(
+    limit: Any, test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any
+) -> tuple[Any, ...]:
+    """The loop, which ends after `limit` iterations as well."""
+
+    def stays(count: Any, *values: Any) -> Any:
+        arms: list[Body] = [lambda: (test(*values),), lambda: (False,)]
+        return stage_arms(count < limit, arms, [], ("condition",))[0]
+
+    def step(count: Any, *values: Any) -> tuple[Any, ...]:
+        return (count + 1, *_as_tuple(body(*values)))
+
+    return stage_loop(stays, step, (0, *state), ("number of iterations", *names), spots, limited=True)[1:]
+
+
+def _tested_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
+    """A loop whose test writes lists, attributes or outer names, which are state of the body alone: the test is made
+    before the loop, and again at the end of each iteration."""
+    from autoconv.operators.conditionals import truth
+
+    def step(*values: Any) -> tuple[Any, ...]:
+        after = _as_tuple(body(*values[:-1]))
+        return (*after, truth(test(*after), "while loop"))
+
+    first = truth(test(*state), "while loop")
+    return stage_loop(lambda *values: values[-1], step, (*state, first), (*names, "the test of the loop"))[:-1]
+
+
 def _record_iteration(
     parent: Region, test: Any, body: Body, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int
 ) -> tuple[Recorded, Recorded, list[Callable[[], None]]]:
     """The test and the body recorded for these layouts, and what they printed meanwhile."""
     outer_output, parent.trace.pending_output = parent.trace.pending_output, []
     try:
-        checked = record_body(parent, "while_cond", lambda region: [_test(region, test, layouts, spots, count)], 1)
+        bound: dict[Any, Any] = {}
+        tested = lambda region: [_test(region, test, layouts, spots, count, bound)]
+        checked = record_body(parent, "while_cond", tested, 1)
+        checked.wrote = any(
+            key not in bound or not _same_contents(checked.written[key], bound[key]) for key in checked.spots
+        )
         stepped = record_body(parent, "while_body", lambda region: _step(region, body, layouts, spots, count), count)
     finally:
         shown, parent.trace.pending_output = parent.trace.pending_output, outer_output
@@ -491,17 +694,24 @@ def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], cou
     """Parameters for the state, as Python values; those of spots are written to them."""
     values = []
     for layout in layouts:
-        leaves = [region.graph.add_parameter(leaf, "while") for leaf in leaf_types(layout)]
+        leaves = [region.graph.add_parameter(leaf, f"{region.trace.scope}Placeholder") for leaf in leaf_types(layout)]
         values.append(rebuild(layout, iter(leaves)))
     for spot, value in zip(spots.values(), values[count:], strict=True):
         write_spot(spot, value)
     return values[:count]
 
 
-def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int) -> Any:
+def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int, bound: dict[Any, Any]) -> Any:
+    """The test for state of those layouts; `bound` takes what its spots hold before."""
     from autoconv.operators.conditionals import truth
 
-    return truth(test(*_bind(region, layouts, spots, count)), "while loop")
+    values = _bind(region, layouts, spots, count)
+    bound.update((key, spot.read()) for key, spot in spots.items())
+    return truth(test(*values), "while loop")
+
+
+def _same_contents(now: Any, before: Any) -> bool:
+    return _same_items(now, before) or (type(now) is type(before) is frozenset and now == before)
 
 
 def _step(region: Region, body: Any, layouts: Any, spots: Any, count: int) -> Sequence[Any]:
@@ -576,9 +786,22 @@ def write_spot(spot: Spot, value: Any) -> None:
         raise StagingError(
             f"{spot.name} has another length or other keys depending on a tensor",
             current_place(),
-            "an autoconv.TensorArray",
+            "keys that are there from the start, with None where there is no value yet",
         )
+    if may_be_missing(value) and spot.kind:
+        value = _maybe_missing(spot, value)
     spot.write(value)
+
+
+def _maybe_missing(spot: Spot, value: Variant) -> Variant:
+    """A value that may not be there, as its reads expect it."""
+    region = current_region()
+    if spot.kind == "attribute" and region is not None:
+        expect_missing(region, spot.owner, spot.key[1])
+        return value
+    arms = [Undefined(spot.name) if arm is MISSING else arm for arm in value.values]
+    return Variant(value.tag, [Static(arm) if isinstance(arm, Undefined) else layout
+                               for arm, layout in zip(arms, value.layouts, strict=True)], arms)  # fmt: skip
 
 
 def nearest_journal(region: Region | None) -> Journal | None:

@@ -9,22 +9,21 @@ are joined into one `try` node.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.graph.graph import Graph, Value
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ObjectType
 from autoconv.operators.calls import call
 from autoconv.operators.conditionals import is_staged, truth
 from autoconv.operators.items import context
+from autoconv.operators.kept import is_owned, keep, kept, kept_layout
 from autoconv.operators.layout import (
     NEVER,
     Layout,
-    Leaf,
     Never,
     Static,
-    Variant,
     emit,
     join_layouts,
     layout_of,
@@ -32,33 +31,31 @@ from autoconv.operators.layout import (
     rebuild,
 )
 from autoconv.operators.names import Undefined
+from autoconv.operators.recursion import written_by_calls
 from autoconv.operators.staging import (
     Recorded,
+    Suspended,
     cannot_be_caught,
     is_about_program,
     move_into_graph,
+    move_shared,
     record_raise,
     refuse_changed_copies,
     stage_arms,
     unify_captures,
     write_spot,
 )
-from autoconv.ops.objects import NotAssigned
-from autoconv.runtime.containers import PLAIN
-from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.containers import PLAIN, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
 from autoconv.runtime.objects import (
     StagedException,
     SymbolicObject,
     apply_object,
-    box_array,
-    constant_object,
     record_object,
-    unboxed,
 )
 from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
 from autoconv.runtime.spans import current_place, place_of
-from autoconv.runtime.stores import Stores, is_catchable
+from autoconv.runtime.stores import Stores, is_catchable, paused
 
 _ONCE = (None,)
 _ROUNDS = 8
@@ -121,15 +118,15 @@ def end(trial: Trial | None) -> None:
 def watch(statement: str) -> Any:
     """Where the body of a try begins that is not recorded round by round."""
     region = current_region()
-    return None if region is None else (region, len(region.graph.nodes), statement)
+    return None if region is None else (region, region.graph.mark(), statement)
 
 
 def watched(mark: Any, value: Any = None) -> Any:
     """`value`. Refuses a body that recorded what may raise when the graph runs: its handlers would not see it."""
     if mark is None:
         return value
-    region, length, statement = mark
-    for node in region.graph.nodes[length:]:
+    region, place, statement = mark
+    for node in region.graph.since(place):
         if is_catchable(node):
             refusal = StagingError(
                 f"{node.op.name!r} may raise when the graph runs, and {statement} around it only sees what is raised "
@@ -162,9 +159,11 @@ class Trial:
         self._reset()
 
     def _reset(self) -> None:
+        self.region = self.handler = self.parent
         self.state = ""
         self.settled = False
         self.passing = False
+        self.suspended = False
         self.body: Recorded | None = None
         self.normal: Recorded | None = None
         self.ends: list[Recorded] = []
@@ -175,7 +174,7 @@ class Trial:
     def rounds(self) -> Iterator[Trial]:
         """The body, then the handlers; again from the start when a list has to move into the graph first."""
         for _ in range(_ROUNDS):
-            length = len(self.parent.graph.nodes)
+            start = self.parent.graph.mark()
             outer, self.parent.journal = self.parent.journal, Journal()
             self._reset()
             completed = False
@@ -190,10 +189,13 @@ class Trial:
             finally:
                 enter(self.parent)
                 self._stop_storing()
+                for region in (self.region, self.handler):
+                    if region is not self.parent and region.journal is not None:  # left by what is no round's end
+                        region.journal.hand_on(self.parent.journal)
                 written, self.parent.journal = self.parent.journal, outer
                 if not completed:
                     written.hand_on(outer)
-            if self._join(length, written):
+            if self._join(start, written):
                 return
         raise StagingError("the lists that this try statement changes do not settle", current_place())
 
@@ -206,7 +208,7 @@ class Trial:
         self.region = self._open("try_body", self.parent)
         self.state = "body"
         self.stores = Stores(self._kept_spots, self._keep, inside=self.region)
-        self.parent.trace.before_node.append(self.stores.before_node)
+        self.parent.trace.stores.append(self.stores)
 
     def done(self) -> None:
         """The body has come to its end."""
@@ -233,7 +235,7 @@ class Trial:
             return () if self.settled or self.passing else BaseException
         if self.state == "failed":
             return BaseException
-        assert isinstance(error, Exception)
+        assert isinstance(error, (Exception, Suspended))
         self._diverge(error)
         return BaseException
 
@@ -243,7 +245,7 @@ class Trial:
         if _passes(error):
             self.passing = True
             return
-        assert isinstance(error, Exception)
+        assert isinstance(error, (Exception, Suspended))
         self._finish_body(error)
 
     def _open(self, name: str, parent: Region) -> Region:
@@ -265,13 +267,17 @@ class Trial:
         self.spots.update(journal.spots)
         return Recorded(self.region, results, written, dict(journal.spots), diverges)
 
-    def _finish_body(self, error: Exception | None) -> None:
-        self._stop_storing()
-        if not any(map(is_catchable, self.region.graph.nodes)):
+    def _finish_body(self, error: Exception | Suspended | None) -> None:
+        if type(error) is Suspended:
+            error.caught()
+            self.suspended = True
+        elif not any(map(is_catchable, self.region.graph.nodes)):
+            self._stop_storing()
             self._splice()
             return
-        if error is not None:
+        elif error is not None:
             record_raise(self.region, error)
+        self._stop_storing()
         self.body = self._close(diverges=error is not None)
         self.state = "failed" if error is not None else "normal"
         self.region = self._open("try_normal", self.parent)
@@ -280,6 +286,7 @@ class Trial:
         body = self.body
         spots = [*self.cells, *body.spots.values()]
         values = [*body.results, *(body.written[key] for key in body.spots)]
+        move_shared(self.region, body, values)
         layouts = [layout_of(value, body.region) for value in values]
         with recording(body.region):
             body.region.graph.outputs = [
@@ -343,8 +350,12 @@ class Trial:
             self.ends.append(self._close())
         enter(self.parent)
 
-    def _diverge(self, error: Exception) -> None:
-        record_raise(self.region, error)
+    def _diverge(self, error: Exception | Suspended) -> None:
+        if type(error) is Suspended:
+            error.caught()
+            self.suspended = True
+        else:
+            record_raise(self.region, error)
         end = self._close(diverges=True)
         if self.state == "normal":
             self.normal = end
@@ -359,8 +370,9 @@ class Trial:
         inside: Region | None = region
         known = {spot.key for spot in self.cells}
         while inside is not None and inside is not self.parent:
-            for key, spot in (inside.journal.spots if inside.journal is not None else {}).items():
-                if key not in known and type(spot.owner) not in PLAIN:
+            for key, spot in inside.journal.noted() if inside.journal is not None else ():
+                inside_body = spot.home is not None and spot.home.is_inside(self.region)
+                if key not in known and type(spot.owner) not in PLAIN and not inside_body:
                     known.add(key)
                     yield spot
             inside = inside.parent
@@ -368,50 +380,42 @@ class Trial:
     def _keep(self, spot: Spot, value: Any) -> None:
         region = current_region()
         assert region is not None
-        self.seen.setdefault(spot.key, []).append(_kept_layout(value, region))
+        self.seen.setdefault(spot.key, []).append(kept_layout(value, region))
         self.spots.setdefault(spot.key, spot)
-        kept = list(self.seen).index(spot.key)
-        apply_object("setitem", self.frame, kept, _boxable(value, spot.name))
+        position = list(self.seen).index(spot.key)
+        if isinstance(self.seen[spot.key][-1], Static) and is_owned(value, region):
+            return  # the object that it was before the body, unless another was stored as well
+        keep(self.frame, position, value, spot.name)
 
     def _stop_storing(self) -> None:
-        if self.stores is not None and self.stores.before_node in self.parent.trace.before_node:
-            self.parent.trace.before_node.remove(self.stores.before_node)
+        if self.stores is not None and self.stores in self.parent.trace.stores:
+            self.parent.trace.stores.remove(self.stores)
 
-    def _restore(self) -> None:
-        """The variables as they were when the body raised."""
+    def _restore(self, wanted: Collection[Any] | None = None) -> None:
+        """The variables as they were when the body raised; those with keys among `wanted` alone, if given."""
+        with paused(self.parent.trace.stores):  # what they held before must not be stored in between
+            self._read_back(wanted)
+
+    def _read_back(self, wanted: Collection[Any] | None) -> None:
         spots = {spot.key: spot for spot in self.cells} | self.spots
         for position, (key, layouts) in enumerate(self.seen.items()):
+            if wanted is not None and key not in wanted:
+                continue
             spot = spots[key]
             before = spot.read()
-            unsaid = [_kept_layout(before, self.parent)] if spot.kind == "attribute" else []
-            value = self._kept(position, [*unsaid, *layouts], spot.name, before)
+            unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
+            value = kept(self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract)
             if any(spot is cell for cell in self.cells):
                 spot.write(value)
             else:
                 write_spot(spot, value)
-
-    def _kept(self, position: int, layouts: Sequence[Layout], name: str, before: Any) -> Any:
-        """What was stored there last; `before` where nothing was."""
-        joined: Layout = NEVER
-        for layout in layouts:
-            joined = join_layouts(joined, layout, name, self.parent.contract)
-        if isinstance(joined, Static):
-            return joined.value
-        found = record_object("object_method", [self.frame, position, _boxable(before, name)], name="get")
-        number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
-        if number:
-            return unboxed(found, joined.type)  # type: ignore[union-attr,arg-type]
-        missing = any(isinstance(kept, Static) and isinstance(kept.value, Undefined) for kept in layouts)
-        if not missing:
-            return found
-        absent = record_object("object_isinstance", [found], kinds=NotAssigned)
-        tag = record_object("object_index", [absent])
-        return Variant(tag, [Leaf(ObjectType(), layout_of(found, self.parent).wrap), Static(Undefined(name))],  # type: ignore[union-attr]
-                       [found, Undefined(name)])  # fmt: skip
+        if self.stores is not None and self.stores.calls:
+            for spot, value in written_by_calls(self.parent):
+                write_spot(spot, value)
 
     # The ends joined
 
-    def _join(self, length: int, written: Journal) -> bool:
+    def _join(self, start: Node | None, written: Journal) -> bool:
         """Records the try node; False when the rounds have to be made again."""
         assert self.normal is not None
         parent = self.parent
@@ -421,11 +425,10 @@ class Trial:
         columns = [[_named(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(self.cells)]
         columns += [[arm.value_of(spot) for arm in arms] for spot in spots]
         titles = [spot.name for spot in (*self.cells, *spots)]
-        layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
-        refuse_changed_copies(parent, spots)
         with recording(parent):
-            if self._moves(length, columns, layouts, spots, written):
+            if self._moves(start, arms, columns, titles, spots, written):
                 return False
+            layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
             written.hand_on(before)
             for position, arm in enumerate(arms):
                 with recording(arm.region):
@@ -443,34 +446,61 @@ class Trial:
             captures = unify_captures(regions, leading)
             graphs: list[Graph] = [region.graph for region in regions]
             node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
+            if self.suspended and all(arm.diverges for arm in arms):
+                raise Suspended(parent)
             leaves = iter(node.results)
             for position, (spot, layout) in enumerate(zip((*self.cells, *spots), layouts, strict=True)):
                 value = rebuild(layout, leaves)
                 if position >= len(self.cells):
-                    write_spot(spot, value)
+                    if not isinstance(layout, Never):  # else what follows is not reached
+                        write_spot(spot, value)
                 elif isinstance(layout, Never):
                     spot.write(MISSING)
                 else:
                     spot.write(value)
         return True
 
-    def _moves(self, length: int, columns: Any, layouts: Any, spots: Any, written: Journal) -> bool:
+    def _moves(
+        self, start: Node | None, arms: Any, columns: Any, titles: Any, spots: Any, written: Journal
+    ) -> bool:
         """Moves lists that a tensor decides over into the graph, in front of the statement."""
         nodes = self.parent.graph.nodes
         mark = len(nodes)
-        if not move_into_graph(self.parent, columns, layouts, spots, len(self.cells)):
+        values = list(zip(*columns, strict=True))
+        shared = [move_shared(self.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
+        layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+        refuse_changed_copies(self.parent, spots)
+        moved = any(shared) or move_into_graph(self.parent, columns, layouts, spots, len(self.cells))
+        for spot in spots if self.parent.contract == COMPILE else ():
+            # A body that always raises has no end that says what it did to a list; the handlers find it changed.
+            if self._changed_before_raising(spot) and heap_of(spot.owner) is None:
+                materialise(spot.owner)
+                moved = True
+        if not moved:
             return False
-        nodes[length:mark] = []
+        nodes[self.parent.graph.position(start) : mark] = []
         written.roll_back()
         return True
+
+    def _changed_before_raising(self, spot: Spot) -> bool:
+        assert self.body is not None
+        return self.body.diverges and type(spot.owner) in PLAIN and spot.key in self.body.written
 
     def _join_handlers(self, types: Sequence[Any]) -> None:
         """The handlers as arms of a cond on the first clause that takes the exception; the last raises it again."""
         handler = self.handler
         again = subregion(handler, "not_caught")
+        again.journal = Journal(again)
         with recording(again):
+            # Whoever handles it finds the variables as the body left them.
+            self._restore({spot.key for stores in again.trace.stores for spot in stores.spots(again)})
             again.record("object_raise", [again.lift(self.error.value_in_graph)], {})
             again.graph.outputs = [again.record("absent", [], {"type": leaf}).results[0] for leaf in types]
+        again.journal.roll_back()
+        again.journal = None
+        for spot, value in self.entry:
+            if spot.read() is not value:
+                spot.write(value)
         regions = [*(end.region for end in self.ends), again]
         with recording(handler):
             clauses = tuple(self.clauses.get(number, ()) for number in range(self.handlers))
@@ -526,6 +556,8 @@ class _Managed:
 def _passes(error: BaseException | None) -> bool:
     """Whether an exception is nothing that the program's clauses are to see."""
     region = current_region()
+    if type(error) is Suspended:
+        return False  # nothing is known of the body's end, and the handlers may be reached
     if error is None or cannot_be_caught(error):
         return True
     assert isinstance(error, Exception)
@@ -552,14 +584,3 @@ def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layo
 def _named(value: Any, name: str) -> Any:
     """A variable that is not assigned, as a value."""
     return Undefined(name) if value is MISSING else value
-
-
-def _kept_layout(value: Any, region: Region) -> Layout:
-    return Static(Undefined("")) if value is MISSING else layout_of(value, region)
-
-
-def _boxable(value: Any, name: str) -> Any:
-    if value is MISSING:
-        return constant_object(NotAssigned(name))
-    tensor = as_tensor(value)
-    return box_array(tensor) if tensor is not None and not tensor.weak else value

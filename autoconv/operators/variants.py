@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import operator
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
-from autoconv.operators.layout import Static, Variant
+from autoconv.graph.types import TensorType, weak_rank
+from autoconv.operators.layout import NEVER, Layout, Leaf, Static, Variant, layout_of
 from autoconv.operators.names import Undefined, unbound
 from autoconv.operators.staging import stage_arms
 from autoconv.runtime import dispatch
+from autoconv.runtime.containers import items_of
 from autoconv.runtime.objects import box
-from autoconv.runtime.recording import current_region
+from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import Tensor
-from autoconv.runtime.tensor_methods import TensorMethods
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.tensor_methods import TensorMethods, is_in_place, refuse_as_python
 
 
 def raise_if(condition: Any, error: BaseException) -> None:
     """Records that `error` is raised where the symbolic bool `condition` holds."""
     region = current_region()
     assert region is not None
+    error._autoconv_run_time = True  # type: ignore[attr-defined]
 
     def fails() -> tuple[()]:
         raise error
@@ -49,12 +54,7 @@ def without(variant: Variant, drop: Any, error: Any) -> Any:
         return variant
     layouts = [variant.layouts[i] for i in kept]
     table = [kept.index(i) if i in kept else 0 for i in range(len(variant.values))]
-    tag = dispatch.apply("gather", np.array(table, np.int64), variant.tag, axis=0)
-    return Variant(
-        dispatch.apply("python_cast", tag, dtype=variant.tag.type.dtype, weak=True),
-        layouts,
-        [variant.values[i] for i in kept],
-    )
+    return Variant(_renumbered(variant.tag, table), layouts, [variant.values[i] for i in kept])
 
 
 def defined(variant: Variant) -> Any:
@@ -65,6 +65,11 @@ def defined(variant: Variant) -> Any:
 def assigned(variant: Variant) -> Any:
     """The variant less its undefined arm, which the structure of the program rules out."""
     return without(variant, lambda v: isinstance(v, Undefined), None)
+
+
+def present(variant: Variant, absent: Any, error: BaseException) -> Any:
+    """The variant less the arm that is the object `absent`; `error` is raised where it is that one."""
+    return without(variant, lambda value: value is absent, lambda _: error)
 
 
 def distribute(function: Any, *operands: Any) -> Any:
@@ -87,10 +92,61 @@ def _arm(function: Any, before: Any, value: Any, after: Any) -> Any:
             return (distribute(function, *before, value, *after),)
         except (TypeError, AttributeError) as error:
             if not isinstance(error, AutoconvError):
+                _name_numbers(error, (*before, value, *after))
                 error._autoconv_run_time = True  # type: ignore[union-attr]
             raise
 
     return arm
+
+
+def of_distinct_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:
+    """What the variant is when its arms hold `values` instead: arms that are tensors of one dtype become one arm."""
+    groups: list[list[int]] = []
+    layouts = [layout_of(value, region) for value in values]
+    for index, layout in enumerate(layouts):
+        group = next((g for g in groups if _are_one(layouts[g[0]], layout)), None)
+        if group is None:
+            groups.append([index])
+        else:
+            group.append(index)
+    if len(groups) == len(values):
+        return Variant(variant.tag, layouts, values)
+    merged = [values[group[0]] if len(group) == 1 else _merged(variant.tag, values, group) for group in groups]
+    if len(groups) == 1:
+        return merged[0]
+    table = [next(number for number, group in enumerate(groups) if i in group) for i in range(len(values))]
+    return Variant(_renumbered(variant.tag, table), [layout_of(value, region) for value in merged], merged)
+
+
+def _are_one(a: Layout, b: Layout) -> bool:
+    if not isinstance(a, Leaf) or not isinstance(b, Leaf):
+        return a == b
+    if not isinstance(a.type, TensorType) or not isinstance(b.type, TensorType):
+        return a == b
+    return (a.type.dtype, a.type.weak, a.wrap) == (b.type.dtype, b.type.weak, b.wrap)
+
+
+def _merged(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
+    def arm(value: Any) -> Any:
+        return lambda: (value.copy() if items_of(value) is not None else value,)
+
+    arms = [arm(values[i]) if i in group else lambda: (NEVER,) for i in range(len(values))]
+    (result,) = stage_arms(tag, arms, [], ("value",))
+    return result
+
+
+def _renumbered(tag: Any, table: Sequence[int]) -> Any:
+    """The tag of a variant whose arms have other numbers."""
+    found = dispatch.apply("gather", np.array(table, np.int64), tag, axis=0)
+    return dispatch.apply("python_cast", found, dtype=tag.type.dtype, weak=True)
+
+
+def _name_numbers(error: Exception, operands: Sequence[Any]) -> None:
+    """Has the message name Python's own class, where one number of the graph is what it tells of."""
+    numbers = [x for x in operands if isinstance(x, SymbolicTensor)]
+    if len(numbers) == 1 and numbers[0].weak and len(error.args) == 1 and isinstance(error.args[0], str):
+        kind = ("bool", "int", "float", "complex")[weak_rank(numbers[0].type.dtype)]
+        error.args = (error.args[0].replace("'SymbolicTensor'", f"'{kind}'"),)
 
 
 def boxed(variant: Variant) -> Any:
@@ -124,9 +180,12 @@ def _kind(value: Any) -> str:
 
 
 def _forward(name: str) -> Any:
-    function = _FUNCTIONS.get(name)
+    function: Any = _FUNCTIONS.get(name)
+    changing: Any = getattr(operator, f"__i{name[2:]}", None)
 
     def method(self: Variant, *arguments: Any) -> Any:
+        if changing is not None and is_in_place(sys._getframe(1)):
+            return distribute(lambda x, y: function(x, y) if _is_array(x) else changing(x, y), self, *arguments)
         if function is not None:
             return distribute(function, self, *arguments)
         return getattr(payload(self, name), name)(*arguments)
@@ -134,9 +193,22 @@ def _forward(name: str) -> Any:
     return method
 
 
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Tensor) and not x.weak
+
+
+def _ordering(compare: Any) -> Any:
+    def ordered(x: Any, y: Any) -> Any:
+        refuse_as_python(compare, x, y)
+        return compare(x, y)
+
+    return ordered
+
+
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "xor")
 _FUNCTIONS: dict[str, Any] = {f"__{name}__": getattr(operator, name) for name in _BINARY}
-_FUNCTIONS.update({f"__{name}__": getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")})
+_FUNCTIONS.update({"__eq__": operator.eq, "__ne__": operator.ne})
+_FUNCTIONS.update({f"__{name}__": _ordering(getattr(operator, name)) for name in ("lt", "le", "gt", "ge")})
 _FUNCTIONS.update({f"__{name}__": getattr(operator, name) for name in ("neg", "pos", "abs", "invert", "getitem")})
 _FUNCTIONS.update({"__and__": operator.and_, "__or__": operator.or_, "__divmod__": divmod, "__round__": round})
 _FUNCTIONS.update(
@@ -162,6 +234,7 @@ Variant.__hash__ = None  # type: ignore[assignment]
 Variant.__autoconv_box__ = boxed  # type: ignore[attr-defined]
 Variant.__autoconv_defined__ = defined  # type: ignore[attr-defined]
 Variant.__autoconv_assigned__ = assigned  # type: ignore[attr-defined]
+Variant.__autoconv_present__ = present  # type: ignore[attr-defined]
 
 
 def _attribute(self: Variant, name: str) -> Any:

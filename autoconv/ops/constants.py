@@ -71,10 +71,12 @@ constant = define(
 )  # fmt: skip
 zeros_like = define(
     name="zeros_like", graphdef="ZerosLike", result=_like_type, kernel=_zeros_like, gradient=flat,
+    shape_only=(0,),
     samples=(sample(np.array([1.5, 2.0])), sample(np.array([[1, 2]]), dtype=float32)),
 )  # fmt: skip
 ones_like = define(
     name="ones_like", graphdef="OnesLike", result=_like_type, kernel=_ones_like, gradient=flat,
+    shape_only=(0,),
     samples=(sample(np.array([1.5, 2.0])), sample(np.array([[1, 2]]), dtype=float32)),
 )  # fmt: skip
 

@@ -1,9 +1,10 @@
-"""Ops with regions: cond, while, call. And raise.
+"""Ops with regions: cond, while, call, try. And raise.
 
 Their bodies are graphs; backends interpret or compile them. Captures follow the operands: `cond(index, *captures)` with
 one region an arm, each taking the captures; `while(*state, *captures)` with the regions test and body, both taking
-state and captures; `call(*arguments)` with one region; `try(*captures)` with three: the body takes the captures; the
-normal end takes what the body gives, and the captures; the handler takes the exception, and the captures.
+state and captures; `call(*arguments)` with one region, which several calls share where a function calls itself (then
+the attribute `recursive` is true); `try(*captures)` with three: the body takes the captures; the normal end takes what
+the body gives, and the captures; the handler takes the exception, and the captures.
 """
 
 from __future__ import annotations
@@ -51,14 +52,18 @@ def _call_types(*inputs: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type
 define(
     name="cond", graphdef="If", result=_cond_types, kernel=None,
     gradient=none("differentiated by its regions"),
+    result_name=lambda name, index: f"{name}/Identity_{index}:0" if index else f"{name}/Identity:0",
 )  # fmt: skip
 define(
     name="while", graphdef="While", result=_while_types, kernel=None,
     gradient=none("differentiated by its regions"),
+    result_name=lambda name, index: f"{name}:{index + 2}",  # TensorFlow's loops count iterations before the state
 )  # fmt: skip
 define(
     name="call", graphdef="PartitionedCall", result=_call_types, kernel=None,
     gradient=none("differentiated by its region"),
+    # a function that calls itself may do so more often than Python allows
+    effects=lambda types, attributes: Effects.RAISE if attributes.get("recursive") else Effects.PURE,
 )  # fmt: skip
 
 

@@ -68,6 +68,12 @@ class ListValue:
         """A list of the same kind with other elements."""
         return ListValue(items, dtype=self.dtype, shape=self.shape, like=self.like, weak=self.weak)
 
+    def alias(self) -> ListValue:
+        """The same list as another object."""
+        result = self.with_items(())
+        result._buffer, result.length = self._buffer, self.length
+        return result
+
     def with_shape(self, shape: Shape) -> ListValue:
         """The same elements, known to be of that shape (None: as before)."""
         if shape is None or shape == self.shape:
@@ -115,6 +121,8 @@ class ListValue:
 
     def _ready_for(self, item: Any) -> tuple[ListValue, np.ndarray]:
         """The list, made one of the item's dtype if it is weak, and the item in the dtype of that."""
+        if isinstance(item, ListValue):  # a list of lists, which differentiation keeps
+            return self, item  # type: ignore[return-value]
         array = np.asarray(item)
         dtype = as_dtype(array.dtype)
         if dtype is self.dtype:
@@ -154,6 +162,8 @@ class ListValue:
 
     def _zeros(self, index: int) -> np.ndarray:
         if self.like is not None and index < self.like.length:
+            if isinstance(like := self.like.get(index), ListValue):
+                return ListValue([None] * like.length, dtype=like.dtype, shape=like.shape, like=like)  # type: ignore[return-value]
             shape: tuple[int, ...] | None = self.like.get(index).shape
         else:
             shape = self.element_shape()

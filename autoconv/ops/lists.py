@@ -171,8 +171,17 @@ def _shaped(op: str, list_: Type, shape: Shape) -> TensorType:
 
 def _list_get_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     list_, index = inputs
-    wrap = attributes.get("wrap", False)
-    return b.list_set(b.list_zeros_like(list_), index, cotangents[0], wrap=wrap), None
+    element = list_.type.element
+    shape = attributes.get("shape") or getattr(element, "shape", None)
+    if isinstance(element, TensorType) and not element.weak and _is_static(shape):
+        zeros = b.list_reserve(b.list_length(list_), dtype=element.dtype, shape=shape)  # reads the length alone
+    else:
+        zeros = b.list_zeros_like(list_)
+    return b.list_set(zeros, index, cotangents[0], wrap=attributes.get("wrap", False)), None
+
+
+def _is_static(shape: Shape) -> bool:
+    return shape is not None and all(isinstance(d, int) for d in shape)
 
 
 def _list_set_type(
@@ -373,7 +382,7 @@ def _list_add(first: ListValue, second: ListValue) -> Any:
 
 list_length = define(
     name="list_length", graphdef="TensorListLength", result=_length_type,
-    kernel=lambda list_: np.int32(list_.length), gradient=none("a length is an integer"),
+    kernel=lambda list_: np.int32(list_.length), gradient=none("a length is an integer"), shape_only=(0,),
     samples=(sample(_ROWS),),
 )  # fmt: skip
 list_stack = define(
@@ -411,7 +420,7 @@ list_flatten = define(
 )  # fmt: skip
 list_split_like = define(
     name="list_split_like", graphdef="TensorListSplit", result=lambda x, list_: _same_list(list_),
-    kernel=_list_split_like,
+    kernel=_list_split_like, shape_only=(1,),
     gradient=lambda b, inputs, results, cotangents, attributes: (b.list_flatten(cotangents[0]), None),
     samples=(sample(np.array([[1.5], [2.0], [0.5]]), _RAGGED),),
 )  # fmt: skip
@@ -425,7 +434,7 @@ list_slice = define(
 )  # fmt: skip
 list_slice_back = define(
     name="list_slice_back", graphdef="TensorListSlice", result=lambda part, start, like: _same_list(like),
-    kernel=_list_slice_back,
+    kernel=_list_slice_back, shape_only=(2,),
     gradient=lambda b, inputs, results, cotangents, attributes: (
         b.list_slice(cotangents[0], inputs[1], _end(b, *inputs[:2])), None, None,
     ),
@@ -440,6 +449,7 @@ list_resize = define(
 )  # fmt: skip
 list_zeros_like = define(
     name="list_zeros_like", graphdef="ZerosLike", result=_same_list, kernel=_list_zeros_like, gradient=flat,
+    shape_only=(0,),
     samples=(sample(_ROWS),),
 )  # fmt: skip
 list_add = define(

@@ -21,10 +21,13 @@ from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops.control import again
+from autoconv.ops.exception_groups import left_of_group, split_group
 from autoconv.ops.python_numbers import to_python_array
 from autoconv.ops.record import define, none
 
-_NO_GRADIENT = none("a value of Python's own")
+_NO_GRADIENT = none(
+    "it went through an object of Python's own: a list or dict, or a variable as it was when an exception was raised"
+)
 _READS = Effects.READ | Effects.RAISE
 _CHANGES = Effects.READ | Effects.WRITE | Effects.RAISE
 
@@ -54,6 +57,8 @@ _MAKING: dict[str, Callable[..., Any]] = {
     "sorted": builtins.sorted, "reversed": builtins.reversed, "enumerate": builtins.enumerate, "zip": builtins.zip,
     "divmod": builtins.divmod, "sum": builtins.sum, "min": builtins.min, "max": builtins.max,
     "range": builtins.range, "next": builtins.next, "iter": builtins.iter, "bytes": builtins.bytes,
+    "split_group": split_group, "left_of_group": left_of_group,
+    "last": operator.itemgetter(-1), "last_of_each": lambda rows: [row[-1] for row in rows],
 }  # fmt: skip
 _CHANGING: dict[str, Callable[..., Any]] = {"setitem": operator.setitem, "delitem": operator.delitem}
 _READING: dict[str, Callable[..., Any]] = {

@@ -96,7 +96,8 @@ def _gradient_of(op: str) -> Callable[..., Any]:
     """The cotangents of the typed op: on floats both mean the same."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-        found = OPS[op].gradient(b, inputs, results, cotangents, attributes)  # type: ignore[operator]
+        floats = tuple(x if x.type.dtype.is_floating else b.python_cast(x, dtype=float64, weak=True) for x in inputs)
+        found = OPS[op].gradient(b, floats, results, cotangents, attributes)  # type: ignore[operator]
         return tuple(c if x.type.dtype.is_floating else None for c, x in zip(found, inputs, strict=True))
 
     return rule
@@ -242,8 +243,7 @@ def _math_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     op = _MATH_GRADIENTS.get(attributes["function"])
     if op is None or (op == "log" and len(inputs) > 1):
         raise TypeError(f"math.{attributes['function']} has no gradient here")
-    floats = tuple(b.cast(x, dtype=float64) for x in inputs)
-    return _gradient_of(op)(b, floats, results, cotangents, {})
+    return _gradient_of(op)(b, inputs, results, cotangents, {})
 
 
 define(

@@ -68,7 +68,9 @@ class Op:
     unify           which inputs have to be of one dtype: their indices, or "all"
     commutative     f(x, y) == f(y, x)
     identity        the e for which f(x, e) == x
+    shape_only      the inputs of which nothing but the shape (of a list: the length too) is read
     elementwise     every element of the result depends on the same element of the (broadcast) inputs alone
+    result_name     (name of the node, index) -> what a result is called where a tensor is printed
     samples         what the tests over the registry run
     """
 
@@ -82,6 +84,8 @@ class Op:
     commutative: bool = False
     identity: int | float | bool | None = None
     elementwise: bool = False
+    shape_only: tuple[int, ...] = ()
+    result_name: Callable[[str, int], str] | None = None
     samples: tuple[Sample, ...] = ()
 
     def result_types(

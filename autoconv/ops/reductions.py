@@ -265,7 +265,7 @@ argmax = _index_of("argmax", "ArgMax", np.argmax)
 argmin = _index_of("argmin", "ArgMin", np.argmin)
 sum_to_shape_of = define(
     name="sum_to_shape_of", graphdef="SumToShapeOf", result=_sum_to_type, kernel=quiet(_sum_to),
-    gradient=_sum_to_gradient,
+    gradient=_sum_to_gradient, shape_only=(1,),
     samples=(
         sample(_X, np.zeros((2, 1)), differentiable=(0,)), sample(_X, np.zeros(3), differentiable=(0,)),
         sample(_X, _X, differentiable=(0,)), sample(_X, np.zeros(()), differentiable=(0,)),

@@ -64,7 +64,7 @@ broadcast_to = define(
 )  # fmt: skip
 broadcast_to_shape_of = define(
     name="broadcast_to_shape_of", graphdef="BroadcastTo", result=_broadcast_to_shape_of_type,
-    kernel=lambda x, like: _broadcast_to(x, shape=np.shape(like)), gradient=_sum_back,
+    kernel=lambda x, like: _broadcast_to(x, shape=np.shape(like)), gradient=_sum_back, shape_only=(1,),
     samples=(sample(_X[:1], np.zeros((4, 2, 3)), differentiable=(0,)),),
 )  # fmt: skip
 

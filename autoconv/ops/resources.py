@@ -10,7 +10,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ResourceType, TensorType, Type, shape_text, shapes_compatible
 from autoconv.ops.arithmetic import quiet
-from autoconv.ops.record import define, none, sample
+from autoconv.ops.record import Builder, define, sample
 
 
 class Cell:
@@ -85,9 +85,12 @@ def _changed(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
     return resource.value
 
 
-_STATE = none(
-    "what is assigned is not differentiated through: a variable is a source of gradients, as in TensorFlow"
-)
+
+
+def _assigned(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """What is assigned is not differentiated through: the result is the variable read anew, a source of gradients."""
+    return cotangents[0], None
+
 
 read_variable = define(
     name="read_variable", graphdef="ReadVariableOp", result=_read_type,
@@ -96,16 +99,16 @@ read_variable = define(
     samples=(sample(Cell([1.5, 2.0])),),
 )  # fmt: skip
 assign_variable = define(
-    name="assign_variable", graphdef="AssignVariableOp", result=_assign_type, kernel=_assign, gradient=_STATE,
+    name="assign_variable", graphdef="AssignVariableOp", result=_assign_type, kernel=_assign, gradient=_assigned,
     effects=Effects.WRITE, samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 assign_add_variable = define(
     name="assign_add_variable", graphdef="AssignAddVariableOp", result=_assign_type,
-    kernel=quiet(_assign_add), gradient=_STATE, effects=Effects.READ | Effects.WRITE,
+    kernel=quiet(_assign_add), gradient=_assigned, effects=Effects.READ | Effects.WRITE,
     samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 assign_sub_variable = define(
     name="assign_sub_variable", graphdef="AssignSubVariableOp", result=_assign_type,
-    kernel=quiet(_assign_subtract), gradient=_STATE, effects=Effects.READ | Effects.WRITE,
+    kernel=quiet(_assign_subtract), gradient=_assigned, effects=Effects.READ | Effects.WRITE,
     samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip

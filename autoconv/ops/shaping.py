@@ -45,19 +45,22 @@ def _dimension(x: Any, *, axis: int, dtype: DType = int32) -> Any:
 
 shape = define(
     name="shape", graphdef="Shape", result=_shape_type,
-    kernel=lambda x, *, dtype=int32: np.array(np.shape(x), dtype.numpy), gradient=flat,
+    kernel=lambda x, *, dtype=int32: np.array(np.shape(x), dtype.numpy), gradient=flat, shape_only=(0,),
     samples=(sample(_X), sample(_X, dtype=int64)),
 )  # fmt: skip
 size = define(
     name="size", graphdef="Size", result=_scalar_type,
-    kernel=lambda x, *, dtype=int32: dtype.numpy.type(np.size(x)), gradient=flat, samples=(sample(_X),),
+    kernel=lambda x, *, dtype=int32: dtype.numpy.type(np.size(x)), gradient=flat, shape_only=(0,),
+    samples=(sample(_X),),
 )  # fmt: skip
 rank = define(
     name="rank", graphdef="Rank", result=_scalar_type,
-    kernel=lambda x, *, dtype=int32: dtype.numpy.type(np.ndim(x)), gradient=flat, samples=(sample(_X),),
+    kernel=lambda x, *, dtype=int32: dtype.numpy.type(np.ndim(x)), gradient=flat, shape_only=(0,),
+    samples=(sample(_X),),
 )  # fmt: skip
 dimension = define(
     name="dimension", graphdef="Shape", result=_dimension_type, kernel=_dimension, gradient=flat,
+    shape_only=(0,),
     samples=(sample(_X, axis=1), sample(_X, axis=-2, dtype=int64)),
 )  # fmt: skip
 
@@ -130,7 +133,7 @@ reshape = define(
     samples=(sample(_X, shape=(3, -1)), sample(_X, np.array([6, 1]), shape=(None, 1))),
 )  # fmt: skip
 reshape_like = define(
-    name="reshape_like", graphdef="Reshape", result=lambda x, like: x.with_shape(like.shape),
+    name="reshape_like", graphdef="Reshape", result=lambda x, like: x.with_shape(like.shape), shape_only=(1,),
     kernel=_reshape_like, gradient=_reshape_back,
     samples=(sample(_X, np.zeros((3, 2)), differentiable=(0,)),),
 )  # fmt: skip
@@ -221,6 +224,7 @@ def _same_shape(x: Any, like: Any) -> Any:
 
 ensure_same_shape = define(
     name="ensure_same_shape", graphdef="EnsureShape", result=_same_shape_type, kernel=_same_shape,
+    shape_only=(1,),
     gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0], None),
     samples=(sample(_X, np.zeros((2, 3)), differentiable=(0,)),),
 )  # fmt: skip

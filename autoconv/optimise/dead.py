@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copy_node
+from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, is_recursive, settle_effects
 from autoconv.graph.types import Type
 
 
@@ -25,13 +25,18 @@ def dead(graph: Graph, contract: str = "function") -> Graph:
 
     Nodes that write, print or draw stay; those that at most raise go under the "function" contract alone.
     Unused results of a cond or a call go with the arms' outputs and the captures behind them, as does state
-    of a loop that only feeds itself. The graph keeps its own parameters and outputs.
+    of a loop that only feeds itself; functions that call themselves keep theirs. The graph keeps its own parameters
+    and outputs.
     """
     live = _Liveness(graph, contract)
-    return _rebuilt(graph, live, range(len(graph.outputs)), range(len(graph.parameters)))
+    copy = _rebuilt(graph, live, range(len(graph.outputs)), range(len(graph.parameters)), {})
+    settle_effects(copy)
+    return copy
 
 
-_CONTROL = frozenset({"cond", "while", "call"})
+def _is_trimmed(node: Node) -> bool:
+    """Whether the node's results and captures can go one by one; other calls of a recursive function need them all."""
+    return node.op.name in ("cond", "while", "call") and not is_recursive(node)
 
 
 class _Liveness:
@@ -64,7 +69,7 @@ class _Liveness:
             self._use_result(value.node, value.index)
             return
         for owner in self._owners.get(value.graph, ()):
-            if owner.op.name not in _CONTROL:
+            if not _is_trimmed(owner):
                 continue
             position = value.graph.parameters.index(value)
             leading = 1 if owner.op.name == "cond" else 0
@@ -80,7 +85,7 @@ class _Liveness:
             self._use(node.inputs[0])
         elif node.op.name == "while":
             self._use(*node.regions[0].outputs)
-        elif node.op.name != "call":
+        elif not _is_trimmed(node):
             self._use(*node.inputs)
             for region in node.regions:
                 self._use(*region.parameters, *region.outputs)
@@ -88,7 +93,7 @@ class _Liveness:
     def _use_result(self, node: Node, index: int) -> None:
         if node.op.name == "while":
             self._use_state(node, index)
-        elif node.op.name in _CONTROL:
+        elif _is_trimmed(node):
             self._use(*(region.outputs[index] for region in node.regions))
 
     def _use_state(self, loop: Node, position: int) -> None:
@@ -109,8 +114,10 @@ def _must_run(effects: Effects, contract: str) -> bool:
     return effects.must_run or (contract != "function" and bool(effects & Effects.RAISE))
 
 
-def _rebuilt(graph: Graph, live: _Liveness, outputs: Sequence[int], parameters: Sequence[int]) -> Graph:
-    copy = Graph(graph.name)
+def _rebuilt(
+    graph: Graph, live: _Liveness, outputs: Sequence[int], parameters: Sequence[int], copies: dict[Graph, Graph]
+) -> Graph:
+    copy = copies[graph] = Graph(graph.name)
     values: dict[Value, Value] = {}
     for position in parameters:
         parameter = graph.parameters[position]
@@ -118,27 +125,34 @@ def _rebuilt(graph: Graph, live: _Liveness, outputs: Sequence[int], parameters: 
     for node in graph.nodes:
         if node not in live.nodes:
             continue
-        if node.op.name in _CONTROL:
-            _rebuild_control(copy, node, live, values)
+        if _is_trimmed(node):
+            _rebuild_control(copy, node, live, values, copies)
             continue
-        whole = [_rebuilt(r, live, range(len(r.outputs)), range(len(r.parameters))) for r in node.regions]
+        whole = copied_regions(
+            node, copies, lambda r: _rebuilt(r, live, range(len(r.outputs)), range(len(r.parameters)), copies)
+        )
         copied = copy_node(copy, node, [values[value] for value in node.inputs], whole)
         values.update(zip(node.results, copied.results, strict=True))
     copy.outputs = [values[graph.outputs[position]] for position in outputs]
     return copy
 
 
-def _rebuild_control(copy: Graph, node: Node, live: _Liveness, values: dict[Value, Value]) -> None:
+def _rebuild_control(
+    copy: Graph, node: Node, live: _Liveness, values: dict[Value, Value], copies: dict[Graph, Graph]
+) -> None:
     results, parameters = live.kept_results(node), live.kept_parameters(node)
     leading = 1 if node.op.name == "cond" else 0
     inputs = [*node.inputs[:leading], *(node.inputs[leading + position] for position in parameters)]
     attributes = {**node.attributes}
     if node.op.name == "while":
         test, body = node.regions
-        regions = [_rebuilt(test, live, [0], parameters), _rebuilt(body, live, results, parameters)]
+        regions = [
+            _rebuilt(test, live, [0], parameters, copies),
+            _rebuilt(body, live, results, parameters, copies),
+        ]
         attributes["state"] = len(results)
     else:
-        regions = [_rebuilt(region, live, results, parameters) for region in node.regions]
+        regions = [_rebuilt(region, live, results, parameters, copies) for region in node.regions]
     types: list[Type] = [node.results[position].type for position in results]
     copied = copy.add(
         node.op, [values[value] for value in inputs], attributes,

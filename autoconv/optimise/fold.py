@@ -25,7 +25,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copy_node
+from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, is_recursive, settle_effects
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import TensorType, Type, is_subtype, leaves, shapes_compatible
 from autoconv.ops import OPS
@@ -40,22 +40,29 @@ def fold(graph: Graph, contract: str = "function") -> Graph:
     Only nodes that do nothing but compute are folded, and those that may raise where they do not: a kernel
     that fails leaves its node as it is, to fail when the graph runs. Captured constants are known in regions.
     """
-    return _fold_graph(graph, {})
+    copy = _fold_graph(graph, {}, {})
+    settle_effects(copy)
+    return copy
 
 
 Known = Mapping[int, np.ndarray]  # parameters of a graph whose values are constants, by position
 
 
-def _fold_graph(graph: Graph, known: Known) -> Graph:
+def _fold_graph(graph: Graph, known: Known, copies: dict[Graph, Graph]) -> Graph:
     copy, values = begin_copy(graph)
+    copies[graph] = copy
     constants = {copy.parameters[position]: array for position, array in known.items()}
-    _fold_into(copy, graph, values, constants)
+    _fold_into(copy, graph, values, constants, copies)
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
 
 
 def _fold_into(
-    copy: Graph, graph: Graph, values: dict[Value, Value], constants: dict[Value, np.ndarray]
+    copy: Graph,
+    graph: Graph,
+    values: dict[Value, Value],
+    constants: dict[Value, np.ndarray],
+    copies: dict[Graph, Graph],
 ) -> None:
     """Appends the nodes of `graph` to `copy`, folded; `values` maps what they use and make to `copy`."""
     for node in graph.nodes:
@@ -63,12 +70,13 @@ def _fold_into(
         arm = _arm_taken(node, inputs, constants)
         if arm is not None:
             inner = dict(zip(arm.parameters, inputs[1:], strict=True))
-            _fold_into(copy, arm, inner, constants)
+            _fold_into(copy, arm, inner, constants, copies)
             values.update(zip(node.results, (inner[value] for value in arm.outputs), strict=True))
             continue
         arrays = _evaluated(node, inputs, constants)
         if arrays is None:
-            regions = [_fold_graph(region, _known_in(node, inputs, constants)) for region in node.regions]
+            inside = _known_in(node, inputs, constants)
+            regions = copied_regions(node, copies, lambda region, inside=inside: _fold_graph(region, inside, copies))  # type: ignore[misc]
             results: Sequence[Value] = copy_node(copy, node, inputs, regions).results
             if node.op.name == "constant":
                 constants[results[0]] = np.asarray(node.attributes["value"])
@@ -85,6 +93,8 @@ def _known_in(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> dict[int, np.ndarray]:
     """The parameters of a node's regions that are constants: captured ones, never the state of a loop."""
+    if is_recursive(node):  # other calls give other arguments
+        return {}
     first = {"cond": 1, "while": node.attributes.get("state", 0), "call": 0}.get(node.op.name)
     if first is None:
         return {}

@@ -16,6 +16,7 @@ from autoconv.passes import (
     displays,
     effects,
     exits,
+    groups,
     lifting,
     logic,
     matches,
@@ -43,6 +44,7 @@ class Pass:
 
 PASSES: tuple[Pass, ...] = (
     Pass("matches", matches.transform, removes=(gast.Match,)),
+    Pass("groups", groups.transform),
     Pass("normalise", normalise.transform),
     Pass("assertions", assertions.transform),
     Pass("effects", effects.transform),
@@ -61,6 +63,7 @@ PASSES: tuple[Pass, ...] = (
 # (earlier, later, why)
 MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
     ("matches", "normalise", "the conditions of patterns are Python's own, to be brought to plain forms"),
+    ("groups", "normalise", "the else of a try statement is brought to a plain form"),
     ("normalise", "effects", "augmented assignments have to be plain ones before writes are rewritten"),
     ("normalise", "logic", "a chained comparison is an `and` of simple ones"),
     ("normalise", "exits", "a while with a walrus gets a break"),

@@ -1,12 +1,14 @@
 """Lists, dicts and sets that a function makes go through an operator, so that a graph can come to hold them.
 
     def f(x):
-        xs = [x]
-        return {x: xs}
+        xs = [x, *x]
+        first, *rest = xs
+        return {x: xs, **x}
     # becomes
     def f(x):
-        xs = ag__.new([x])
-        return ag__.new_dict(x, xs)
+        xs = ag__.new([x, *ag__.spread(x)])
+        first, rest = ag__.unpacked(xs, 'first, *rest')
+        return ag__.new_dict(x, xs, ag__.SPREAD, x)
 """
 
 from __future__ import annotations
@@ -30,6 +32,11 @@ class Displays(FunctionPass):
         self.generic(node)
         return build.wrapped("new", node) if isinstance(node.ctx, gast.Load) else node
 
+    def visit_Tuple(self, node: Any) -> Any:
+        self.generic(node)
+        starred = any(isinstance(item, gast.Starred) for item in node.elts)
+        return build.wrapped("new", node) if starred and isinstance(node.ctx, gast.Load) else node
+
     def visit_Set(self, node: Any) -> Any:
         self.generic(node)
         if not node.elts or all(isinstance(item, gast.Constant) for item in node.elts):
@@ -38,15 +45,20 @@ class Displays(FunctionPass):
 
     def visit_Dict(self, node: Any) -> Any:
         self.generic(node)
-        if all(key is None or isinstance(key, gast.Constant) for key in node.keys) or None in node.keys:
+        if all(isinstance(key, gast.Constant) for key in node.keys):
             return build.wrapped("new", node)
-        parts = [part for pair in zip(node.keys, node.values, strict=True) for part in pair]
+        pairs = zip(node.keys, node.values, strict=True)
+        parts = [part for key, value in pairs for part in (key or build.operator("SPREAD"), value)]
         return build.placed(build.operate("new_dict", *parts), node)
 
     def visit_For(self, node: Any) -> Any:
         """What is only gone over, or looked in, nobody can change."""
         node.target = self.visit(node.target)
         node.iter = self._inside(node.iter)
+        if _is_starred(node.target):
+            item = self.namer.fresh("item_")
+            node.body.insert(0, build.placed(build.assign(node.target, build.name(item)), node))
+            node.target = build.placed(build.store(item), node)
         node.body = self.visit_list(node.body)
         node.orelse = self.visit_list(node.orelse)
         return node
@@ -58,12 +70,18 @@ class Displays(FunctionPass):
 
     def visit_Starred(self, node: Any) -> Any:
         node.value = self._inside(node.value)
+        if isinstance(node.ctx, gast.Load) and not isinstance(node.value, (*_MADE, gast.Tuple, gast.Constant)):
+            node.value = build.wrapped("spread", node.value)
         return node
 
     def visit_Assign(self, node: Any) -> Any:
         unpacks = all(isinstance(target, (gast.Tuple, gast.List)) for target in node.targets)
         node.targets = [self.visit(target) for target in node.targets]
         node.value = self._inside(node.value) if unpacks else self.visit(node.value)
+        if len(node.targets) == 1 and _is_starred(node.targets[0]) and not isinstance(node.value, (*_MADE, gast.Tuple)):
+            target = node.targets[0]
+            node.targets[0] = build.placed(gast.Tuple([_unstarred(t) for t in target.elts], gast.Store()), target)
+            node.value = build.placed(build.operate("unpacked", node.value, build.constant(_shape(target))), target)
         return node
 
     def visit_Call(self, node: Any) -> Any:
@@ -76,8 +94,29 @@ class Displays(FunctionPass):
         if build.is_operation(node, "in_", "not_in"):
             node.args = [self.visit(node.args[0]), self._inside(node.args[1])]
             return node
-        return self.generic(node)
+        node = self.generic(node)
+        for argument in node.args:  # which are passed one by one
+            if isinstance(argument, gast.Starred) and build.is_operation(argument.value, "spread"):
+                argument.value = argument.value.args[0]
+        return node
 
     def _inside(self, node: Any) -> Any:
         """The node with what is inside of it rewritten, itself as it is where it is a display."""
         return self.generic(node) if isinstance(node, _MADE) else self.visit(node)
+
+
+def _is_starred(target: Any) -> bool:
+    """Whether an assignment collects items for a name of several."""
+    return isinstance(target, (gast.Tuple, gast.List)) and any(isinstance(t, gast.Starred) for t in target.elts)
+
+
+def _unstarred(target: Any) -> Any:
+    return target.value if isinstance(target, gast.Starred) else target
+
+
+def _shape(target: Any) -> str:
+    """The target as text: `first, *rest`, with numbers for what is not a name."""
+    names = [t.id if isinstance(t, gast.Name) else f"item_{n}" for n, t in enumerate(map(_unstarred, target.elts))]
+    return ", ".join("*" * isinstance(t, gast.Starred) + name for t, name in zip(target.elts, names, strict=True)) + (
+        "," if len(names) == 1 else ""
+    )

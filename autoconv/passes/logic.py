@@ -1,10 +1,11 @@
-"""`and`, `or`, `not`, conditional expressions, `in` and `is` become operators that evaluate lazily.
+"""`and`, `or`, `not`, conditional expressions, `in` and `is` become operators that evaluate lazily; comparisons of what
+may be tuples or lists become operators too.
 
     def f(a, b):
-        return b if a and not b else a in (1, 2)
+        return a < b if b and not a else a in (1, 2)
     # becomes
     def f(a, b):
-        return ag__.if_exp(ag__.and_(a, lambda: ag__.not_(b)), lambda: b, lambda: ag__.in_(a, (1, 2)))
+        return ag__.if_exp(ag__.and_(b, lambda: ag__.not_(a)), lambda: ag__.lt(a, b), lambda: ag__.in_(a, (1, 2)))
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from typing import Any
 
 import gast
 
+from autoconv.analysis.numbers import may_have_parts, number_names
 from autoconv.analysis.pinned import cannot_be_deferred
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 
 _COMPARE = {gast.In: "in_", gast.NotIn: "not_in", gast.Is: "is_", gast.IsNot: "is_not"}
+_OF_PARTS = {gast.Eq: "eq", gast.NotEq: "ne", gast.Lt: "lt", gast.LtE: "le", gast.Gt: "gt", gast.GtE: "ge"}
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -25,6 +28,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Logic(FunctionPass):
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._found: dict[int, tuple[Any, set[str]]] = {}  # the names of a function that are numbers
+
     def visit_BoolOp(self, node: Any) -> Any:
         kind = "and" if isinstance(node.op, gast.And) else "or"
         values = node.values
@@ -57,10 +64,20 @@ class Logic(FunctionPass):
 
     def visit_Compare(self, node: Any) -> Any:
         self.generic(node)
-        found = _COMPARE.get(type(node.ops[0])) if len(node.ops) == 1 else None
+        if len(node.ops) > 1:
+            return node
+        found = _COMPARE.get(type(node.ops[0]))
+        if found is None and all(may_have_parts(side, self._numbers()) for side in (node.left, *node.comparators)):
+            found = _OF_PARTS[type(node.ops[0])]
         if found is None:
             return node
         return build.placed(build.operate(found, node.left, node.comparators[0]), node)
+
+    def _numbers(self) -> set[str]:
+        function = self.function_node
+        if id(function) not in self._found:
+            self._found[id(function)] = function, set() if function is None else number_names(function)
+        return self._found[id(function)][1]
 
     def _thunk(self, value: Any) -> Any:
         return self.context.mark(build.thunk(value))

@@ -12,6 +12,7 @@ items, walruses that run conditionally, zero-argument super, loop targets that a
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
@@ -114,6 +115,7 @@ class Normalise(FunctionPass):
         if of_attribute and not cannot_be_deferred(node.value):
             return build.placed(self._augment_item_of(node, target), node)
         before: list[Any] = []
+        behind: list[Any] = []
         changing = self._may_change(node.value)
         if isinstance(target, gast.Attribute):
             owner = self._once(target.value, before, "target_", changing)
@@ -126,13 +128,15 @@ class Normalise(FunctionPass):
                     target.value.attr,
                 )
                 base: Any = lambda: gast.Attribute(owner(), attribute, gast.Load())
+            elif isinstance(target.value, gast.Subscript) and _can_be_put_back(target.value):
+                base = self._item_once(target.value, before, behind, changing)
             else:  # a name is written by its name, so that a tensor in it can be replaced
                 base = self._once(target.value, before, "target_", _NO_NAMES)
             index = self._index_once(target.slice, before, changing)
             read = gast.Subscript(base(), index(), gast.Load())
             write = gast.Subscript(base(), index(), gast.Store())
         value = build.operate(INPLACE[type(node.op)], read, node.value)
-        statements = [*before, build.assign(write, value)]
+        statements = [*before, build.assign(write, value), *behind]
         return [build.placed(statement, node) for statement in statements]
 
     def _augment_item_of(self, node: Any, target: Any) -> Any:
@@ -165,6 +169,26 @@ class Normalise(FunctionPass):
         temporary = self.namer.fresh(stem)
         before.append(build.assign(temporary, expression))
         return lambda: build.name(temporary)
+
+    def _item_once(self, item: Any, before: list[Any], behind: list[Any], changing: Container[str]) -> Any:
+        """As `_once`, for what stands in an item `x[i]`, and is put back there where it turns out to be a tensor, which
+        is replaced."""
+        held, changed = self.namer.fresh("target_"), self.namer.fresh("changed_")
+        place = self._place_once(item, before, changing)
+        before.append(build.assign(held, place))
+        before.append(build.assign(changed, build.name(held)))
+        again = copy.deepcopy(place)
+        again.ctx = gast.Store()
+        behind.append(build.assign(again, build.operate("replaced", build.name(held), build.name(changed))))
+        return lambda: build.name(changed)
+
+    def _place_once(self, place: Any, before: list[Any], changing: Container[str]) -> Any:
+        if isinstance(place, gast.Subscript):
+            inner = self._place_once(place.value, before, changing)
+            return gast.Subscript(inner, self._index_once(place.slice, before, changing)(), gast.Load())
+        if isinstance(place, gast.Attribute):
+            return gast.Attribute(self._once(place.value, before, "owner_", _NO_NAMES)(), place.attr, gast.Load())
+        return self._once(place, before, "owner_", _NO_NAMES)()
 
     def _index_once(self, index: Any, before: list[Any], changing: Container[str]) -> Any:
         if isinstance(index, gast.Slice):
@@ -250,6 +274,15 @@ class _Outside(Container[str]):
 
     def __contains__(self, name: object) -> bool:
         return name not in self.names
+
+
+def _can_be_put_back(item: Any) -> bool:
+    """Whether an item is one of a name or its attribute, and its indices can be evaluated before anything else."""
+    while isinstance(item, gast.Subscript):
+        if contains(item.slice, gast.Call) or contains(item.slice, gast.NamedExpr):
+            return False
+        item = item.value
+    return isinstance(item.value if isinstance(item, gast.Attribute) else item, gast.Name)
 
 
 def _only_names(target: Any) -> bool:

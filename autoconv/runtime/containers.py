@@ -1,31 +1,69 @@
 """Lists, dicts and sets that traced code makes: Python's own until a tensor decides what they hold, then the graph's.
 
 Such a container is a real list with its items known while tracing; once it is changed in a region, so that how long it
-is depends on a tensor, it moves into the graph (`materialise`) and every operation on it becomes a node.
+is depends on a tensor, it moves into the graph, and every operation on it becomes a node. Under `compile` it is an
+object of the graph then (`materialise`); under `function` a list is tensor lists (`GraphItems`).
 """
 
 from __future__ import annotations
 
+import operator
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from autoconv.errors import StagingError
-from autoconv.runtime.journal import Spot
+from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import plain_kind
+from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.tensor_methods import refuse_as_python
+
+
+class GraphItems:
+    """What a list holds whose length only the graph knows, under `function`. It is never changed: a list that changes
+    holds another one. `autoconv.operators.tensor_lists` has what its methods do.
+    """
+
+    __slots__ = ()
+
+    def call(self, owner: TracedList, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`owner.name(*args, **kwargs)`, where `owner` holds these items."""
+        raise NotImplementedError
+
+    def stacked(self, axis: int = 0) -> Any:
+        """The items as one tensor, along a new dimension."""
+        raise NotImplementedError
+
+    def joined(self, axis: int = 0) -> Any:
+        """The items, which are tensors, one behind the other along a dimension."""
+        raise NotImplementedError
+
+    def reduced(self, op: str) -> Any:
+        """A reduction of the items, which are tensors, over the first dimension; numbers stay weak."""
+        raise NotImplementedError
+
+    def length(self) -> Any:
+        """How many there are, a weak integer."""
+        raise NotImplementedError
+
+    def item(self, position: Any) -> Any:
+        """The item at a position, counted from the end where it is negative; IndexError when the graph runs."""
+        raise NotImplementedError
 
 
 class Traced:
     """What the three have in common.
 
-    `_heap` is the object of the graph, `_home` the region that made it; `_outside` stands for an argument of the
-    traced function, which is somebody else's.
+    `_heap` is the object of the graph, `_items` what a list has become under `function`, `_home` the region that made
+    it; `_outside` stands for an argument of the traced function, which is somebody else's.
     """
 
     __slots__ = ()
     _heap: SymbolicObject | None
+    _items: GraphItems | None = None
     _home: Any
     _outside: bool
 
@@ -40,17 +78,27 @@ class Traced:
 
 
 class TracedList(list, Traced):  # type: ignore[type-arg]
-    __slots__ = ("_heap", "_home", "_outside")
+    __slots__ = ("_heap", "_home", "_items", "_outside")
+    grow: ClassVar[Callable[[TracedList], GraphItems]]  # moves a list into the graph under `function`
 
     def __init__(self, items: Any = ()) -> None:
         list.__init__(self, items)
         self._heap = None
+        self._items = None
         self._home = current_region()
         self._outside = False
+
+    def __radd__(self, other: Any) -> Any:
+        return traced(list(other)) + self if self._items is not None and isinstance(other, list) else NotImplemented
+
+    def __autoconv_stacked__(self) -> Any:
+        """The items as one tensor, where only the graph knows how many there are; else None."""
+        return None if self._items is None else self._items.stacked()
 
 
 class TracedDict(dict, Traced):  # type: ignore[type-arg]
     __slots__ = ("_heap", "_home", "_outside")
+    call_maybe: ClassVar[Callable[..., Any]]  # the methods of a dict that may not have all of its keys
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         dict.__init__(self, *args, **kwargs)
@@ -73,6 +121,7 @@ KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
 PLAIN: dict[type, type] = {traced: plain for plain, traced in KINDS.items()}
 for _traced, _plain in PLAIN.items():
     _traced.__autoconv_plain__ = _plain  # type: ignore[attr-defined]
+    _traced.__name__ = _plain.__name__  # what messages of Python's call it
 
 
 def traced(container: Any) -> Any:
@@ -109,6 +158,34 @@ def heap_of(value: Any) -> SymbolicObject | None:
     return value._heap if type(value) in PLAIN else None
 
 
+def is_maybe(value: Any) -> bool:
+    """Whether a tensor decides that there is such a value."""
+    return hasattr(type(value), "__autoconv_present__") and any(arm is MISSING for arm in value.values)
+
+
+def may_lack_keys(value: Any) -> bool:
+    """Whether a tensor decides that a dict has some of its keys, under `function`."""
+    return type(value) is TracedDict and any(map(is_maybe, dict.values(value)))
+
+
+def items_of(value: Any) -> Any:
+    """What a list holds whose length only the graph knows under `function`; None for everything else."""
+    if type(value) is not TracedList or value._items is None:
+        return None
+    if list.__len__(value):
+        raise StagingError(
+            "a list is changed by Python itself whose length only the running graph knows", current_place(),
+            "the list's own methods, in converted code",
+        )  # fmt: skip
+    return value._items
+
+
+def hold_items(container: TracedList, items: GraphItems) -> None:
+    """Makes a list hold what only the graph knows; noted where a region is traced."""
+    note_container(container)
+    _put(container, items)
+
+
 def materialise(container: Any) -> SymbolicObject:
     """Moves a container into the graph, at this point of the region that is recorded."""
     if container._heap is not None:
@@ -126,6 +203,9 @@ def contents(container: Any) -> Any:
     if type(container) in PLAIN and container._heap is not None:
         return container._heap
     if isinstance(container, list):
+        found = items_of(container)
+        if found is not None:
+            return found
         return tuple(list.__iter__(container))
     return tuple(dict.items(container)) if isinstance(container, dict) else frozenset(set.__iter__(container))
 
@@ -135,11 +215,15 @@ def _put(container: Any, held: Any) -> None:
     if type(container) in PLAIN:
         container._heap = held if isinstance(held, SymbolicObject) else None
         held = () if container._heap is not None else held
+    if type(container) is TracedList:
+        held = held if items_of(held) is None else held._items
+        container._items = held if isinstance(held, GraphItems) else None
+        held = () if container._items is not None else held
     if isinstance(container, list):
         list.__setitem__(container, slice(None), held)
     elif isinstance(container, dict):
         dict.clear(container)
-        dict.update(container, held)
+        dict.update(container, [pair for pair in held if pair[1] is not MISSING])
     else:
         set.clear(container)
         set.update(container, held)
@@ -166,7 +250,11 @@ def note_container(container: Any) -> None:
         region.trace.outside_effect(container, "an argument is changed")
     if region is not None and id(container) in region.trace.frozen:
         kind = plain_kind(container).__name__
-        raise StagingError(f"a {kind} is changed that a tensor decides to return", current_place())
+        raise StagingError(
+            f"a {kind} is changed that a tensor decides to return, or that is an item of a list of the graph",
+            current_place(),
+            "all changes before it is returned, or becomes an item",
+        )
     if journal is None or heap_of(container) is not None:
         return
     journal.note(container_spot(container))
@@ -200,16 +288,22 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
     own = getattr(plain, name)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._items is not None or _grows(self, name, args):
+            return (items_of(self) or self.grow()).call(self, name, args, kwargs)
+        if plain is dict and may_lack_keys(self):
+            return self.call_maybe(name, args, kwargs)
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
+            if name == "__add__" and type(args[0]) is SymbolicTensor:
+                refuse_as_python(operator.add, self, args[0])
             if name == "__iter__":
                 return _known_items(self, own(self))
             if name in _CHANGING:
                 note_container(self)
             return traced(own(self, *args, **kwargs))
         if name == "__iter__":
-            return iter(self._heap)
+            return self._heap.unpack_for(sys._getframe(1))
         if name in _REFUSED:
             raise StagingError(f"a {plain.__name__} that only the running graph knows is {_REFUSED[name]} by Python")
         if name in _OPERATORS:
@@ -227,9 +321,30 @@ def _known_items(container: Any, items: Any) -> Any:
     """The items, as long as they stay known."""
     for item in items:
         yield item
-        if container._heap is not None:
+        if container._heap is not None or items_of(container) is not None:
             kind = PLAIN[type(container)].__name__
-            raise StagingError(f"a {kind} that is gone over moves into the graph", current_place())
+            raise StagingError(
+                f"a {kind} that is gone over moves into the graph", current_place(),
+                "a for statement over the container itself, or over a copy",
+            )  # fmt: skip
+
+
+_BY_POSITION = frozenset({"pop", "insert", "__delitem__"})
+_WITH_ANOTHER = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
+
+
+def _grows(container: Any, name: str, args: tuple[Any, ...]) -> bool:
+    """Whether an operation on a list makes one whose items only the graph knows, under `function`."""
+    region = current_region()
+    if type(container) is not TracedList or region is None or region.contract == COMPILE or not args:
+        return False
+    if name in _BY_POSITION or (name == "__getitem__" and type(args[0]) is slice):
+        return holds_symbols(args[:1]) or (type(args[0]) is slice and holds_symbols(_bounds(args[0])))
+    return name in _WITH_ANOTHER and items_of(args[0]) is not None
+
+
+def _bounds(part: slice) -> tuple[Any, ...]:
+    return part.start, part.stop, part.step
 
 
 def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:

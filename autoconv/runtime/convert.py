@@ -35,6 +35,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     wanted = as_dtype(dtype) if dtype is not None else None
     tensor = as_tensor(value)
     if tensor is None:
+        tensor = stacked_list(value)
+    if tensor is None:
         if isinstance(value, (list, tuple)) and any_symbolic(value):
             return _stack(value, wanted)
         if wanted is None and dtype_hint is not None:
@@ -58,6 +60,12 @@ def as_tensor(value: Any) -> Tensor | None:
         return value
     reader = getattr(type(value), "__autoconv_tensor__", None)
     return reader(value) if reader is not None else None
+
+
+def stacked_list(value: Any) -> Any:
+    """The items of a list as one tensor, where only the graph knows how many there are; None for everything else."""
+    found = getattr(type(value), "__autoconv_stacked__", None)
+    return None if found is None else found(value)
 
 
 def is_tensor(value: Any) -> bool:

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from autoconv.config import SETTINGS
-from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
+from autoconv.errors import AutoconvError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, string
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
 from autoconv.ops.indexing import parse_index
 from autoconv.ops.record import Op
+from autoconv.runtime import taping
 from autoconv.runtime.convert import as_tensor, constant, is_tensor, record_constant, to_array, weak_dtype
-from autoconv.runtime.recording import COMPILE, Region, current_region, defined_at
+from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, left_behind
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -47,8 +48,16 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
         op = OPS[_PYTHON_OPS[op_name]]
     else:
         values = _unified(op, values, region)
-    found = _run(op, values, attributes) if region is None else record(region, op, values, attributes, name)
+    if region is None:
+        found = _run(op, values, attributes)
+        if taping.active():
+            taping.note_op(op, values, attributes, found, EagerTensor)
+    else:
+        found = record(region, op, values, attributes, name)
     return _with_checked_numerics(op, found) if SETTINGS.check_numerics else found
+
+
+taping.BUILDER.apply = apply
 
 
 def _with_checked_numerics(op: Op, found: Any) -> Any:
@@ -331,20 +340,24 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
             error.place = current_place()
         raise
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
+    if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
+        types = op.result_types([_type_of_operand(v) for v in values], attributes)
+        flags = [isinstance(t, TensorType) and t.weak for t in types]
+        return tuple(map(_wrapped, results, flags)) if isinstance(results, tuple) else _wrapped(results, flags[0])
     if isinstance(results, tuple):
         return tuple(_wrapped(r, weak) for r in results)
     return _wrapped(results, weak)
+
+
+def _type_of_operand(value: Any) -> Any:
+    return value.type if hasattr(value, "type") else TensorType(as_dtype(value.dtype), np.shape(value))
 
 
 def _concrete(value: Any) -> Any:
     if isinstance(value, EagerTensor):
         return value._array
     if isinstance(value, SymbolicTensor):
-        raise InaccessibleTensorError(
-            f"{value!r} is out of scope and cannot be used here. Use return values, explicit Python locals or autoconv "
-            f"collections to access it.{defined_at(value.value_in_graph)}It belongs to the traced function "
-            f"{value.graph.name!r}, and ops run at once here: return it from there."
-        )
+        raise left_behind(value)
     if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__autoconv_resource__"):
         return value
     return np.array(value, weak_dtype(value).numpy) if isinstance(value, _NUMBERS) else value

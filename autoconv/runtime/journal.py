@@ -6,7 +6,7 @@ written is collected and the old one put back, so that the region can give it ou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,12 +41,20 @@ class Spot:
 class Journal:
     """What one region wrote: the spots, and their values before.
 
-    What `home`, the region itself, made is its own business; in an attempt, which may be taken back, everything counts.
+    What `home`, the region itself, made is its own business; in an attempt, which may be taken back, everything counts,
+    and `outer` is the journal of the region before it.
     """
 
     home: Any = None
     spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
     before: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    outer: Journal | None = None
+
+    def noted(self) -> Iterator[tuple[tuple[Any, ...], Spot]]:
+        """Every spot that the region wrote so far."""
+        yield from self.spots.items()
+        if self.outer is not None:
+            yield from self.outer.noted()
 
     def note(self, spot: Spot) -> None:
         if self._counts(spot):
@@ -74,11 +82,13 @@ class Journal:
 
 def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
     def read() -> Any:
+        if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in vars(owner):
+            return vars(owner)[name]
         return getattr(owner, name, MISSING)
 
     def write(value: Any) -> None:
         if value is MISSING:
-            if hasattr(owner, name):
+            if name in getattr(owner, "__dict__", ()) or hasattr(owner, name):
                 delattr(owner, name)
         else:
             setattr(owner, name, value)

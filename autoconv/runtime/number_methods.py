@@ -10,6 +10,7 @@ from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.types import TensorType
 from autoconv.runtime import dispatch
 from autoconv.runtime.objects import record_object, unboxed
+from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.tensor import SymbolicTensor
 
 _RESULTS = {
@@ -28,6 +29,15 @@ def number_attribute(x: SymbolicTensor, name: str) -> Any:
     if name in ("real", "numerator"):
         return _itself(x)
     return found  # of a real number the same for all: its imaginary part, the denominator of an int
+
+
+def refuse_number(x: Any, words: str) -> None:
+    """Raises the TypeError that Python has for a number, in these words with the name of its type, where x is one."""
+    region = current_region()
+    if type(x) is SymbolicTensor and x.weak and region is not None and region.contract == COMPILE:
+        error = TypeError(words.format(type(np.zeros((), x.type.dtype.numpy).item()).__name__))
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
 
 
 class NumberMethod:
@@ -54,4 +64,4 @@ def _itself(x: SymbolicTensor) -> Any:
     return dispatch.apply("python_int", x) if x.type.dtype.is_bool else x
 
 
-__all__ = ["NumberMethod", "number_attribute"]
+__all__ = ["NumberMethod", "number_attribute", "refuse_number"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -67,7 +68,11 @@ class SymbolicObject:
 
     def __iter__(self) -> Iterator[Any]:
         """What unpacking takes: the names that are assigned say how many items there have to be."""
-        counts = _names_unpacked(sys._getframe(1))
+        return self.unpack_for(sys._getframe(1))
+
+    def unpack_for(self, frame: Any) -> Iterator[Any]:
+        """The items for the names that the frame is assigning to."""
+        counts = _names_unpacked(frame)
         if counts is None:
             _refuse("iterated over by Python itself")
         count, star = counts
@@ -170,6 +175,8 @@ def box(value: Any) -> SymbolicObject:
         return _boxed_tensor(value, region)
     if type(value) in (tuple, list, set, dict) and holds_symbols(value):
         return build_object(type(value).__name__, value)
+    if isinstance(value, BaseException) and (hasattr(value, "_autoconv_tensors") or holds_symbols(value.args)):
+        return _boxed_exception(value)
     if isinstance(value, tuple) and holds_symbols(value):
         raise StagingError("a named tuple of values that only the graph knows cannot be part of a list or dict")
     if region.trace.owned is not None and id(value) in region.trace.owned:
@@ -181,6 +188,19 @@ def box(value: Any) -> SymbolicObject:
     if type(value).__name__ == "Undefined":
         value = NotAssigned(value.name)
     return constant_object(value)
+
+
+def _boxed_exception(error: BaseException) -> SymbolicObject:
+    """An exception with values in its arguments that only the running graph knows."""
+    if hasattr(error, "_autoconv_tensors") or isinstance(type(error).__init__, FunctionType) or vars(error):
+        kind = type(error).__name__
+        raise StagingError(f"a {kind} made of values that only the graph knows is kept", current_place())
+    made: SymbolicObject = record_object("object_exception", list(error.args), kind=type(error))
+    for name in ("__cause__", "__context__"):
+        if getattr(error, name) is not None:
+            record_object("object_set_attribute", [made, getattr(error, name)], name=name)
+    record_object("object_set_attribute", [made, error.__suppress_context__], name="__suppress_context__")
+    return made
 
 
 def box_array(value: Any) -> SymbolicObject:

@@ -23,6 +23,7 @@ from autoconv.runtime.spans import current_span, place_of
 
 if TYPE_CHECKING:
     from autoconv.runtime.journal import Journal
+    from autoconv.runtime.stores import Stores
 
 FUNCTION, COMPILE = "function", "compile"
 
@@ -35,13 +36,15 @@ class Trace:
     `on_create` is told of each variable the traced code creates; `evaluate` gives the array that a value of the root
     graph has in the call that is being traced, or None. `pending_output` holds prints of a region that may
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`,
-    `concretise` and `attribute` (for names that tensors do not have); what is in `before_node` is told before a node
-    is recorded that does more than compute. `arrays` says that NumPy arrays came in, which can be changed in place;
+    `concretise` and `attribute` (for names that tensors do not have); `stores` are told before a node is
+    recorded that does more than compute, and after a call of a function that is being recorded. `calls` are the user's
+    functions that run now, `recursions` those that were recorded as functions that call themselves. `arrays` says that
+    NumPy arrays came in, which can be changed in place;
     `owned` are the objects that the traced code made, with the regions that made them, `frozen` those that may not
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
     told of each function that is converted because traced code calls it. `refusal` is an error that the traced code
     may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
-    that they had.
+    that they had, `stand_ins` those that have something else for an attribute, with what they had.
     """
 
     root: Region
@@ -55,7 +58,9 @@ class Trace:
     python_print: Any = None
     concretise: Any = None
     attribute: Any = None
-    before_node: list[Any] = field(default_factory=list)
+    stores: list[Stores] = field(default_factory=list)
+    calls: list[Any] = field(default_factory=list)
+    recursions: dict[Any, Any] = field(default_factory=dict)
     arrays: bool = False
     owned: dict[int, Any] | None = None
     frozen: dict[int, Any] = field(default_factory=dict)
@@ -63,6 +68,7 @@ class Trace:
     watch: Any = None
     refusal: BaseException | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
+    stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     scope: str = ""
     converts: bool = True
 
@@ -77,12 +83,14 @@ class Trace:
 
 @dataclass(eq=False)
 class Region:
-    """A graph being recorded. `captures` maps outer values to this graph's parameters, in order."""
+    """A graph being recorded. `captures` maps outer values to this graph's parameters, in order; `most_iterations` is
+    what the body of a loop sets to have it end."""
 
     graph: Graph
     parent: Region | None = None
     captures: dict[Value, Value] = field(default_factory=dict)
     journal: Journal | None = None
+    most_iterations: Any = None
     _trace: Trace | None = None
 
     @property
@@ -125,9 +133,9 @@ class Region:
 
     def record(self, name: str, inputs: list[Value], attributes: dict[str, Any], **options: Any) -> Node:
         """Appends a node that applies the op called `name`, with the user's span."""
-        if self.trace.before_node and OPS[name].effects is not Effects.PURE:
-            for tell in tuple(self.trace.before_node):
-                tell(self, name, inputs, attributes)
+        if self.trace.stores and OPS[name].effects is not Effects.PURE:
+            for stores in tuple(self.trace.stores):
+                stores.before_node(self, name, inputs, attributes)
         lifted = [self.lift(value) for value in inputs]
         span = options.pop("span", None) or current_span()
         shown = options.pop("shown", None) or display_name(name)
@@ -143,20 +151,31 @@ class _Activity:
 
     def __init__(self) -> None:
         self.count = 0
+        self.tapes = 0
         self.lock = threading.Lock()
         self.on_change: Callable[[bool], None] = lambda untraced: None
 
     def add(self, change: int) -> None:
         with self.lock:
             self.count += change
-            BUSY.value = self.count
+            BUSY.value = self.count + self.tapes
             self.on_change(self.count == 0)
 
+    def add_tape(self, change: int) -> None:
+        with self.lock:
+            self.tapes += change
+            BUSY.value = self.count + self.tapes
 
-# How many threads record, for native code to read: while it is not 0, calls take the long way.
+
+# How many threads record, and how many tapes do, for native code to read: while it is not 0, calls take the long way.
 BUSY = ctypes.c_int64(0)
 _STACK = _Stack()
 _ACTIVITY = _Activity()
+
+
+def tape_started(change: int = 1) -> None:
+    """Tells that a tape is at work, or with -1 that it is not any more: it has to see calls of functions."""
+    _ACTIVITY.add_tape(change)
 
 
 def follow(on_change: Callable[[bool], None]) -> None:

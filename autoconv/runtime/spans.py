@@ -24,8 +24,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _OPERATORS = os.path.join(_PACKAGE, "operators", "")
 _CALL_THUNKS = (f"{_OPERATORS}conditionals.py", f"{_OPERATORS}deferred.py", f"{_OPERATORS}items.py")
 
-# The function that starts a trace: what called it is no part of what is traced.
-_START = "trace_function"
+# The functions that start a trace, or the graph of a function that calls itself: what called them is no part of it.
+_STARTS = ("trace_function", "trace_recursion")
 _KNOWN_LIMIT = 20_000
 _DEPTH_LIMIT = 150
 
@@ -147,7 +147,7 @@ def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[
     found: list[Position] = []
     while frame is not None and len(found) < _DEPTH_LIMIT:
         code = frame.f_code
-        if code.co_name == _START and is_own_file(code.co_filename):
+        if code.co_name in _STARTS and is_own_file(code.co_filename):
             break
         if id(frame) not in left_out:
             found.append((code, frame.f_lasti))

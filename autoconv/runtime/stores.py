@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Node, Value, is_recursive
 from autoconv.ops import OPS
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import Region, recording
@@ -16,7 +17,7 @@ _UNKNOWN = object()
 # These raise for integers beyond 64 bits alone, which Python does not know and no program expects.
 _INTEGER_OPS = ("add", "subtract", "multiply", "negative", "abs", "invert", "cast", "and", "or", "xor")
 _ONLY_LIMITS = frozenset(f"python_{name}" for name in _INTEGER_OPS)
-_COMES_BACK = ("while", "try_handler")  # regions at whose start it is not known what was stored last
+_COMES_BACK = ("while", "try_handler", "recursive")  # regions at whose start it is not known what was stored last
 
 
 class Stores:
@@ -35,6 +36,7 @@ class Stores:
         self._limits = limits
         self._last: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
         self._storing = False
+        self.calls = False
 
     def holds(self, region: Region, spot: Spot) -> None:
         """Says that what the spot holds now needs no storing."""
@@ -47,6 +49,21 @@ class Stores:
         if may_raise(op, inputs, attributes) and (self._limits or op not in _ONLY_LIMITS):
             self.store(region)
 
+    def spots(self, region: Region) -> Iterable[Spot]:
+        """What is stored where the region raises."""
+        return () if self._inside is not None and not region.is_inside(self._inside) else self._spots(region)
+
+    def after_call(self, region: Region) -> None:
+        """Told of a call of a function that is being recorded, which may store something; `calls` says so."""
+        if self._inside is not None and not region.is_inside(self._inside):
+            return
+        self.calls = True
+        for spot in list(self._spots(region)):
+            outer: Region | None = region
+            while outer is not None:
+                self._last[id(outer), spot.key] = _UNKNOWN, None, 0
+                outer = outer.parent
+
     def store(self, region: Region) -> None:
         """Records stores of what changed since it was last stored."""
         self._storing = True
@@ -55,10 +72,12 @@ class Stores:
                 value = spot.read()
                 if self._stored(region, spot) is value:
                     continue
+                nodes = region.graph.nodes
+                length = len(nodes)
                 with recording(region):
                     self._write(spot, value)
-                nodes = region.graph.nodes
-                self._last[id(region), spot.key] = value, nodes[-1], len(nodes) - 1
+                stored = len(nodes) > length
+                self._last[id(region), spot.key] = value, nodes[-1] if stored else None, len(nodes) - 1
                 outer = region.parent
                 while outer is not None:
                     self._last[id(outer), spot.key] = _UNKNOWN, None, 0
@@ -81,6 +100,19 @@ class Stores:
         return _UNKNOWN
 
 
+@contextmanager
+def paused(every: Sequence[Stores]) -> Iterator[None]:
+    """Nothing is stored inside the block."""
+    before = [stores._storing for stores in every]
+    for stores in every:
+        stores._storing = True
+    try:
+        yield
+    finally:
+        for stores, storing in zip(every, before, strict=True):
+            stores._storing = storing
+
+
 def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
     effects = OPS[op].effects
     if not isinstance(effects, Effects):
@@ -90,6 +122,8 @@ def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
 
 def is_catchable(node: Node) -> bool:
     """Whether a node, or one in its regions, may raise what a program could catch."""
+    if is_recursive(node):
+        return True  # beyond Python's limit, if nowhere else
     if node.regions:
         return any(is_catchable(inner) for region in node.regions for inner in region.nodes)
     return bool(node.effects & Effects.RAISE) and node.op.name not in _ONLY_LIMITS

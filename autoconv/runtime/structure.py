@@ -61,7 +61,7 @@ def is_structure(value: Any) -> bool:
     if kind in _PLAIN:
         return True
     if plain_kind(value) in _PLAIN:  # unless it is a container of the graph
-        return getattr(value, "_heap", None) is None
+        return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
     return (
         isinstance(value, tuple)
         or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _rebuildable(kind))
@@ -96,8 +96,8 @@ def _flatten(value: Any, leaves: list[Any]) -> Template | None:
         leaves.append(value)
         return None
     if isinstance(value, Mapping):
-        keys, order = tuple(sorted_keys(value)), tuple(value)
-        children = tuple(_flatten(value[key], leaves) for key in keys)
+        keys, order = tuple(sorted_keys(value)), tuple(_keys(value))
+        children = tuple(_flatten(_held(value, key), leaves) for key in keys)
         return Template(plain_kind(value), keys, children, None if order == keys else order)
     if isinstance(value, (list, tuple)):
         return Template(plain_kind(value), None, tuple(_flatten(item, leaves) for item in value))
@@ -107,6 +107,8 @@ def _flatten(value: Any, leaves: list[Any]) -> Template | None:
 
 def structure_parts(structure: Any) -> list[Any]:
     """The children of a structure, one level."""
+    if isinstance(structure, dict):
+        return list(dict.values(structure))
     if isinstance(structure, Mapping):
         return list(structure.values())
     if isinstance(structure, (list, tuple)):
@@ -126,9 +128,18 @@ def mutable_parts(value: Any) -> Iterator[Any]:
 
 def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
     try:
-        return sorted(mapping)
+        return sorted(_keys(mapping))
     except TypeError:
-        return list(mapping)
+        return list(_keys(mapping))
+
+
+def _keys(mapping: Mapping[Any, Any]) -> Any:
+    """The keys; of a dict those that Python holds, whatever a trace makes of it."""
+    return dict.keys(mapping) if isinstance(mapping, dict) else mapping
+
+
+def _held(mapping: Mapping[Any, Any], key: Any) -> Any:
+    return dict.__getitem__(mapping, key) if isinstance(mapping, dict) else mapping[key]
 
 
 def _pack(template: Template | None, leaves: Any) -> Any:

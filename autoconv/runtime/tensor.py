@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
-from autoconv.errors import ItemAssignmentError, OperatorNotAllowedInGraphError
+from autoconv.errors import InaccessibleTensorError, ItemAssignmentError, OperatorNotAllowedInGraphError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
-from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime import taping
+from autoconv.runtime.recording import COMPILE, current_region, defined_at
 from autoconv.runtime.shape import TensorShape, as_shape
-from autoconv.runtime.tensor_methods import TensorMethods
+from autoconv.runtime.tensor_methods import TensorMethods, refuse_to_iterate
 
 
 class Tensor(TensorMethods):
@@ -81,6 +83,7 @@ class EagerTensor(Tensor):
 
     def numpy(self) -> Any:
         """The array, read-only; a NumPy scalar (bytes for strings) for a tensor without dimensions."""
+        taping.note_leaving(self)
         if self._array.ndim == 0:
             return self._array[()]
         view = self._array.view()
@@ -102,6 +105,7 @@ class EagerTensor(Tensor):
         return int(self._array)
 
     def __float__(self) -> float:
+        taping.note_leaving(self)
         return float(self._array)
 
     def __complex__(self) -> complex:
@@ -118,6 +122,8 @@ class EagerTensor(Tensor):
     def __iter__(self) -> Iterator[Tensor]:
         if not self._array.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
+        if taping.active():
+            return (self[row] for row in range(len(self._array)))
         return (EagerTensor(row) for row in self._array)
 
     def __contains__(self, item: Any) -> bool:
@@ -213,6 +219,14 @@ class SymbolicTensor(Tensor):
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _changed_in_place
     __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __imatmul__ = _changed_in_place
 
+    def __getitem__(self, index: Any) -> Any:
+        region = current_region()
+        if self.weak and region is not None and region.contract == COMPILE:
+            error = TypeError(f"{type(self.type.dtype.numpy.type(1).item()).__name__!r} object is not subscriptable")
+            error._autoconv_run_time = True  # type: ignore[attr-defined]
+            raise error
+        return super().__getitem__(index)
+
     def _shown(self) -> None:
         """Text of a tensor under `compile` would be text of a number or array, which is not known yet."""
         region = current_region()
@@ -239,6 +253,8 @@ class SymbolicTensor(Tensor):
         """In converted code a tensor of known length unpacks into its rows; loops over it are staged before this."""
         region = current_region()
         shape = self.type.shape
+        if region is not None and region.contract == COMPILE and self.weak:
+            refuse_to_iterate(self.type.dtype.numpy.type(1).item(), sys._getframe(1))
         if region is not None and region.trace.converts and shape and shape[0] is None:
             raise OperatorNotAllowedInGraphError(
                 f"Iterating over a symbolic `autoconv.Tensor` is not allowed here: the length of {self.name} is known "
@@ -277,7 +293,8 @@ class SymbolicTensor(Tensor):
 
     def __len__(self) -> int:
         shape = self.type.shape
-        if shape and isinstance(shape[0], int):
+        region = current_region()
+        if shape and isinstance(shape[0], int) and region is not None and region.trace.converts:
             return shape[0]
         raise TypeError(
             f"len is not well defined for a symbolic Tensor ({self.name}). "
@@ -285,6 +302,8 @@ class SymbolicTensor(Tensor):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if current_region() is None:
+            raise left_behind(self)
         raise NotImplementedError(
             f"Cannot convert a symbolic autoconv.Tensor ({self.name}) to a numpy array. This error may indicate "
             "that you're trying to pass a Tensor to a NumPy call, which is not supported. Use the op of that meaning "
@@ -334,6 +353,15 @@ def _of_origin(tensor: Tensor, name: str) -> Any:
         if isinstance(tensor, SymbolicTensor):
             remedy = ": variables are assigned; where a tensor chooses between variables, assign in each branch"
     raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}{remedy}", name=name, obj=tensor)
+
+
+def left_behind(tensor: SymbolicTensor) -> InaccessibleTensorError:
+    """What the use of a tensor raises that tracing left where Python holds it, when nothing is traced any more."""
+    return InaccessibleTensorError(
+        f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or autoconv "
+        f"collections to access it.{defined_at(tensor.value_in_graph)}It belongs to the traced function "
+        f"{tensor.graph.name!r}, and ops run at once here: return it from there."
+    )
 
 
 class TensorReference:

@@ -12,6 +12,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Shape, join_shapes, shapes_compatible
 from autoconv.ops.list_value import ListValue
+from autoconv.runtime import taping
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.recording import current_region
@@ -213,17 +214,23 @@ class TensorArray:
         """All elements in one tensor, along a new first dimension."""
         if not self._eager:
             return apply("list_stack", self._list, shape=self._shape, name=name)
+        if self._items and taping.active():
+            return apply("stack", *map(self._element, range(len(self._items))), axis=0, name=name)
         if not self._items and self.element_shape.is_fully_defined():
             return EagerTensor(np.zeros((0, *(self._kind.shape or ())), self.dtype.numpy))
         return apply("list_stack", self._as_list(), name=name)
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements at these positions in one tensor."""
+        if self._eager and taping.active():
+            return apply("gather", self.stack(), convert_to_tensor(indices), axis=0, name=name)
         source = self._as_list() if self._eager else self._list
         return apply("list_gather", source, convert_to_tensor(indices), shape=self._shape, name=name)
 
     def concat(self, name: str | None = None) -> Tensor:
         """The elements joined along their first dimension."""
+        if self._eager and self._items and taping.active():
+            return apply("concat", *map(self._element, range(len(self._items))), axis=0, name=name)
         return apply("list_flatten", self._as_list() if self._eager else self._list, name=name)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
@@ -231,7 +238,7 @@ class TensorArray:
         tensor = self._fitting_rows(value)
         if not self._eager:
             return self._with(apply("list_from_tensor", tensor, name=name))
-        rows: list[EagerTensor | None] = [EagerTensor(row) for row in np.asarray(tensor)]
+        rows: list[EagerTensor | None] = list(tensor)  # type: ignore[call-overload]
         if len(rows) > len(self._items) and not self._kind.dynamic_size:
             raise ValueError(
                 f"Cannot unstack {len(rows)} tensors into a TensorArray of static size {len(self._items)} "
@@ -246,7 +253,7 @@ class TensorArray:
             tensor, resize = self._fitting_rows(value), self._kind.dynamic_size
             positions = convert_to_tensor(indices)
             return self._with(apply("list_scatter", self._list, positions, tensor, resize=resize, name=name))
-        for position, row in zip(np.asarray(convert_to_tensor(indices)), np.asarray(value), strict=True):
+        for position, row in zip(np.asarray(convert_to_tensor(indices)), self._fitting_rows(value), strict=True):  # type: ignore[call-overload]
             self.write(int(position), row)
         return self
 
@@ -268,7 +275,7 @@ class TensorArray:
                 f"TensorArray's size is not equal to the size of lengths ({len(self._items)} vs. "
                 f"{found.length}), and the TensorArray is not marked as dynamically resizeable."
             )
-        self._elements = [EagerTensor(part) for part in found]
+        self._elements = [EagerTensor(part) for part in found] if not taping.active() else _parts(tensor, sizes)
         self._cleared.clear()
         return self
 
@@ -335,6 +342,12 @@ class TensorArray:
                 f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype {tensor.dtype.name} "
             )
         return convert_to_tensor(value, self.dtype)
+
+
+def _parts(tensor: Tensor, sizes: Tensor) -> list[Any]:
+    """Consecutive parts of these lengths, as ops that a tape follows."""
+    ends = np.cumsum(np.asarray(sizes)).tolist()
+    return [tensor[end - size : end] for end, size in zip(ends, np.asarray(sizes).tolist(), strict=True)]  # type: ignore[index]
 
 
 def _index(index: Any) -> Any:

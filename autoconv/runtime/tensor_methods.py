@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import opcode
+import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +19,89 @@ def _dispatch() -> Any:
     return dispatch
 
 
+# What is no operand of Python's numbers, or (a sequence) hardly.
+_NO_OPERANDS = frozenset({type(None), str, bytes, list, tuple, dict, set, frozenset})
+_FUNCTIONS = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "floor_divide": "floordiv",
+    "modulo": "mod", "power": "pow", "matmul": "matmul", "bitwise_and": "and_", "bitwise_or": "or_",
+    "bitwise_xor": "xor", "left_shift": "lshift", "right_shift": "rshift", "less": "lt", "less_equal": "le",
+    "greater": "gt", "greater_equal": "ge",
+}  # fmt: skip
+
+
+def refuse_as_python(function: Callable[[Any, Any], Any], x: Any, y: Any) -> None:
+    """Raises the TypeError of Python's operator, in its words, where one operand is a number that only the running
+    graph knows, and the other something that numbers do not go with."""
+    samples = [_sample(value) for value in (x, y)]
+    if None in samples:
+        return
+    (first,), (second,) = samples  # type: ignore[misc]
+    if is_in_place(sys._getframe(2)):
+        function = getattr(operator, "i" + function.__name__.strip("_"))
+    elif _compares_by(sys._getframe(2)) == _MIRRORED.get(function.__name__):  # Python asks the right operand second
+        function, first, second = getattr(operator, _MIRRORED[function.__name__]), second, first
+    try:
+        function(first, second)
+    except TypeError as error:
+        told = TypeError(*error.args)
+        told._autoconv_run_time = True  # type: ignore[attr-defined]
+        told._autoconv_operands = first, second  # type: ignore[attr-defined]
+        raise told from None
+
+
+def refuse_to_iterate(number: Any, frame: Any) -> None:
+    """Raises the TypeError that Python has for going over a number, where the frame does that."""
+    kind = type(number).__name__
+    instruction = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
+    words = {
+        "UNPACK_SEQUENCE": f"cannot unpack non-iterable {kind} object",
+        "UNPACK_EX": f"cannot unpack non-iterable {kind} object",
+        "LIST_EXTEND": f"Value after * must be an iterable, not {kind}",
+        "GET_ITER": f"{kind!r} object is not iterable",
+    }.get(instruction)
+    if words is not None:
+        error = TypeError(words)
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+
+
+def is_in_place(frame: Any) -> bool:
+    """Whether the instruction that a frame is at is that of `x += y` or the like."""
+    code, position = frame.f_code.co_code, frame.f_lasti
+    return opcode.opname[code[position]] == "BINARY_OP" and code[position + 1] in _IN_PLACE
+
+
+_IN_PLACE = range(13, 26)  # of the operators that the instruction numbers
+
+
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+_SYMBOLS = {"<": "lt", ">": "gt", "<=": "le", ">=": "ge"}
+_SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
+
+
+def _compares_by(frame: Any) -> str:
+    """The comparison that the instruction a frame is at makes; "" for other instructions."""
+    code, position = frame.f_code.co_code, frame.f_lasti
+    if opcode.opname[code[position]] != "COMPARE_OP":
+        return ""
+    return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _SHIFT], "")
+
+
+def _sample(value: Any) -> tuple[Any] | None:
+    """Some value of that type, None for a tensor that is no number of a graph."""
+    kind = getattr(type(value), "__autoconv_plain__", type(value))
+    if kind in _NO_OPERANDS:
+        return (None if value is None else kind(),)
+    tensor: Any = value if isinstance(value, TensorMethods) and hasattr(value, "value_in_graph") else None
+    if tensor is None or not tensor.weak:
+        return None
+    return (tensor.type.dtype.numpy.type(1).item(),)
+
+
 def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     def forward(self: Any, other: Any) -> Any:
+        if type(other) in _NO_OPERANDS:
+            refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         try:
             return _dispatch().binary(op, self, other)
         except BaseException as error:
@@ -25,6 +109,8 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
             raise
 
     def reflected(self: Any, other: Any) -> Any:
+        if type(other) in _NO_OPERANDS:
+            refuse_as_python(getattr(operator, _FUNCTIONS[op]), other, self)
         try:
             return _dispatch().binary(op, other, self)
         except BaseException as error:
@@ -36,6 +122,8 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
 
 def _comparison(op: str) -> Callable[[Any, Any], Any]:
     def compare(self: Any, other: Any) -> Any:
+        if type(other) in _NO_OPERANDS and op not in ("equal", "not_equal"):
+            refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         if other is None:
             return op == "not_equal"
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import weakref
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ResourceType, TensorType
+from autoconv.runtime import taping
 from autoconv.runtime.convert import as_tensor, constant, convert_to_tensor
 from autoconv.runtime.dispatch import apply, get_item
 from autoconv.runtime.recording import Region, current_region, recording
@@ -32,12 +34,13 @@ from autoconv.runtime.variable_updates import (
 class Storage:
     """What a variable's value lives in; graphs hold the storage, not the Python object."""
 
-    __slots__ = ("__weakref__", "name", "shape", "value")
+    __slots__ = ("__weakref__", "name", "shape", "value", "variable")
 
     def __init__(self, value: np.ndarray, shape: Any, name: str) -> None:
         self.value = value
         self.shape = shape
         self.name = name
+        self.variable: Any = lambda: None  # a weak reference to the variable whose storage this is
 
     @property
     def type(self) -> ResourceType:
@@ -90,6 +93,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         array = _initial_array(initial_value, as_dtype(dtype) if dtype is not None else None)
         declared = as_shape(shape) if shape is not None else array.shape
         self._storage = Storage(array, declared, current_scope() + (name or "Variable"))
+        self._storage.variable = weakref.ref(self)
         self._trainable = trainable is not False
         self.constraint = constraint
         self.synchronization = synchronization or VariableSynchronization.AUTO
@@ -154,6 +158,8 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     def value(self) -> Tensor:
         """The value now: a tensor that later assignments do not change."""
+        if taping.active():
+            taping.note_variable(self)
         return apply("read_variable", self._storage)
 
     read_value = value
@@ -194,6 +200,8 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
                 f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
                 f"{self.shape}, and the assigned value shape {tensor.shape} are incompatible."
             )
+        if taping.active():
+            taping.note_variable(self)
         found = apply(op, self._storage, tensor)
         if not read_value:
             return None

@@ -6,11 +6,7 @@ from collections.abc import Collection
 
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
-
-# Ops that in NumPy give a view of their first input, or that input itself.
-_VIEWS = frozenset(
-    {"identity", "get_item", "reshape", "transpose", "matrix_transpose", "expand_dims", "squeeze", "reverse", "split"}
-)
+from autoconv.ops.views import VIEWS
 
 
 def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
@@ -26,7 +22,7 @@ def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
     if node.op.name == "get_item" and any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
         return set()  # what arrays pick is a copy
-    if node.op.name in _VIEWS:
+    if node.op.name in VIEWS:
         return set(range(len(node.results))) if node.inputs[0] in aliases else set()
     if node.op.name == "cond":
         return _through_regions(node, node.inputs[1:], aliases, 0)

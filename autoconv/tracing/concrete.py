@@ -12,18 +12,25 @@ from autoconv.config import SETTINGS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.layout import Arms, Instance, Layout, Leaf, Parts, Static, leaf_types, rebuild
+from autoconv.operators.layout import Arms, Grown, Instance, Layout, Leaf, Parts, Static, leaf_types, rebuild
+from autoconv.ops.objects import NotAssigned
+from autoconv.runtime import taping
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present
 from autoconv.runtime.variable import Storage, Variable
+from autoconv.tracing.derivable import Derivable
 from autoconv.tracing.direct import call_form, needs_asking
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
+
+
+class NotFollowed(Exception):
+    """A tape cannot go back through a call, which has to run as plain Python then; `str()` says why."""
 
 
 class ConcreteFunction:
@@ -55,6 +62,8 @@ class ConcreteFunction:
         self.contract = contract
         self._owner = owner
         self._name = name
+        self._derivable: Derivable | None = None
+        self._first_of = _first_of(optimised) if contract == "compile" else []
         self._arrays_out = (
             contract == "compile"
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
@@ -63,14 +72,14 @@ class ConcreteFunction:
         form = call_form(graph, key, self.captured_inputs, layout, guards, contract, self._arrays_out)
         self._run = BACKENDS[SETTINGS.backend](optimised, form)
         # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
-        self.entry: Callable[..., Any] | None = getattr(self._run, "entry", None)
+        self.entry: Callable[..., Any] | None = None if self._first_of else getattr(self._run, "entry", None)
         self.asks_guards = self.entry is not None and needs_asking(guards)
 
     @property
     def can_run_again(self) -> bool:
         """Whether a run that failed left nothing behind: no output, no write, no draw."""
-        lasting = Effects.WRITE | Effects.RANDOM
-        printing = {"print", "python_print", "py_call"}
+        lasting = Effects.RANDOM if _is_on_its_own(self.optimised) else Effects.WRITE | Effects.RANDOM
+        printing = {"print", "python_print", "object_print", "py_call"}
         return not any(node.effects & lasting or node.op.name in printing for node in self.optimised.walk())
 
     @property
@@ -118,6 +127,8 @@ class ConcreteFunction:
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
         """Runs with the leaves of the arguments, in the order of the key."""
+        if taping.active():
+            return self._call_taped(leaves)
         values = [
             leaf if isinstance(key, ObjectKey) else _run_value(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
@@ -125,11 +136,34 @@ class ConcreteFunction:
         ]
         values += [c._array if isinstance(c, EagerTensor) else c for c in self.captured_inputs]
         results = self._run(values)
+        if self._first_of:
+            results = [results[position] for position in self._first_of]
+        return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
+
+    def _call_taped(self, leaves: Sequence[Any]) -> Any:
+        """A call that tapes go back through as through one op."""
+        inputs = [
+            leaf if isinstance(key, ObjectKey) else leaf.storage if isinstance(leaf, Variable) else _taped_input(leaf)
+            for leaf, key in zip(leaves, self.key.leaves, strict=True)
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey))
+        ]
+        inputs += self.captured_inputs
+        for value in inputs:
+            variable = value.variable() if isinstance(value, Storage) else None
+            if variable is not None:
+                taping.note_variable(variable)
+        if self._derivable is None:
+            self._derivable = Derivable(self.optimised, self.graph.name, self.contract, self._run)
+        if self.contract == "compile" and (reason := self._derivable.refusal(inputs)):
+            raise NotFollowed(reason)
+        results = self._derivable.call(inputs)
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 
     def _result(self, value: Any, type_: Any) -> Any:
-        if isinstance(type_, ObjectType):
+        if isinstance(type_, ObjectType) or (isinstance(value, EagerTensor) and any(taping.follows([value]))):
             return value
+        if isinstance(value, EagerTensor):
+            value = value._array
         if self.contract == "compile":
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()
@@ -187,6 +221,32 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
 
 
+def _is_on_its_own(graph: Graph) -> bool:
+    """Whether all that a graph writes to are objects that it made itself: it is given none that can change."""
+    if not all(isinstance(value.type, TensorType) for value in graph.parameters):
+        return False
+    given = (node.attributes["value"] for node in graph.walk() if node.op.name == "object_constant")
+    return all(map(_cannot_change, given))
+
+
+def _cannot_change(value: Any) -> bool:
+    if type(value) in (tuple, frozenset):
+        return all(map(_cannot_change, value))
+    return value is None or type(value) in (bool, int, float, complex, str, bytes, range, NotAssigned)
+
+
+def _first_of(graph: Graph) -> list[int]:
+    """For each output the position of the first that is the same value, which has to be the same array; empty where
+    all are different."""
+    firsts: dict[Value, int] = {}
+    found = []
+    for position, value in enumerate(graph.outputs):
+        while value.node is not None and value.node.op.name == "identity":
+            value = value.node.inputs[0]
+        found.append(firsts.setdefault(value, position))
+    return found if len(firsts) < len(found) else []
+
+
 def _layout_text(layout: Layout) -> str:
     """What a result of that layout is, in the words of TensorSpec."""
     if isinstance(layout, Leaf):
@@ -199,9 +259,19 @@ def _layout_text(layout: Layout) -> str:
     if isinstance(layout, Instance):
         held = [f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True)]
         return f"{layout.kind.__name__}[{', '.join(held)}]"
+    if isinstance(layout, Grown):
+        return f"List[{_layout_text(layout.element)}, ...]"
     if isinstance(layout, Arms):
         return " | ".join(map(_layout_text, layout.arms))
     return repr(layout.value) if isinstance(layout, Static) else "never"
+
+
+def _taped_input(value: Any) -> Any:
+    """Tensors as they are, by which tapes know them; arrays and numbers as for a run."""
+    if isinstance(value, EagerTensor):
+        return value
+    known = taping.tensor_for(value)
+    return EagerTensor(_run_value(value)) if known is None else known
 
 
 def _run_value(leaf: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 import types
 import weakref
 from collections import OrderedDict
@@ -13,11 +14,12 @@ from typing import Any
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, IntegerLimitError, OtherKindError
 from autoconv.operators.calls import converted
+from autoconv.operators.reach import reaches
 from autoconv.runtime.journal import Spot
-from autoconv.runtime.recording import COMPILE, FUNCTION, current_region
+from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.tracebacks import place_in, present, presented
-from autoconv.tracing.concrete import ConcreteFunction
+from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.python_contract import RunPlain, Specialise
@@ -36,6 +38,15 @@ _REMEDIES = (
     "function is called and use it inside, or keep it in a name or attribute that is None at first: "
     "`if self.v is None: self.v = autoconv.Variable(…)`."
 )
+
+
+class _Tracing(threading.local):
+    """The functions that this thread traces, outermost first."""
+
+    functions: tuple[Function, ...] = ()
+
+
+_TRACING = _Tracing()
 
 
 class Function:
@@ -94,7 +105,7 @@ class Function:
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
             return self.python_function(*args, **kwargs)
-        if region is not None and self.contract == COMPILE:
+        if region is not None and (self.contract == COMPILE or self._is_part_of(region)):
             return converted(self.python_function, region)(*args, **kwargs)
         self._signature.check_arity()
         try:
@@ -109,6 +120,12 @@ class Function:
         if region is not None:
             return concrete.record(region, call)
         return self._run(concrete, call, args, kwargs)
+
+    def _is_part_of(self, region: Region) -> bool:
+        """Whether the function, called where a tensor decides it, leads back to one that is being traced: a trace of
+        its own would not end."""
+        running = _TRACING.functions
+        return bool(running) and self._autograph and region.parent is not None and reaches(self, running)
 
     def _bind(self, args: Any, kwargs: Any) -> Call:
         call = self._signature.bind(args, kwargs, self._literal, self._whole)
@@ -131,10 +148,14 @@ class Function:
     def _run(self, concrete: ConcreteFunction, call: Call, args: Any, kwargs: Any) -> Any:
         try:
             found = concrete.call_leaves(call.leaves)
+        except NotFollowed as error:
+            self._explanation.plain.append(f"one call: a tape records it, and {error}")
         except (IntegerLimitError, OtherKindError) as error:
             return self._beyond(concrete, error, args, kwargs)
-        self._prefer(concrete)
-        return found
+        else:
+            self._prefer(concrete)
+            return found
+        return self.python_function(*args, **kwargs)
 
     def _prefer(self, concrete: ConcreteFunction) -> None:
         """The next call tries this trace first, if it can be called straight away."""
@@ -171,19 +192,18 @@ class Function:
             if call.key in self._plain:
                 return None
             reason = self._explanation.why(call, self._cache)
+            concrete = None
             try:
                 concrete = self._trace(call)
             except Specialise as wanted:
                 self._literal |= {wanted.leaf}
                 call.key = self._rekey(call)
-                return self._find(call) or self._obtain(call)
             except Restage as wanted:
                 if len(call.spots) > _MOST_SPOTS or wanted.argument in self._whole:
                     self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
                     return None
                 again = self._restage(call, wanted)
                 call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
-                return self._find(call) or self._obtain(call)
             except RunPlain as plain:
                 self._give_up(call, plain.reason, place_in(self.python_function, plain))
                 return None
@@ -194,6 +214,8 @@ class Function:
                     self._give_up(call, f"{type(error).__name__}: {message}", place)
                     return None
                 raise
+            if concrete is None:  # outside of the handlers: what the program raises next has nothing to do with them
+                return self._find(call) or self._obtain(call)
             self._explanation.rows.append(Row(reason, concrete))
             return self._remember(concrete)
 
@@ -231,9 +253,14 @@ class Function:
         return traced.concrete
 
     def _trace_once(self, call: Call, on_create: Any) -> Any:
-        return trace_function(
-            self.python_function, call, self._signature, self.contract, self, self._autograph, on_create
-        )
+        before = _TRACING.functions
+        _TRACING.functions = (*before, self)
+        try:
+            return trace_function(
+                self.python_function, call, self._signature, self.contract, self, self._autograph, on_create
+            )
+        finally:
+            _TRACING.functions = before
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments: tensors, TensorSpecs or plain values."""

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.operators.layout import Variant
 from autoconv.operators.staging import AbandonTrace
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, materialise
 from autoconv.runtime.objects import record_object
-from autoconv.runtime.recording import Trace
+from autoconv.runtime.recording import Trace, current_region
 from autoconv.runtime.structure import mutable_parts, plain_kind
 from autoconv.runtime.tensor import SymbolicTensor
 
@@ -84,9 +85,16 @@ def _is_pure(function: Any) -> bool:
 def check_identities(result: Any, outside: Iterable[Any]) -> None:
     """Raises RunPlain where a list or dict is returned that is held elsewhere too: a graph gives out copies."""
     outer = {id(part) for value in outside for part in mutable_parts(value)}
+    for alternative in result.values if type(result) is Variant else (result,):
+        _check_alternative(alternative, outer)
+
+
+def _check_alternative(result: Any, outer: set[int]) -> None:
     known = set(outer)
     for part in list(mutable_parts(result)):
-        if id(part) in known and type(part) in PLAIN and id(part) not in outer:
+        region = current_region()
+        frozen = region is not None and id(part) in region.trace.frozen
+        if id(part) in known and type(part) in PLAIN and id(part) not in outer and not frozen:
             materialise(part)  # one object of the graph, for both names
         elif id(part) in known:
             raise RunPlain(f"a {plain_kind(part).__name__} is returned that is known by another name too")

@@ -14,13 +14,17 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.calls import converted, meet_class
-from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, layout_of
+from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, is_container, layout_of
+from autoconv.operators.names import Undefined, ld
 from autoconv.operators.special_methods import restore_special_methods
+from autoconv.operators.staging import Suspended
+from autoconv.operators.tensor_lists import mapped
+from autoconv.operators.variants import of_distinct_arms
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
-from autoconv.runtime.containers import TracedSet, heap_of, traced_argument
+from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_keys, traced_argument
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
-from autoconv.runtime.journal import Journal
+from autoconv.runtime.journal import MISSING, Journal
 from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
 from autoconv.runtime.structure import flatten, is_structure, pack
@@ -56,6 +60,7 @@ def trace_function(
 ) -> Traced:
     """One trace. Raises what the function raises, with the user's lines, and AbandonTrace where it cannot go on."""
     trace = new_trace(signature.name, contract, convert)
+    trace.owned = {}
     created: list[Variable] = []
     trace.on_create = on_create or created.append
     trace.evaluate = evaluator(trace, call, current_region())
@@ -70,7 +75,10 @@ def trace_function(
                 trace.root.journal.roll_back()
             journal.roll_back()
             restore_special_methods(trace)
-    return _trace(function, call, signature, owner, convert, trace, guards, created, None)
+    try:
+        return _trace(function, call, signature, owner, convert, trace, guards, created, None)
+    finally:
+        restore_special_methods(trace)
 
 
 def _trace(
@@ -95,14 +103,18 @@ def _trace(
         trace.watch = guards.add_function
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
+        for leaf in call.leaves:
+            meet_class(trace.root, type(leaf))
+        for spot in guards.holders():
+            meet_class(trace.root, type(spot.read()))
         if outside is not None:
-            for leaf in call.leaves:
-                meet_class(trace.root, type(leaf))
-            for spot in guards.holders():
-                meet_class(trace.root, type(spot.read()))
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
-        result = _invoke(target, signature, arguments)
+        try:
+            result = _invoke(target, signature, arguments)
+        except Suspended as never:  # what follows is not reached
+            never.caught()
+            result = None
         if trace.refusal is not None:
             raise trace.refusal
         _check_not_modified(call, copies, before, signature, contract, function)
@@ -131,10 +143,9 @@ def _trace(
 def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.arrays = any(isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves)
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
-    trace.owned = {}
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
-    trace.before_node.append(outside.stores.before_node)
+    trace.stores.append(outside.stores)
     trace.python_print = python_contract.python_print
     trace.attribute = attribute_of
     values: dict[Any, int] = {}
@@ -177,7 +188,10 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
     stand_in = Variable.__new__(Variable)
     stand_in.__dict__.update(variable.__dict__)
 
+    value_in_graph = value
+
     class ArgumentStorage:
+        value_in_root = value_in_graph
         name, shape, type = variable.storage.name, variable.storage.shape, variable.storage.type
         value = variable.storage.value
 
@@ -185,7 +199,6 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
         def __autoconv_resource__(region: Any) -> Any:
             return region.lift(value_in_graph)
 
-    value_in_graph = value
     stand_in._storage = ArgumentStorage()  # type: ignore[assignment]
     return stand_in
 
@@ -272,17 +285,21 @@ def _outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any
 
 def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     """Results as they leave: under `function` every number is a tensor, under `compile` Python's stay Python's."""
+    if type(value) in (Variant, Undefined):
+        value = ld(value)
     if type(value) is SymbolicObject:
         return value
     if heap_of(value) is not None:
         return heap_of(value)
+    if items_of(value) is not None and trace.contract != COMPILE:
+        return mapped(value, functools.partial(_standalone, trace=trace, function=function))
+    if may_lack_keys(value):
+        return {key: _standalone(held, trace, function) for key, held in dict.items(value)}
     if is_structure(value):
         leaves, template = flatten(value)
         return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
     if isinstance(value, Variant):
-        return Variant(
-            value.tag, [layout_of(v, trace.root) for v in _arms(value, trace, function)], _arms(value, trace, function)
-        )
+        return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
     tensor = as_tensor(value)
     if trace.contract == COMPILE:
         if tensor is not None:
@@ -317,10 +334,14 @@ def _name(function: Any) -> str:
 
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
-    return [
-        v if isinstance(layout, Static) else _standalone(v, trace, function)
-        for layout, v in zip(value.layouts, value.values, strict=True)
-    ]
+    """What the arms of a result give; Python's own values stay what they are under `compile` alone."""
+    kept = trace.contract == COMPILE
+    found = []
+    for layout, v in zip(value.layouts, value.values, strict=True):
+        absent = v is MISSING or isinstance(v, Undefined)
+        own = isinstance(layout, Static) and (absent or (kept and not is_container(layout)))
+        found.append(v if own else _standalone(v, trace, function))
+    return found
 
 
 def _symbolic(tensor: Tensor, trace: Trace) -> Any:

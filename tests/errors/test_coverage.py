@@ -20,15 +20,15 @@ EVERY_RAISE_IN = ("autoconv/emit", "autoconv/operators", "autoconv/tracing")
 
 PASSED_ON = "passes on a text that is made elsewhere"
 CANNOT = "states what holds if there is no bug here"
-NO_GRADIENTS = "gradients have no public name yet"
 ONLY_COMPILE = "met under `compile` alone, where the call runs as plain Python"
 
 # (file, how the message starts): why no program shows it.
 EXCEPTIONS: dict[tuple[str, str], str] = {
-    ("autoconv/autodiff/vjp.py", "the op … has no gradient: …"): NO_GRADIENTS,
-    ("autoconv/autodiff/vjp.py", "the gradient of … used more than once cannot be added up"): NO_GRADIENTS,
+    ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,
     ("autoconv/emit/function.py", "no code for …"): CANNOT,
+    ("autoconv/emit/function.py", "this generator function cannot hand out its values"): "Python goes over it instead",
     ("autoconv/operators/layout.py", "… is not an arm of …"): CANNOT,
+    ("autoconv/operators/layout.py", "a value is of several kinds that are one kind on another pat"): CANNOT,
     (
         "autoconv/operators/layout.py",
         "… has no common type on two paths: …",
@@ -37,21 +37,24 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/names.py", "…"): PASSED_ON,
     ("autoconv/operators/tries.py", "the lists that this try statement changes do not settle"): CANNOT,
     ("autoconv/operators/staging.py", "a tensor decides which object this is, and … is changed"): ONLY_COMPILE,
+    ("autoconv/operators/recursion.py", "…"): "no error: leaves what is recorded of a function that calls itself",
+    ("autoconv/operators/staging.py", "…"): "no error: leaves an arm of a function that calls itself",
     ("autoconv/operators/tries.py", "…"): "no error: enters the except clauses while tracing",
     ("autoconv/operators/patterns.py", "…() accepts … positional sub-patterns (… given)"): "Python's own words",
     ("autoconv/operators/items.py", "a tensor decides which … this is, and its attribute … is cha"): ONLY_COMPILE,
     ("autoconv/operators/variants.py", "…"): PASSED_ON,
-    ("autoconv/runtime/containers.py", "a … is changed that a tensor decides to return"): ONLY_COMPILE,
-    ("autoconv/runtime/containers.py", "a … that is gone over moves into the graph"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it calls the method … of, and cannot"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it takes … of, and cannot run its co"): ONLY_COMPILE,
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",
+    ("autoconv/operators/attributes.py", "…"): "Python's own words",
     ("autoconv/operators/builtins.py", "type numpy.ndarray doesn't define __round__ method"): ONLY_COMPILE,
     ("autoconv/operators/functions.py", "… is given a name that only the running graph knows"): ONLY_COMPILE,
     ("autoconv/runtime/array_methods.py", "the method … of an array …"): ONLY_COMPILE,
     ("autoconv/runtime/objects.py", "a value that belongs to a graph is used after the graph was "): ONLY_COMPILE,
+    ("autoconv/runtime/objects.py", "a … made of values that only the graph knows is kept"): ONLY_COMPILE,
     ("autoconv/runtime/objects.py", "an array becomes part of a list, dict or name that only the "): ONLY_COMPILE,
     ("autoconv/runtime/recording.py", "…"): PASSED_ON,
+    ("autoconv/tracing/concrete.py", "…"): "no error: a tape has the call run as plain Python",
     ("autoconv/tracing/guards.py", "a …"): PASSED_ON,
     ("autoconv/data/functions.py", "a dataset is made, which `compile` leaves to Python"): ONLY_COMPILE,
     ("autoconv/operators/streams.py", "a dataset is gone over, which `compile` leaves to Python"): ONLY_COMPILE,
@@ -155,4 +158,5 @@ def test_exceptions_are_needed():
 
 @pytest.mark.parametrize("cls", sorted(REFUSALS - {"RunPlain", "AutoconvError"}))
 def test_every_class_is_shown(cls):
-    assert f"autoconv.errors.{cls}: " in TEXTS or cls in ("SourceError", "TargetError")
+    # files and names that are not there are the command's business, and no pass refuses a construct now
+    assert f"autoconv.errors.{cls}: " in TEXTS or cls in ("SourceError", "TargetError", "UnsupportedError")

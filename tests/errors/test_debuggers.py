@@ -118,7 +118,7 @@ def test_breakpoint_while_tracing(tmp_path):
     assert f"> {script}({line})total()\n-> {text}\n" in shown
     assert f"{line:3}  ->\t            {text}\n" in shown
     assert "  9  \t            twice = i * 2\n" in shown
-    assert "(Pdb) <autoconv.Tensor 'mul:0' shape=() dtype=int32>\n" in shown
+    assert "(Pdb) <autoconv.Tensor 'while/cond/mul:0' shape=() dtype=int32>\n" in shown
     where = shown.partition("dtype=int32>\n")[2]
     assert f"  {script}(15)<module>()\n-> print(total(autoconv.constant(4)).numpy())\n" in where
     assert f"  {script}(7)total()\n-> for i in autoconv.range(n):\n" in where

@@ -23,6 +23,7 @@ WITHOUT_SAMPLES = {
     "while": "has regions; tests of tracing and backends",
     "call": "has regions; tests of tracing and backends",
     "try": "has regions; tests of tracing and backends",
+    "custom_gradient": "has a region; tests of GradientTape",
     "raise": "its attributes are exceptions; tests of tracing",
     "python_print": "writes to standard output; tests of compiled functions",
     "numpy_tolist": "gives a list; tests of compiled functions",

@@ -84,7 +84,8 @@ def test_reductions(name):
         kept = getattr(x, name)(axis=1, keepdims=True)
         return whole, getattr(x, name)(0), getattr(x, name)(axis=-1), kept, getattr(x.T, name)()
 
-    agrees(f, *((x,) for x in ARRAYS))
+    added_up = name in ("sum", "mean", "std", "var")
+    (agrees_but_for_rounding if added_up else agrees)(f, *((x,) for x in ARRAYS))
 
 
 def test_reductions_over_two_axes_and_with_a_dtype():
@@ -92,7 +93,7 @@ def test_reductions_over_two_axes_and_with_a_dtype():
         cube = x.reshape(1, x.shape[0], x.shape[1])
         return cube.sum(axis=(0, 2)), cube.max((0, -1)), x.sum(dtype=np.float64), x.mean(dtype="float32"), x.std(ddof=1)
 
-    agrees(f, *((x,) for x in ARRAYS))
+    agrees_but_for_rounding(f, *((x,) for x in ARRAYS))
 
 
 def test_scans():
@@ -120,7 +121,7 @@ def test_clip_by_numbers_that_are_inputs():
 
 def test_axes_as_numpy_takes_them():
     goes_plain(lambda x: x.transpose(()), ARRAYS[0], because="perm []")
-    goes_plain(lambda x: x.sum(axis=[0, 1]), ARRAYS[0], because="List' object cannot be interpreted as an integer")
+    goes_plain(lambda x: x.sum(axis=[0, 1]), ARRAYS[0], because="'list' object cannot be interpreted as an integer")
     goes_plain(lambda x: x.sum(axis=(0, -2)), ARRAYS[0], because="name a dimension twice")
     agrees(lambda x: x.transpose(None) + x.transpose([1, 0]) + x.transpose((-1, 0)), (ARRAYS[0],))
 

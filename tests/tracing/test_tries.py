@@ -142,3 +142,101 @@ def test_a_branch_that_raises_inside_try_under_the_first_contract():
 
     assert [f(ac.constant(v)).numpy() for v in (3, -2)] == [3, 2]
     assert f.experimental_get_tracing_count() == 1
+
+
+def test_exception_groups():
+    class Late(Exception):
+        pass
+
+    def f(a, b):
+        log = []
+        for first in (0, 1):
+            try:
+                if a > first:
+                    raise ExceptionGroup("several", [ValueError(1), KeyError(2), ExceptionGroup("in", [ValueError(3)])])
+                if a < -1:
+                    raise KeyError(a)
+                log.append(b // a)
+            except* ValueError as e:
+                log.append(len(e.exceptions))
+            except* (KeyError, ZeroDivisionError) as g:
+                log.append(str(g.exceptions[0]))
+                if b > 7:
+                    raise Late("again") from g
+            except* Late:
+                log.append("never")
+            else:
+                log.append("else")
+            finally:
+                log.append("end")
+        return log
+
+    agrees(f, (2, 7), (1, 7), (0, 7), (-5, 7), (-1, 7), (2, 8), (0, 9))
+
+
+def test_what_no_clause_of_a_group_takes():
+    def f(a):
+        found = []
+        try:
+            try:
+                if a > 1:
+                    raise ExceptionGroup("several", [ValueError(1), OSError(2)])
+                if a > 0:
+                    raise OSError(a)
+            except* ValueError:
+                found.append("value")
+                raise
+            except* KeyError:
+                found.append("key")
+        except ExceptionGroup as error:
+            found.append([type(e).__name__ for e in error.exceptions])
+        except OSError as error:
+            found.append(error.args)
+        return found
+
+    agrees(f, (2,), (1,), (0,))
+
+
+def test_what_a_body_that_always_raises_changed_before():
+    def f(a, b):
+        some, items = 0, [0]
+        try:
+            if b < a:
+                some = b < 7
+                items.append(a)
+            if a > 100 and b > 3:
+                raise ZeroDivisionError("bad")
+            raise ValueError(a)
+        except ValueError:
+            items.append(1)
+        return some, items
+
+    agrees(f, (2, 1), (1, 2), (9, 3))
+
+
+def test_what_no_clause_takes_leaves_the_variables_as_they_are():
+    def f(a):
+        x = 0
+        try:
+            try:
+                x = 5
+                if a:
+                    raise KeyError
+                x = 6
+            except ValueError:
+                pass
+        except KeyError:
+            pass
+        return x
+
+    agrees(f, (True,), (False,))
+
+
+def test_arguments_of_exceptions_may_be_of_several_kinds():
+    def f(a, c):
+        x = 1 if c else 1.5
+        if a:
+            raise KeyError(x, (x, a), [a, 1])
+        return x
+
+    agrees(f, (True, True), (True, False), (False, True))

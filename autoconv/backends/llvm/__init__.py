@@ -23,7 +23,7 @@ from autoconv.backends.llvm.expand import expand, is_composite
 from autoconv.backends.llvm.prelude import METADATA, prelude
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.text import ModuleText
-from autoconv.graph.graph import Graph, Value
+from autoconv.graph.graph import Graph, Value, has_recursion
 
 
 class NativeGraph:
@@ -72,8 +72,11 @@ class NativeGraph:
 def compile_graph(graph: Graph, form: CallForm | None = None) -> reference.Run:
     """A NativeGraph; the reference backend's function for a graph in which nothing has a native form.
 
-    Raises abi.UnknownLayout on a Python or NumPy that native code does not know.
+    Where functions call themselves, conditions and loops without such calls are native. Raises abi.UnknownLayout on a
+    Python or NumPy that native code does not know.
     """
+    if has_recursion(graph):
+        return reference.compile_with_recursion(graph, compile_graph)
     return NativeGraph(graph, form) if _is_worth_it(graph) else reference.compile_graph(graph)
 
 

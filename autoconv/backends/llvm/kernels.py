@@ -306,7 +306,7 @@ class _Reduction:
             truth = self.kernel.b.cast(element, bool_)
             return out.new(f"{'or' if self.kind == 'any' else 'and'} i1 {total}, {truth.ir}")
         name = "mul" if self.kind == "prod" else "add"
-        flags = "" if not self.dtype.is_floating else f"f{name} {'' if ordered else 'reassoc '}"
+        flags = "" if not self.dtype.is_floating else f"f{name} {'' if ordered or name == 'mul' else 'reassoc '}"
         return out.new(f"{flags or name + ' '}{kind} {total}, {element.ir}")
 
     def put(self, total: str, index: Index) -> None:

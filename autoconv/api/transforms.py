@@ -1,0 +1,214 @@
+"""Derivatives as functions of functions: `grad(f)` is the function that gives the gradient of `f`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.accumulator import product
+from autoconv.api.tape import GradientTape, UnconnectedGradients, dense
+from autoconv.graph.dtypes import as_dtype
+from autoconv.operators.calls import call
+from autoconv.runtime import taping
+from autoconv.runtime.convert import convert_to_tensor, is_tensor, python_number
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.structure import flatten, map_structure, pack
+from autoconv.runtime.tensor import EagerTensor, Tensor
+
+Function = Callable[..., Any]
+
+
+def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
+    """The function that gives the value of `f`, a scalar, and its gradient with respect to the argument `argnums`.
+
+    For several positions the gradients are a tuple. Arguments are tensors, arrays and floats, or structures of them,
+    and so are their gradients: tensors, and floats for floats. `f` is any function of tensors, also one under
+    `function` or `compile`. The gradient of what `f` does not depend on is zero. Raises TypeError for an argument that
+    is not floating, a value that is not a scalar, or one that was computed outside of autoconv.
+    """
+
+    @functools.wraps(f)
+    def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        taken, chosen = _arguments(f, args, argnums)
+        tape = GradientTape(watch_accessed_variables=False, recompute_every=recompute_every)
+        with tape:
+            chosen = map_structure(lambda x: _watched(tape, x), chosen)
+            value = call(f)(*taken, **kwargs)
+        result = _scalar(f, value)
+        found = tape.gradient(result, chosen)
+        _check_followed(f, tape, found)
+        filled = [_filled(g, x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
+        gradients = [_plain(g, x) for g, x in zip(filled, flatten(chosen)[0], strict=True)]
+        packed = pack(flatten(chosen)[1], gradients)
+        return _plain(result, result), packed[0] if isinstance(argnums, int) else tuple(packed)
+
+    return with_gradient
+
+
+def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
+    """The function that gives the gradient of `f`; see `value_and_grad`."""
+    both = value_and_grad(f, argnums, recompute_every=recompute_every)
+
+    @functools.wraps(f)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        return both(*args, **kwargs)[1]
+
+    return gradient
+
+
+def jacobian(f: Function, argnums: int = 0) -> Function:
+    """The function that gives the derivatives of each element of what `f` gives, a tensor, with respect to each element
+    of the argument: of the shape of the result followed by that of the argument."""
+
+    @functools.wraps(f)
+    def derivatives(*args: Any, **kwargs: Any) -> Any:
+        taken, (chosen,) = _arguments(f, args, argnums)
+        tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        with tape:
+            chosen = map_structure(lambda x: _watched(tape, x), chosen)
+            value = call(f)(*taken, **kwargs)
+        result = value if isinstance(value, Tensor) else convert_to_tensor(value)
+        found = tape.jacobian(result, chosen, unconnected_gradients=UnconnectedGradients.ZERO)
+        return map_structure(lambda g, x: _plain(g, x if not result.type.rank else None), found, chosen)
+
+    return derivatives
+
+
+def hessian(f: Function, argnums: int = 0) -> Function:
+    """The function that gives the second derivatives of `f`, a scalar, with respect to each pair of elements of the
+    argument, a tensor: of its shape twice."""
+
+    @functools.wraps(f)
+    def second(*args: Any, **kwargs: Any) -> Any:
+        taken, (chosen,) = _arguments(f, args, argnums)
+        if not isinstance(chosen, (Tensor, np.ndarray)):
+            raise TypeError(f"hessian takes the derivatives with respect to one tensor, found {chosen!r}")
+        outer = GradientTape(persistent=True, watch_accessed_variables=False)
+        with outer:
+            chosen = _watched(outer, chosen)
+            inner = GradientTape(watch_accessed_variables=False)
+            with inner:
+                inner.watch(chosen)
+                result = _scalar(f, call(f)(*taken, **kwargs))
+            slope = inner.gradient(result, chosen)
+            _check_followed(f, inner, slope)
+            slope = _filled(slope, chosen)
+        found = outer.jacobian(slope, chosen, unconnected_gradients=UnconnectedGradients.ZERO)
+        return _plain(found, chosen)
+
+    return second
+
+
+def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
+    """The value of f(*primals), and the function that carries cotangents of it back: a tuple, one for each primal."""
+    taken, chosen = _arguments(f, primals, tuple(range(len(primals))))
+    tape = GradientTape(persistent=True, watch_accessed_variables=False)
+    with tape:
+        chosen = map_structure(lambda x: _watched(tape, x), chosen)
+        value = call(f)(*taken)
+
+    def back(cotangents: Any) -> tuple[Any, ...]:
+        like = flatten(value)[1]
+        flat = [cotangents] if like is None else flatten(cotangents)[0]
+        leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in flatten(value)[0]]
+        given = [convert_to_tensor(c, v.dtype) for c, v in zip(flat, leaves, strict=True)]
+        found = tape.gradient(leaves, chosen, output_gradients=given)
+        filled = [_plain(_filled(g, x), x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
+        return tuple(pack(flatten(chosen)[1], filled))
+
+    return value, back
+
+
+def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The value of f(*primals), and its change along the tangents."""
+    taken, chosen = _arguments(f, tuple(primals), tuple(range(len(primals))))
+    directions = map_structure(lambda x, t: convert_to_tensor(t, as_dtype(x.dtype)), list(chosen), list(tangents))
+    tape = GradientTape(persistent=True, watch_accessed_variables=False)
+    with tape:
+        chosen = map_structure(lambda x: _watched(tape, x), list(chosen))
+        value = call(f)(*taken)
+    leaves, template = flatten(value)
+    primals, directions = flatten(chosen)[0], flatten(directions)[0]
+    return value, pack(template, [product(tape, leaf, primals, directions, zero=True) for leaf in leaves])
+
+
+def _arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
+    """The arguments with tensors in place of those to differentiate by, and these."""
+    if not callable(f):
+        raise TypeError(f"derivatives are those of a function, found {f!r}")
+    positions = [argnums] if isinstance(argnums, int) else list(argnums)
+    taken = list(args)
+    for position in positions:
+        if not -len(args) <= position < len(args):
+            raise TypeError(f"there is no argument {position} to differentiate by: {_name(f)} got {len(args)}")
+        taken[position] = map_structure(lambda leaf: _leaf(f, leaf), taken[position])
+    return taken, [taken[position] for position in positions]
+
+
+def _leaf(f: Function, value: Any) -> Any:
+    """A tensor of its own, which tapes outside do not take for another."""
+    if isinstance(value, float) and not isinstance(value, np.generic):
+        return python_number(value) if current_region() is None else convert_to_tensor(value)
+    if not is_tensor(value) and not isinstance(value, (np.ndarray, np.generic)):
+        raise TypeError(f"{_name(f)} is differentiated by a tensor, an array or a float, found {value!r}")
+    compiled = getattr(f, "contract", None) == COMPILE and current_region() is None
+    if compiled and isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+        return value.view()  # which under that contract is another kind of argument than a tensor
+    tensor = value if is_tensor(value) else convert_to_tensor(value)
+    if not tensor.dtype.is_differentiable:
+        raise TypeError(f"{_name(f)} is differentiated by a floating tensor, found one of {tensor.dtype.name}")
+    return tensor
+
+
+def _watched(tape: GradientTape, value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return tape.watch_array(value)
+    tape.watch(value)
+    return value
+
+
+def _scalar(f: Function, value: Any) -> Any:
+    if not is_tensor(value) and not isinstance(value, (float, int, np.generic)):
+        raise TypeError(f"the gradient is that of a scalar, {_name(f)} gave {value!r}")
+    result = value if is_tensor(value) else convert_to_tensor(value)
+    if result.shape.rank not in (0, None):
+        raise TypeError(
+            f"the gradient is that of a scalar, {_name(f)} gave a tensor of shape {result.shape}: sum it up, or use "
+            "autoconv.jacobian"
+        )
+    if not result.dtype.is_differentiable:
+        raise TypeError(f"the gradient is that of a floating scalar, {_name(f)} gave one of {result.dtype.name}")
+    return result
+
+
+def _check_followed(f: Function, tape: GradientTape, found: Any) -> None:
+    """A gradient of nothing is zero, unless the argument became a number of Python's on the way."""
+    if tape.lost and any(g is None for g in flatten(found)[0]):
+        raise TypeError(
+            f"{_name(f)} makes a Python number or a NumPy array of what it is differentiated by, where no gradient can "
+            "follow: use the functions of autoconv for those of math and numpy, or decorate it with @autoconv.compile"
+        )
+
+
+def _filled(gradient: Any, like: Any) -> Any:
+    if gradient is None:
+        return apply("zeros_like", convert_to_tensor(like) if not isinstance(like, Tensor) else like)
+    return dense(gradient)
+
+
+def _plain(value: Any, like: Any) -> Any:
+    """A float for what stands for a Python float."""
+    if isinstance(value, EagerTensor) and isinstance(like, EagerTensor) and like.weak and not value.type.rank:
+        return value._array.item() if not any(taping.follows([value])) else value
+    return value
+
+
+def _name(f: Any) -> str:
+    return str(getattr(f, "__name__", type(f).__name__))
+
+
+__all__ = ["grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"]

@@ -1,0 +1,72 @@
+"""The way back through a call, and through what brings a gradient of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autoconv.autodiff.conditionals import seed
+from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, refused, zeros_of
+from autoconv.autodiff.dependence import varied_values
+from autoconv.autodiff.levels import Inner, Level, clone, extend
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.ops.record import OPS
+
+
+def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
+    """Adds a call to the backward graph; what it reads the called graph gives as further results."""
+    if node.regions[0] in _enclosing(level):
+        raise refused(node, "the function calls itself")
+    forward = clone(node.regions[0])
+    own = tuple(forward.parameters)
+    inputs = node.inputs
+    results = [r for r in node.results if r in level.cotangents and r in varied]
+
+    def give_out(value: Value) -> Value:
+        forward.outputs.append(value)
+        return extend(node, node.inputs, node.regions, [value.type])[0]
+
+    child = Inner(level, forward, dict(zip(own, inputs, strict=True)), give_out, Graph(f"{forward.name}_back"))
+    child.original = node.regions[0]
+    node.regions = (forward,)
+    inner = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
+    parameters = seed(child, [(r, forward.outputs[r.index]) for r in results], inner)
+    backprop(child, inner)
+    wanted = [j for j, p in enumerate(own) if inputs[j] in varied and p in child.cotangents]
+    child.backward.outputs = [conformed(child.builder, child.cotangents[own[j]], inputs[j].type) for j in wanted]
+    child.backward.parameters = [*parameters, *child.captures.values()]
+    back = level.backward.add(
+        OPS["call"],
+        [*(level.cotangents[r] for r in results), *(level.resolve(outer) for outer in child.captures)],
+        {"name": f"{node.attributes.get('name', 'call')}_back"}, regions=[child.backward],
+        types=[cotangent_type(inputs[j].type) for j in wanted], span=level.builder.span,
+    )  # fmt: skip
+    for j, cotangent in zip(wanted, back.results, strict=True):
+        accumulate(level.builder, level.cotangents, inputs[j], cotangent, node)
+
+
+def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
+    """Adds a call of the gradient that the node brings: of cotangents, and of what it captured, makes those of the
+    arguments that it has one for."""
+    (pull,) = node.regions
+    count, reached = node.attributes["arguments"], node.attributes["reached"]
+    given = [level.cotangents.get(r) for r in node.results]
+    taken = [zeros_of(level.builder, r) if ct is None else ct for r, ct in zip(node.results, given, strict=True)]
+    captured = [level.resolve(value) for value in node.inputs[count + len(node.results) :]]
+    back = level.backward.add(
+        OPS["call"], [*taken, *captured], {"name": pull.name}, regions=[pull],
+        types=[value.type for value in pull.outputs], span=level.builder.span,
+    )  # fmt: skip
+    for position, cotangent in zip(reached, back.results, strict=True):
+        value = node.inputs[position]
+        if value in varied:
+            accumulate(level.builder, level.cotangents, value, conformed(level.builder, cotangent, value.type), node)
+
+
+def _enclosing(level: Level | None) -> list[Graph]:
+    found = []
+    while level is not None:
+        original = getattr(level, "original", None)
+        if original is not None:
+            found.append(original)
+        level = getattr(level, "parent", None) or getattr(level, "around", None)
+    return found

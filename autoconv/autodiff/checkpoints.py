@@ -1,0 +1,101 @@
+"""Less memory for more time: a loop keeps its state at every n-th iteration, and what lies between is computed again.
+
+A reversed loop keeps, of every value of its body that a gradient reads, one a iteration. With `recompute_every=n` it
+becomes a loop over segments of n iterations. Forward it keeps the state at the start of each segment alone; on the way
+back each segment runs once more, this time keeping what is read, and is then gone back through. Of m iterations that
+keeps m/n states and n iterations' values, least at n = √m, for one more run forward.
+(A. Griewank, "Achieving logarithmic growth of temporal and spatial complexity in reverse automatic differentiation",
+1992, of which this is one level.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from autoconv.autodiff.cotangents import accumulate, conformed
+from autoconv.autodiff.levels import Region, Root, clone
+from autoconv.graph.dtypes import int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, copy_node, node_effects
+from autoconv.graph.types import TensorType
+from autoconv.ops.builder import GraphBuilder
+
+
+def into_segments(node: Node, every: int) -> bool:
+    """Makes a loop one over segments of `every` iterations; False for one with effects, which cannot run twice."""
+    if node.effects & ~Effects.RAISE:
+        return False
+    size = node.attributes["state"]
+    test, body = node.regions
+    segment = Graph(body.name)
+    values = [segment.add_parameter(p.type, p.name) for p in body.parameters]
+    zero = GraphBuilder(segment).constant(value=np.array(0, np.int64))
+    inner = segment.add(
+        node.op, [*values[:size], zero, *values[size:]], {"state": size + 1},
+        regions=[_test_within(test, size, every), _counting(body, size)],
+        types=[*(p.type for p in body.parameters[:size]), TensorType(int64, ())], span=node.span,
+    )  # fmt: skip
+    segment.outputs = list(inner.results[:size])
+    node.regions = (test, segment)
+    node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
+    return True
+
+
+def reverse_again(
+    child: Region, own: Sequence[Value], seeds: Sequence[tuple[Value, Value]], varied: set[Value],
+    backprop: Callable[..., None],
+) -> None:  # fmt: skip
+    """Puts a copy of the level's forward graph into its backward graph, and goes back through that.
+
+    `seeds` are outputs with their cotangents. Of the level itself nothing but its parameters is kept.
+    """
+    repeated = child.forward.nodes[:]  # before what is kept of the parameters is pushed there
+    copies: dict[Value, Value] = {}
+    for parameter in own:
+        if parameter in varied or _is_used(child.forward, parameter):
+            held = child.resolve(parameter)
+            tensor = isinstance(held.type, TensorType)
+            copies[parameter] = child.builder.identity(held) if tensor else held  # one value for each parameter
+    nodes = []
+    for node in repeated:
+        copied = copy_node(child.backward, node, [copies[value] for value in node.inputs])
+        copies.update(zip(node.results, copied.results, strict=True))
+        nodes.append(copied)
+    level = Root(child.backward, child.backward)
+    level.heap = child.heap
+    for output, cotangent in seeds:
+        if output in varied:
+            fitting = conformed(level.builder, cotangent, output.type)
+            accumulate(level.builder, level.cotangents, copies[output], fitting)
+    backprop(level, {copies[value] for value in varied if value in copies}, nodes)
+    for parameter in own:
+        found = level.cotangents.get(copies[parameter]) if parameter in copies else None
+        if found is not None:
+            child.cotangents[parameter] = found
+
+
+def _is_used(graph: Graph, parameter: Value) -> bool:
+    return parameter in graph.outputs or any(parameter in node.inputs for node in graph.nodes)
+
+
+def _test_within(test: Graph, size: int, every: int) -> Graph:
+    within = clone(test)
+    b = GraphBuilder(within)
+    done = within.add_parameter(TensorType(int64, ()), "done")
+    within.parameters = [*within.parameters[:size], done, *within.parameters[size:-1]]
+    short = b.less(done, np.array(every, np.int64))
+    within.outputs = [b.logical_and(short, within.outputs[0])]
+    return within
+
+
+def _counting(body: Graph, size: int) -> Graph:
+    counting = clone(body)
+    done = counting.add_parameter(TensorType(int64, ()), "done")
+    counting.parameters = [*counting.parameters[:size], done, *counting.parameters[size:-1]]
+    counting.outputs.append(GraphBuilder(counting).add(done, np.array(1, np.int64)))
+    return counting
+
+
+__all__ = ["into_segments", "reverse_again"]

@@ -1,0 +1,145 @@
+"""The way back through a cond: the arm that was taken, chosen by the same index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
+from autoconv.autodiff.dependence import varied_values
+from autoconv.autodiff.levels import Level, Region, Stack, clone, extend, move_before
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.ops.record import OPS
+
+
+def reverse_cond(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
+    """Adds a cond to the backward graph. An arm that was not taken runs neither way and keeps nothing."""
+    captures = node.inputs[1:]
+    results = [r for r in node.results if r in level.cotangents and r in varied]
+    children = [_reverse_arm(level, region, node, captures, results, varied, backprop) for region in node.regions]
+    given = [level.cotangents[r] for r in results]
+    index = level.resolve(node.inputs[0])
+    finish(level, node, index, children, captures, given, varied)
+
+
+def _reverse_arm(
+    level: Level, region: Graph, node: Node, captures: Sequence[Value], results: Sequence[Value],
+    varied: set[Value], backprop: Callable[..., None],
+) -> Arm:  # fmt: skip
+    forward = clone(region)
+    own = tuple(forward.parameters)
+    child = Region(level, forward, dict(zip(own, captures, strict=True)))
+    inner = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
+    parameters = seed(child, [(r, forward.outputs[r.index]) for r in results], inner)
+    backprop(child, inner)
+    return Arm(child, own, parameters)
+
+
+class Arm:
+    """A region, its parameters forward (`own` are the captures, behind `leading`), and the cotangents it takes."""
+
+    def __init__(
+        self, child: Region, own: Sequence[Value], parameters: Sequence[Value], leading: Sequence[Value] = ()
+    ) -> None:
+        self.child, self.own, self.parameters, self.leading = child, own, parameters, leading
+
+
+def seed(child: Level, pairs: Sequence[tuple[Value, Value]], varied: set[Value]) -> list[Value]:
+    """Parameters of the backward graph for the cotangents of results, which become those of the outputs beside."""
+    parameters = []
+    for result, output in pairs:
+        parameter = child.backward.add_parameter(cotangent_type(result.type), "cotangent")
+        parameters.append(parameter)
+        if output in varied:
+            accumulate(child.builder, child.cotangents, output, conformed(child.builder, parameter, output.type))
+    return parameters
+
+
+def finish(
+    level: Level, node: Node, index: Value, arms: Sequence[Arm], captures: Sequence[Value],
+    given: Sequence[Value], varied: set[Value], body: Graph | None = None,
+) -> None:  # fmt: skip
+    """Threads the stacks through the node, and records the cond of the ways back through its arms.
+
+    `body` is the region that runs before them, of a try.
+    """
+    wanted = [
+        j for j, outer in enumerate(captures)
+        if outer in varied and any(arm.own[j] in arm.child.cotangents for arm in arms)
+    ]  # fmt: skip
+    found = [[_cotangent(arm.child, arm.own[j], captures[j]) for j in wanted] for arm in arms]
+    stacks = thread(level, node, arms, body)
+    union: dict[Value, None] = {}
+    for arm in arms:
+        union.update(dict.fromkeys(arm.child.captures))
+    for arm, outputs in zip(arms, found, strict=True):
+        child = arm.child
+        inner = [child._captured(outer) for outer in union]
+        tops, rests = [], []
+        for owner, inside, _ in stacks:
+            if owner is child:
+                assert inside.top is not None and inside.rest is not None
+                tops.append(inside.top)
+                rests.append(inside.rest)
+            else:
+                passed = child.backward.add_parameter(inside.type, "stack")
+                tops.append(passed)
+                rests.append(passed)
+        child.backward.parameters = [*arm.parameters, *inner, *tops]
+        child.backward.outputs = [*outputs, *rests]
+    resolved = [level.resolve(outer) for outer in union]
+    types = [*(cotangent_type(captures[j].type) for j in wanted), *(inside.type for _, inside, _ in stacks)]
+    back = level.backward.add(
+        OPS["cond"], [index, *given, *resolved, *(top(stack) for *_, stack in stacks)],
+        regions=[arm.child.backward for arm in arms], types=types, span=level.builder.span,
+    )  # fmt: skip
+    for (_, _, stack), rest in zip(stacks, back.results[len(wanted) :], strict=True):
+        stack.rest = rest
+    for j, cotangent in zip(wanted, back.results, strict=False):
+        accumulate(level.builder, level.cotangents, captures[j], cotangent, node)
+
+
+def _cotangent(child: Level, parameter: Value, outer: Value) -> Value:
+    found = child.cotangents.get(parameter)
+    if found is None:
+        return zeros_of(child.builder, parameter)
+    return conformed(child.builder, found, outer.type)
+
+
+def thread(
+    level: Level, node: Node, arms: Sequence[Arm], body: Graph | None
+) -> list[tuple[Region, Stack, Stack]]:
+    """Leads the stacks of the arms through the node: (the arm's level, the stack in it, the stack around it) each."""
+    children = [arm.child for arm in arms]
+    pairs = [(child, inside) for child in children for inside in child.stacks]
+    count = len(level.forward.nodes)
+    around = [level.open_stack(node, inside.type) for _, inside in pairs]
+    move_before(level.forward, node, count)
+    for arm in arms:
+        entries, exits = [], []
+        for owner, inside in pairs:
+            if owner is arm.child:
+                assert inside.exit is not None
+                entries.append(inside.entry)
+                exits.append(inside.exit)
+            else:
+                passed = arm.child.forward.add_parameter(inside.type, "stack")
+                entries.append(passed)
+                exits.append(passed)
+        arm.child.forward.parameters = [*arm.leading, *arm.own, *entries]
+        arm.child.forward.outputs += exits
+    inputs = [*node.inputs, *(stack.entry for stack in around)]
+    for _, inside in pairs if body is not None else ():
+        body.add_parameter(inside.type, "stack")  # type: ignore[union-attr]
+    regions = [*([body] if body is not None else []), *(arm.child.forward for arm in arms)]
+    after = extend(node, inputs, regions, [inside.type for _, inside in pairs])
+    for stack, value in zip(around, after, strict=True):
+        level.close_stack(stack, value)
+    return [(owner, inside, stack) for (owner, inside), stack in zip(pairs, around, strict=True)]
+
+
+def top(stack: Stack) -> Value:
+    assert stack.top is not None
+    return stack.top
+
+
+__all__ = ["Arm", "finish", "reverse_cond", "seed", "thread", "top"]

@@ -1,0 +1,102 @@
+"""Which values of a graph depend on chosen ones, as far as gradients are concerned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from autoconv.autodiff.cotangents import carries
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ObjectType
+
+
+class Heap:
+    """The objects that a running graph holds: once something varied was put into one, any of them may hold it."""
+
+    def __init__(self) -> None:
+        self.varied = False
+
+
+def varied_values(
+    graph: Graph, chosen: Iterable[Value], heap: Heap, within: Iterable[Node] | None = None
+) -> set[Value]:
+    """The values that carry what is differentiated from `chosen`, these included.
+
+    Of a node with regions only those results count that its regions connect. `within` leaves out all nodes but those.
+    """
+    return _varied(graph, chosen, heap, (), None if within is None else set(within))
+
+
+def _varied(
+    graph: Graph, chosen: Iterable[Value], heap: Heap, enclosing: tuple[Graph, ...], within: set[Node] | None = None
+) -> set[Value]:
+    varied = {value for value in chosen if carries(value.type)}
+    for node in graph.nodes:
+        if within is not None and node not in within:
+            continue
+        objects = [value for value in (*node.inputs, *node.results) if isinstance(value.type, ObjectType)]
+        if heap.varied:
+            varied.update(objects)
+        if not any(value in varied for value in node.inputs):
+            continue
+        if objects and not node.regions:
+            heap.varied = True
+            varied.update(objects)
+        flags = _varied_results(node, [value in varied for value in node.inputs], heap, (*enclosing, graph))
+        varied.update(r for r, flag in zip(node.results, flags, strict=True) if flag and carries(r.type))
+    return varied
+
+
+def _varied_results(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
+    rule = _RULES.get(node.op.name)
+    if rule is None or any(region in enclosing for region in node.regions):  # a function within itself: all of them
+        return [True] * len(node.results)
+    return rule(node, inputs, heap, enclosing)
+
+
+def _outputs(region: Graph, parameters: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> list[bool]:
+    chosen = [p for p, flag in zip(region.parameters, parameters, strict=True) if flag]
+    varied = _varied(region, chosen, heap, enclosing)
+    return [value in varied for value in region.outputs]
+
+
+def _cond(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
+    arms = [_outputs(region, inputs[1:], heap, enclosing) for region in node.regions]
+    return [any(flags) for flags in zip(*arms, strict=True)]
+
+
+def _while(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
+    size = node.attributes["state"]
+    return state_flags(node.regions[1], inputs, size, heap, enclosing)[:size]
+
+
+def state_flags(
+    body: Graph, inputs: Sequence[bool], size: int, heap: Heap, enclosing: tuple[Graph, ...] = ()
+) -> list[bool]:
+    """Which parameters of a loop's body are varied, in some iteration, when these inputs of the loop are."""
+    flags = list(inputs)
+    while True:
+        before = heap.varied
+        after = _outputs(body, flags, heap, enclosing)
+        wider = [a or b for a, b in zip(flags[:size], after, strict=True)]
+        if wider == flags[:size] and heap.varied == before:
+            return flags
+        flags[:size] = wider
+
+
+def _call(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
+    return _outputs(node.regions[0], inputs, heap, enclosing)
+
+
+def _try(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
+    body, normal, handler = node.regions
+    ends = _outputs(normal, [*_outputs(body, inputs, heap, enclosing), *inputs], heap, enclosing)
+    others = _outputs(handler, [any(inputs), *inputs], heap, enclosing)
+    return [a or b for a, b in zip(ends, others, strict=True)]
+
+
+_RULES: dict[str, Callable[[Node, Sequence[bool], Heap, tuple[Graph, ...]], Sequence[bool]]] = {
+    "cond": _cond,
+    "while": _while,
+    "call": _call,
+    "try": _try,
+}

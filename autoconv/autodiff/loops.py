@@ -1,0 +1,152 @@
+"""The way back through a while: as many iterations as it made, the last one first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autoconv.autodiff.checkpoints import into_segments, reverse_again
+from autoconv.autodiff.conditionals import seed, top
+from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
+from autoconv.autodiff.dependence import state_flags, varied_values
+from autoconv.autodiff.levels import Level, Region, Stack, clone, extend, move_before
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import TensorType, Type
+from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.record import OPS
+
+_COUNT = TensorType(int64, ())
+_ONE, _ZERO = np.array(1, np.int64), np.array(0, np.int64)
+
+
+@dataclass(eq=False)
+class _Body:
+    """A loop's body on its way back: `carried` are the positions of the state with cotangents, which `parameters`
+    are; `summed` those of the captures, whose cotangents add up in `sums` over the iterations."""
+
+    child: Region
+    own: Sequence[Value]
+    carried: list[int]
+    parameters: list[Value]
+    summed: list[int]
+    sums: list[Value]
+
+
+def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
+    """Counts the iterations on the way forward, and adds a loop of as many to the backward graph."""
+    inputs, size = node.inputs, node.attributes["state"]
+    again = level.recompute_every is not None and into_segments(node, level.recompute_every)
+    body = _settled(level, node, varied, backprop, again)
+    child = body.child
+    carried = [_cotangent(child, body.own[i]) for i in body.carried]
+    sums = [
+        child.builder.list_add(total, child.cotangents[body.own[j]]) if not isinstance(total.type, TensorType)
+        else child.builder.add(total, child.cotangents[body.own[j]])
+        for j, total in zip(body.summed, body.sums, strict=True)
+    ]  # fmt: skip
+    sums = [conformed(child.builder, s, total.type) for s, total in zip(sums, body.sums, strict=True)]
+    results = node.results[:size]
+    starts = [level.cotangents.get(results[i]) for i in body.carried]
+    count, stacks = _count_and_thread(level, node, body)
+    level_b = level.builder
+    first = [
+        conformed(level_b, zeros_of(level_b, results[i]) if ct is None else ct, results[i].type)
+        for i, ct in zip(body.carried, starts, strict=True)
+    ]
+    first += [zeros_of(level_b, inputs[j]) for j in body.summed]
+    remaining = child.backward.add_parameter(_COUNT, "remaining")
+    state = [remaining, *body.parameters, *body.sums, *(top(s) for s in child.stacks)]
+    captures = list(child.captures.items())
+    fewer = child.builder.subtract(remaining, _ONE)
+    child.backward.parameters = [*state, *(inner for _, inner in captures)]
+    child.backward.outputs = [fewer, *carried, *sums, *(s.rest for s in child.stacks)]  # type: ignore[list-item]
+    types = [value.type for value in state]
+    test = _test([value.type for value in child.backward.parameters])
+    back = level.backward.add(
+        OPS["while"],
+        [level.resolve(count), *first, *map(top, stacks), *(level.resolve(outer) for outer, _ in captures)],
+        {"state": len(state)}, regions=[test, child.backward], types=types, span=level_b.span,
+    )  # fmt: skip
+    found = list(back.results[1:])
+    for position, cotangent in zip([*body.carried, *body.summed], found, strict=False):
+        if inputs[position] in varied:
+            accumulate(level_b, level.cotangents, inputs[position], cotangent, node)
+    for stack, rest in zip(stacks, found[len(first) :], strict=True):
+        stack.rest = rest
+
+
+def _settled(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None], again: bool) -> _Body:
+    """The body on its way back, with cotangents for all of the state that needs one: found by trying.
+
+    With `again` it is computed once more rather than kept.
+    """
+    size = node.attributes["state"]
+    flags = state_flags(node.regions[1], [value in varied for value in node.inputs], size, level.heap)
+    carried = {i for i in range(size) if flags[i] and node.results[i] in level.cotangents}
+    while True:
+        body = _reverse_body(level, node, flags, sorted(carried), backprop, again)
+        needed = {i for i in range(size) if flags[i] and body.own[i] in body.child.cotangents}
+        if needed <= carried:
+            return body
+        carried |= needed
+
+
+def _reverse_body(
+    level: Level, node: Node, flags: Sequence[bool], carried: list[int], backprop: Callable[..., None], again: bool
+) -> _Body:
+    size = node.attributes["state"]
+    forward = clone(node.regions[1])
+    own = tuple(forward.parameters)
+    outer = {p: node.inputs[i] for i, p in enumerate(own) if i >= size or forward.outputs[i] is p}
+    child = Region(level, forward, outer, repeats=True)
+    inner = varied_values(forward, (p for p, flag in zip(own, flags, strict=True) if flag), level.heap)
+    if again:
+        parameters = [child.backward.add_parameter(cotangent_type(own[i].type), "cotangent") for i in carried]
+        outputs = [forward.outputs[i] for i in carried]
+        reverse_again(child, own, list(zip(outputs, parameters, strict=True)), inner, backprop)
+    else:
+        parameters = seed(child, [(own[i], forward.outputs[i]) for i in carried], inner)
+        backprop(child, inner)
+    summed = [j for j in range(size, len(own)) if flags[j] and own[j] in child.cotangents]
+    sums = [child.backward.add_parameter(cotangent_type(own[j].type), "sum") for j in summed]
+    return _Body(child, own, carried, parameters, summed, sums)
+
+
+def _cotangent(child: Region, parameter: Value) -> Value:
+    found = child.cotangents.get(parameter)
+    if found is None:
+        return zeros_of(child.builder, parameter)
+    return conformed(child.builder, found, parameter.type)
+
+
+def _count_and_thread(level: Level, node: Node, body: _Body) -> tuple[Value, list[Stack]]:
+    """Leads the stacks through the loop, and makes it count: the number of iterations, and the stacks around."""
+    size = node.attributes["state"]
+    child, forward, own = body.child, body.child.forward, body.own
+    test = clone(node.regions[0])
+    before = len(level.forward.nodes)
+    around = [level.open_stack(node, inside.type) for inside in child.stacks]
+    start = GraphBuilder(level.forward).constant(value=_ZERO)
+    move_before(level.forward, node, before)
+    done = forward.add_parameter(_COUNT, "done")
+    forward.outputs += [GraphBuilder(forward).add(done, _ONE), *(inside.exit for inside in child.stacks)]  # type: ignore[list-item]
+    forward.parameters = [*own[:size], done, *(inside.entry for inside in child.stacks), *own[size:]]
+    extra = [test.add_parameter(v.type, v.name) for v in forward.parameters[size : size + 1 + len(child.stacks)]]
+    whole = test.parameters[: len(own)]
+    test.parameters = [*whole[:size], *extra, *whole[size:]]
+    inputs = [*node.inputs[:size], start, *(stack.entry for stack in around), *node.inputs[size:]]
+    types: list[Type] = [_COUNT, *(inside.type for inside in child.stacks)]
+    count, *after = extend(node, inputs, [test, forward], types, state=size + len(types))
+    for stack, value in zip(around, after, strict=True):
+        level.close_stack(stack, value)
+    return count, around
+
+
+def _test(types: Sequence[Type]) -> Graph:
+    test = Graph("while_cond")
+    remaining, *_ = [test.add_parameter(type_, "while") for type_ in types]
+    test.outputs = [GraphBuilder(test).greater(remaining, _ZERO)]
+    return test

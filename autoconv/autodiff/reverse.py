@@ -1,0 +1,55 @@
+"""The way back through the nodes of a level: each is asked what it adds to the cotangents of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from autoconv.autodiff.calls import reverse_call, reverse_custom
+from autoconv.autodiff.conditionals import reverse_cond
+from autoconv.autodiff.cotangents import accumulate, carries, refused
+from autoconv.autodiff.levels import Level
+from autoconv.autodiff.loops import reverse_while
+from autoconv.autodiff.tries import reverse_try
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.record import NoGradient
+
+Reverse = Callable[[Level, Node, set[Value], "Backprop"], None]
+Backprop = Callable[[Level, set[Value]], None]
+
+
+def backprop(level: Level, varied: set[Value], nodes: Sequence[Node] | None = None) -> None:
+    """Carries the cotangents of the level back to its varied values, through `nodes` (all of them by default).
+
+    `level.cotangents` holds those of the outputs, and at the end those of parameters and everything between. Raises
+    StagingError for an op without a gradient on the way.
+    """
+    span = level.builder.span
+    for node in reversed(level.forward.nodes[:] if nodes is None else nodes):
+        if any(r in level.cotangents for r in node.results) and any(v in varied for v in node.inputs):
+            level.builder.span = node.span
+            rule = _REGIONS.get(node.op.name)
+            if rule is not None:
+                rule(level, node, varied, backprop)
+            else:
+                _reverse_op(level, node, varied)
+    level.builder.span = span
+
+
+def _reverse_op(level: Level, node: Node, varied: Iterable[Value]) -> None:
+    gradient = node.op.gradient
+    if isinstance(gradient, NoGradient):
+        raise refused(node, gradient.reason)
+    given = tuple(level.cotangents.get(value) for value in node.results)
+    found = gradient(level.builder, node.inputs, node.results, given, node.attributes)
+    for value, cotangent in zip(node.inputs, found, strict=True):
+        if cotangent is not None and value in varied and carries(value.type):
+            accumulate(level.builder, level.cotangents, value, level.resolve(cotangent), node)
+
+
+_REGIONS: dict[str, Reverse] = {
+    "cond": reverse_cond,
+    "while": reverse_while,
+    "call": reverse_call,
+    "try": reverse_try,
+    "custom_gradient": reverse_custom,
+}

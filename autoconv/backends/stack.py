@@ -1,0 +1,264 @@
+"""Runs graphs whose functions call themselves on a stack of its own, so that how deep they go is Python's to say.
+
+A node that leads to a recursive call is a `Control`: it starts one of its regions, is resumed with what that gave, and
+may start another. Everything else runs as it does without recursion. No level takes frames of Python's.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Graph, Node, Span, is_recursive
+from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
+
+Frame = list[Any]
+Function = Callable[..., Any]
+Locate = Callable[[Exception, Node], None]
+# A region to run next, its arguments, and what the control remembers meanwhile.
+Start = tuple["Code", list[Any], Any]
+
+# Limits of graphs, which no program catches.
+_LIMITS = (IntegerLimitError, OtherKindError, StagingError)
+
+
+def leads_to_recursion(node: Node) -> bool:
+    """Whether the node, or one inside of its regions, is a recursive call."""
+    return is_recursive(node) or any(is_recursive(inner) for region in node.regions for inner in region.walk())
+
+
+def compile_recursive(
+    graph: Graph, lower: Callable[[Node], Function], locate: Locate, package: Callable[[str], bool]
+) -> Callable[[Sequence[Any]], list[Any]]:
+    """A function from the parameters' values to the outputs', as `reference.compile_graph` gives it.
+
+    `lower` makes a function of a node that leads to no recursive call, `locate` puts a node's span on an error, and
+    `package` tells the files of this package, whose frames do not count towards Python's limit. Raises RecursionError
+    where the functions of the program would.
+    """
+    code = _Compiler(lower, locate).code(graph)
+
+    def run(arguments: Sequence[Any]) -> list[Any]:
+        return _run(code, list(arguments), sys.getrecursionlimit() - _depth(package))
+
+    return run
+
+
+class Code:
+    """One graph, compiled: a step or a control for each node."""
+
+    __slots__ = ("extra", "results", "steps")
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[Function, list[int], list[int]] | Control] = []
+        self.extra = 0
+        self.results: list[int] = []
+
+
+class Control:
+    """A node that runs its regions on the stack; `frames` is how many frames of Python's a call stands for."""
+
+    frames = 0
+
+    def __init__(self, node: Node, inputs: list[int], outputs: list[int], regions: list[Code], locate: Locate) -> None:
+        self.node, self.inputs, self.outputs, self.regions, self.locate = node, inputs, outputs, regions, locate
+
+    def start(self, frame: Frame) -> Start:
+        raise NotImplementedError
+
+    def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
+        """What to run next, or the node's results."""
+        return results
+
+    def failed(self, state: Any, error: Exception) -> Start | None:
+        """What handles the error that a region raised, None where it goes on."""
+        return None
+
+
+class _Call(Control):
+    def start(self, frame: Frame) -> Start:
+        return self.regions[0], [frame[slot] for slot in self.inputs], None
+
+    def failed(self, state: Any, error: Exception) -> None:
+        self.locate(error, self.node)
+
+
+class _Cond(Control):
+    def start(self, frame: Frame) -> Start:
+        index, *captures = self.inputs
+        chosen = frame[index]
+        arm = (0 if chosen else 1) if np.asarray(chosen).dtype == bool else int(chosen)
+        return self.regions[arm], [frame[slot] for slot in captures], None
+
+
+class _While(Control):
+    """Remembers (state or None while the body runs, captures)."""
+
+    def start(self, frame: Frame) -> Start:
+        size = self.node.attributes["state"]
+        state, captures = ([frame[slot] for slot in part] for part in (self.inputs[:size], self.inputs[size:]))
+        return self.regions[0], [*state, *captures], (state, captures)
+
+    def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
+        values, captures = state
+        if values is None:  # an iteration is over
+            return self.regions[0], [*results, *captures], (results, captures)
+        return (self.regions[1], [*values, *captures], (None, captures)) if results[0] else values
+
+
+class _Try(Control):
+    """Remembers (True while the body runs, an error while that is handled, else False; captures)."""
+
+    def start(self, frame: Frame) -> Start:
+        captures = [frame[slot] for slot in self.inputs]
+        return self.regions[0], captures, (True, captures)
+
+    def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
+        phase, captures = state
+        return (self.regions[1], [*results, *captures], (False, captures)) if phase is True else results
+
+    def failed(self, state: Any, error: Exception) -> Start | None:
+        phase, captures = state
+        if isinstance(phase, Exception):
+            _raised_while_handling(error, phase)
+        if phase is not True or isinstance(error, _LIMITS):
+            return None
+        return self.regions[2], [error, *captures], (error, captures)
+
+
+_CONTROLS: dict[str, type[Control]] = {"call": _Call, "cond": _Cond, "while": _While, "try": _Try}
+
+
+class _Compiler:
+    """Compiles each graph once; a recursive call finds the code of the graph that it is in."""
+
+    def __init__(self, lower: Callable[[Node], Function], locate: Locate) -> None:
+        self.lower, self.locate = lower, locate
+        self.codes: dict[Graph, Code] = {}
+        self.inside = 0  # how many functions that call themselves are around
+
+    def code(self, graph: Graph) -> Code:
+        known = self.codes.get(graph)
+        if known is not None:
+            return known
+        code = self.codes[graph] = Code()
+        outermost = not self.inside
+        slots = {value: slot for slot, value in enumerate(graph.parameters)}
+        for node in graph.nodes:
+            inputs = [slots[value] for value in node.inputs]
+            outputs = [slots.setdefault(value, len(slots)) for value in node.results]
+            if leads_to_recursion(node):
+                self.inside += is_recursive(node)
+                regions = [self.code(region) for region in node.regions]
+                self.inside -= is_recursive(node)
+                control = _CONTROLS[node.op.name](node, inputs, outputs, regions, self.locate)
+                if is_recursive(node):
+                    # Inside of a function the first place is in its own frame, which its caller counts.
+                    control.frames = max(_length(node.span), 1) if not outermost else _length(node.span) + 1
+                code.steps.append(control)
+            else:
+                code.steps.append((self.lower(node), inputs, outputs))
+        code.extra = len(slots) - len(graph.parameters)
+        code.results = [slots[value] for value in graph.outputs]
+        return code
+
+
+def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
+    # What waits for a region: its code, frame, position of the control, and what the control remembers.
+    waiting: list[tuple[Code, Frame, int, Control, Any]] = []
+    frame, position, depth = [*arguments, *[None] * code.extra], 0, 0
+    while True:
+        start: Start | list[Any] | None
+        try:
+            steps = code.steps
+            control = None
+            while position < len(steps):
+                step = steps[position]
+                if isinstance(step, Control):
+                    control = step
+                    break
+                function, inputs, outputs = step
+                found = function(*[frame[slot] for slot in inputs])
+                if len(outputs) == 1:
+                    frame[outputs[0]] = found[0] if type(found) is tuple else found
+                elif outputs:
+                    for slot, value in zip(outputs, found, strict=True):
+                        frame[slot] = value
+                position += 1
+            if control is not None:
+                depth += control.frames
+                if depth > limit:
+                    depth -= control.frames
+                    raise _too_deep(control)
+                start = control.start(frame)
+            else:
+                found = [frame[slot] for slot in code.results]
+                if not waiting:
+                    return found
+                code, frame, position, control, state = waiting.pop()
+                start = control.resume(state, found)
+        except Exception as error:
+            start = None
+            while waiting:
+                code, frame, position, control, state = waiting.pop()
+                depth -= control.frames
+                start = control.failed(state, error)
+                if start is not None:
+                    depth += control.frames
+                    break
+            if start is None:
+                raise
+        assert control is not None
+        if isinstance(start, tuple):
+            region, given, state = start
+            waiting.append((code, frame, position, control, state))
+            code, frame, position = region, [*given, *[None] * region.extra], 0
+        else:
+            depth -= control.frames
+            for slot, value in zip(control.outputs, start, strict=True):
+                frame[slot] = value
+            position += 1
+
+
+def _raised_while_handling(error: BaseException, handled: BaseException) -> None:
+    """Links the two as Python does where a handler raises."""
+    seen: set[int] = set()
+    last = error
+    while last is not handled and id(last) not in seen:
+        seen.add(id(last))
+        if last.__context__ is None:
+            last.__context__ = handled
+            return
+        last = last.__context__
+
+
+def _too_deep(control: Control) -> RecursionError:
+    error = RecursionError("maximum recursion depth exceeded")
+    control.locate(error, control.node)
+    return error
+
+
+def _length(span: Span | None) -> int:
+    """How many functions of the program a call goes through."""
+    count = 0
+    while span is not None:
+        count += 1
+        span = span.caller
+    return count
+
+
+def _depth(package: Callable[[str], bool]) -> int:
+    """How many frames are on Python's stack, up to the innermost that is not this package's."""
+    frame = sys._getframe(1)
+    outer: Any = frame
+    while outer is not None and package(outer.f_code.co_filename):
+        outer = outer.f_back
+    count = 0
+    while outer is not None:
+        count += 1
+        outer = outer.f_back
+    return count

@@ -1,0 +1,138 @@
+"""Generator functions as functions that hand each value to a consumer: how a graph goes over them.
+
+    def count(n):
+        for i in range(n):
+            yield i
+    # becomes
+    def count(take_, n):
+        for i in range(n):
+            if take_(i):
+                return
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.analysis.escapes import TRIES
+from autoconv.passes.base import Context
+from autoconv.syntax import build
+from autoconv.syntax.tree import Transformer, contains, walk, walk_scope
+
+_YIELDS = (gast.Yield, gast.YieldFrom)
+_GUARDING = (*TRIES, gast.With, gast.AsyncWith, gast.AsyncFor)
+_FRAME = ("StopIteration", "next", "locals", "eval", "exec")
+
+
+def handing(definition: Any, context: Context) -> bool:
+    """Turns a generator function into one that hands its values to the consumer it is given first, which answers
+    whether it wants no more. Says whether it could: not where a consumer's exception would be seen, where a value is
+    sent, or where what is evaluated before a yield would be evaluated behind it."""
+    if not _can_hand(definition):
+        return False
+    name = "take_"
+    while any(isinstance(node, gast.Name) and node.id == name for node in walk(definition)):
+        name += "_"
+    definition.body = _Handing(name, context).visit_list(definition.body)
+    arguments = definition.args
+    (arguments.posonlyargs if arguments.posonlyargs else arguments.args).insert(
+        0, build.placed(build.parameter(name), definition)
+    )
+    return True
+
+
+def _can_hand(definition: Any) -> bool:
+    if not isinstance(definition, gast.FunctionDef):
+        return False
+    nodes = [node for statement in definition.body for node in walk_scope(statement)]
+    if not any(isinstance(node, _YIELDS) for node in nodes):
+        return False
+    if any(isinstance(node, _GUARDING) and contains(node, _YIELDS) for node in nodes):
+        return False
+    if any(isinstance(node, gast.Name) and node.id in _FRAME for node in nodes):
+        return False
+    hosts = {id(found) for node in nodes for found in [_first_yield(node)] if found is not None}
+    return all(id(node) in hosts for node in nodes if isinstance(node, _YIELDS))
+
+
+def _first_yield(statement: Any) -> Any:
+    """The yield that a statement evaluates before anything else; None where there is none."""
+    if not isinstance(statement, (gast.Expr, gast.Assign)):
+        return None
+    if isinstance(statement, gast.Assign) and not all(isinstance(t, gast.Name) for t in statement.targets):
+        return None
+    value = statement.value
+    while not isinstance(value, _YIELDS):
+        if isinstance(value, gast.BoolOp):
+            value = value.values[0]
+        elif isinstance(value, (gast.BinOp, gast.Compare)):
+            value = value.left
+        else:
+            return None
+    if isinstance(value, gast.YieldFrom) and value is not statement.value:
+        return None
+    return value if value.value is None or not contains(value.value, _YIELDS) else None
+
+
+class _Handing(Transformer):
+    def __init__(self, name: str, context: Context) -> None:
+        super().__init__()
+        self.name = name
+        self.context = context
+
+    def visit_Expr(self, node: Any) -> Any:
+        found = _first_yield(node)
+        if found is None:
+            return node
+        handed = self._handed(found, node)
+        return handed if found is node.value else [*handed, _without(node, found)]
+
+    visit_Assign = visit_Expr
+
+    def visit_Return(self, node: Any) -> Any:
+        """What a generator returns, a loop over it does not see."""
+        if node.value is None or isinstance(node.value, gast.Constant):
+            node.value = None
+            return node
+        return [build.placed(gast.Expr(node.value), node), build.placed(gast.Return(None), node)]
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        return node
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
+
+    def _handed(self, found: Any, statement: Any) -> list[Any]:
+        if isinstance(found, gast.YieldFrom):
+            item = self.context.namer.free("item_")
+            body = self._if_enough(build.name(item), statement)
+            loop = gast.For(build.store(item), found.value, [body], [], None)
+            handed = [build.placed(self.context.mark(loop), statement)]
+        else:
+            handed = [self._if_enough(found.value or build.constant(None), statement)]
+        if isinstance(statement, gast.Assign) and found is statement.value:
+            handed.append(build.placed(gast.Assign(statement.targets, build.constant(None), None), statement))
+        return handed
+
+    def _if_enough(self, value: Any, statement: Any) -> Any:
+        call = build.call(build.name(self.name), value)
+        return build.placed(self.context.mark(gast.If(call, [gast.Return(None)], [])), statement)
+
+
+def _without(statement: Any, found: Any) -> Any:
+    """The statement with None, which nobody sent, in the place of the yield."""
+    holder: Any = statement
+    field: Any = "value"
+    value = statement.value
+    while value is not found:
+        if isinstance(value, gast.BoolOp):
+            holder, field, value = value.values, 0, value.values[0]
+        else:
+            holder, field, value = value, "left", value.left
+    nothing = build.placed(build.constant(None), found)
+    if isinstance(holder, list):
+        holder[field] = nothing
+    else:
+        setattr(holder, field, nothing)
+    return statement

@@ -1,0 +1,120 @@
+"""The arguments and results of a function that calls itself, as its graph takes and gives them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+from autoconv.graph.types import ObjectType
+from autoconv.operators.layout import (
+    NEVER,
+    Arms,
+    Instance,
+    Layout,
+    Leaf,
+    Parts,
+    Static,
+    Variant,
+    home_of,
+    is_number_layout,
+    join_layouts,
+    joined_objects,
+    layout_of,
+)
+from autoconv.operators.names import Undefined
+from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.objects import as_object
+from autoconv.runtime.recording import COMPILE, Region
+from autoconv.runtime.structure import plain_kind
+
+
+def join_arguments(old: Layout, new: Layout, name: str, contract: str) -> Layout:
+    """As `join_layouts`; texts that differ are an object of the graph where there are such."""
+    joined = join_layouts(old, new, name, contract)
+    texts = isinstance(joined, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in joined.arms)
+    return joined_objects(old, new) if texts and contract == COMPILE else joined
+
+
+def is_plain(layout: Layout) -> bool:
+    """Whether a layout holds numbers, text and the like, rather than functions and objects of the user's."""
+    if isinstance(layout, Static):
+        return _is_plain_value(layout.value)
+    if isinstance(layout, Arms):
+        return all(map(is_plain, layout.arms))
+    if isinstance(layout, Parts):
+        return all(map(is_plain, layout.parts))
+    return not isinstance(layout, Instance)
+
+
+def _is_plain_value(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(map(_is_plain_value, value))
+    return value is None or isinstance(value, (bool, int, float, complex, str, bytes, Undefined)) or is_number_layout(
+        Static(value)
+    )  # fmt: skip
+
+
+def identity_of(function: FunctionType) -> tuple[Any, ...]:
+    """What tells functions apart: the code, and the names outside that it reads."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return function.__code__, id(function.__globals__), tuple(id(cell) for name, cell in cells if name != "ag__")
+
+
+def bound_arguments(function: FunctionType, args: Any, kwargs: Any) -> list[Any]:
+    """The arguments in the order of the parameters, defaults filled in; raises TypeError where they do not fit."""
+    signature = inspect.signature(function, follow_wrapped=False)
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    values = []
+    for name, parameter in signature.parameters.items():
+        value = bound.arguments[name]
+        values.append(tuple(value.items()) if parameter.kind is parameter.VAR_KEYWORD else value)
+    return values
+
+
+def invoked(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
+    """`target` called with what `bound_arguments` gave."""
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for parameter, value in zip(
+        inspect.signature(function, follow_wrapped=False).parameters.values(), values, strict=True
+    ):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional += value
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords.update(value)
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            keywords[parameter.name] = value
+        else:
+            positional.append(value)
+    return target(*positional, **keywords)
+
+
+def argument_layout(value: Any, region: Region, result: bool = False) -> Layout:
+    """The layout of an argument or a result: lists and the like are objects of the graph under `compile`.
+
+    Objects of the user's stay who they are, but for those that the function made and gives out.
+    """
+    if type(value) in PLAIN and region.contract == COMPILE:
+        return Leaf(ObjectType(plain_kind(value).__name__), as_object)
+    if isinstance(value, Variant) and region.contract == COMPILE and any(map(_holds_containers, value.values)):
+        return Leaf(ObjectType(), as_object)
+    if isinstance(value, tuple) and any(_needs_taking_apart(part) for part in value):
+        return Parts(plain_kind(value), None, tuple(argument_layout(part, region, result) for part in value))
+    if not result and home_of(value, region) is not None:
+        return Static(value)
+    return layout_of(value, region)
+
+
+def _holds_containers(value: Any) -> bool:
+    return type(value) in PLAIN or (isinstance(value, tuple) and any(map(_holds_containers, value)))
+
+
+def _needs_taking_apart(value: Any) -> bool:
+    return not isinstance(value, (str, bytes, type(None), type))
+
+
+def layout_found(value: Any, region: Region) -> Layout:
+    return NEVER if value is NEVER else layout_of(value, region)

@@ -1,0 +1,267 @@
+"""`==`, `!=`, `<`, `<=`, `>`, `>=`, `in` and `is`: Python's own, also between tuples, lists and dataclasses that hold
+what only the running graph knows, which are compared item by item as Python does it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.operators.conditionals import if_exp, if_stmt, is_staged, not_, or_, truth, users_method
+from autoconv.operators.layout import Variant
+from autoconv.operators.lazy import Lazy
+from autoconv.operators.loops import for_source
+from autoconv.operators.maybe_keys import has
+from autoconv.operators.names import BREAK, NORMAL
+from autoconv.operators.variants import distribute, is_arm
+from autoconv.runtime import dispatch
+from autoconv.runtime.containers import PLAIN, heap_of, items_of, may_lack_keys
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.number_methods import refuse_number
+from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, truth_of
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.tensor_methods import refuse_as_python
+
+_ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
+
+
+def eq(x: Any, y: Any) -> Any:
+    if current_region() is None:
+        return x == y
+    found = _of_parts("eq", x, y)
+    return x == y if found is NotImplemented else found
+
+
+def ne(x: Any, y: Any) -> Any:
+    if current_region() is None:
+        return x != y
+    found = _of_parts("ne", x, y)
+    return x != y if found is NotImplemented else found
+
+
+def _ordering(name: str) -> Callable[[Any, Any], Any]:
+    native = _ORDER[name]
+
+    def compare(x: Any, y: Any) -> Any:
+        if current_region() is None:
+            return native(x, y)
+        if type(x) is Variant or type(y) is Variant:
+            return distribute(compare, x, y)
+        if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
+            refuse_as_python(native, x, y)
+            return native(x, y)
+        found = _of_parts(name, x, y)
+        return native(x, y) if found is NotImplemented else found
+
+    compare.__name__ = name
+    return compare
+
+
+lt, le, gt, ge = map(_ordering, ("lt", "le", "gt", "ge"))
+_COMPARISONS = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}
+
+
+def same_or_equal(x: Any, y: Any) -> Any:
+    """What containers ask of their items: whether they are one object, or equal."""
+    if x is y or (type(x) is SymbolicTensor and type(y) is SymbolicTensor and _is_one_value(x, y)):
+        return True
+    return eq(x, y)
+
+
+def _is_one_value(x: SymbolicTensor, y: SymbolicTensor) -> bool:
+    region = current_region()
+    assert region is not None
+    return x.weak and region.lift(x.value_in_graph) is region.lift(y.value_in_graph)
+
+
+def _of_parts(name: str, x: Any, y: Any) -> Any:
+    """The comparison by the parts of both; NotImplemented where it is for Python to compare them."""
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return NotImplemented
+    if type(x) is Variant or type(y) is Variant:
+        return distribute(_COMPARISONS[name], x, y)
+    for kind in (tuple, list):
+        if _is_plain(x, kind, name) and _is_plain(y, kind, name):
+            if not (_may_be_late(_items(x)) or _may_be_late(_items(y))):
+                return NotImplemented
+            return _of_sequences(name, x, y, kind is not tuple)
+    if isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)) and isinstance(x, tuple) != isinstance(y, tuple):
+        return _of_other_kinds(name, x, y)
+    if dataclasses.is_dataclass(x) and type(x) is type(y) and _is_generated(getattr(type(x), f"__{name}__", None)):
+        return _COMPARISONS[name](_fields(x), _fields(y))
+    if dataclasses.is_dataclass(x) and type(x) is type(y) and name == "ne" and _is_generated(type(x).__eq__):
+        return not_(eq(_fields(x), _fields(y)))
+    if isinstance(x, (dict, set)) and type(y) is SymbolicObject:
+        return apply_object(name, x, y)
+    return NotImplemented
+
+
+def _may_be_late(items: tuple[Any, ...]) -> bool:
+    """Whether only the running graph may know how items compare."""
+    return holds_symbols(items) or any(
+        users_method(item, "__eq__") is not None or (type(item) in (tuple, list, *PLAIN) and _may_be_late(_items(item)))
+        for item in items
+        if not isinstance(item, (dict, set))
+    )
+
+
+def _of_other_kinds(name: str, x: Any, y: Any) -> Any:
+    """A tuple compared with a list, which says in Python's words that there is no order."""
+    samples: list[Any] = [() if isinstance(value, tuple) else [] for value in (x, y)]
+    try:
+        return getattr(operator, name)(*samples)
+    except TypeError as error:
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise
+
+
+def _is_plain(x: Any, kind: type, name: str) -> bool:
+    """Whether something of Python's own that the trace knows the items of; named tuples are tuples."""
+    if not isinstance(x, kind) or heap_of(x) is not None:
+        return False
+    return type(x) in (kind, *PLAIN) or getattr(type(x), f"__{name}__") is getattr(kind, f"__{name}__")
+
+
+def _items(x: Any) -> tuple[Any, ...]:
+    return tuple(list.__iter__(x)) if isinstance(x, list) else tuple(tuple.__iter__(x))
+
+
+def _of_sequences(name: str, x: Any, y: Any, are_lists: bool) -> Any:
+    """The first items that are not equal decide, the lengths where there are none."""
+    first, second = _items(x), _items(y)
+    if are_lists and name in ("eq", "ne") and len(first) != len(second):
+        return name == "ne"
+
+    def decided(position: int) -> Any:
+        if name in ("eq", "ne"):
+            return name == "ne"
+        return _COMPARISONS[name](first[position], second[position])
+
+    def from_(position: int) -> Any:
+        while position < min(len(first), len(second)):
+            same = same_or_equal(first[position], second[position])
+            if is_staged(same):
+                if name in ("eq", "ne") and position + 1 == len(first) == len(second):
+                    return truth(same) if name == "eq" else not_(same)
+                rest = functools.partial(from_, position + 1)
+                return if_exp(truth(same), rest, functools.partial(decided, position))
+            if not same:
+                return decided(position)
+            position += 1
+        return getattr(operator, name)(len(first), len(second))
+
+    return from_(0)
+
+
+def _is_generated(method: Any) -> bool:
+    """Whether a method is one that `dataclass` wrote."""
+    code = getattr(method, "__code__", None)
+    return code is not None and code.co_filename == "<string>"
+
+
+def _fields(x: Any) -> tuple[Any, ...]:
+    return tuple(getattr(x, field.name) for field in dataclasses.fields(x) if field.compare)
+
+
+def in_(item: Any, container: Any) -> Any:
+    """`item in container`; a tensor among the two makes it a tensor."""
+    region = current_region()
+    if region is None:
+        return _in_now(item, container)
+    if region.contract == COMPILE:
+        if type(item) is Variant or type(container) is Variant:
+            return distribute(in_, item, container)
+        if type(item) is SymbolicObject or type(container) is SymbolicObject or heap_of(container) is not None:
+            return truth_of(apply_object("contains", container, item))
+        mapped = isinstance(container, (dict, set, frozenset, str, bytes))
+        if mapped and holds_symbols((item, container)):
+            return truth_of(apply_object("contains", container, item))
+        if type(container) is Lazy:
+            return _among(item, container)
+        if users_method(container, "__iter__") is not None and not hasattr(type(container), "__contains__"):
+            container = tuple(container)
+    if items_of(container) is not None:
+        return container.count(item) > 0
+    if may_lack_keys(container):
+        return has(container, item)
+    own = users_method(container, "__contains__")
+    if own is not None:
+        found = own(container, item)
+        return truth(found) if is_staged(found) or region.contract == COMPILE else bool(found)
+    refuse_number(container, "argument of type {!r} is not iterable")
+    if as_tensor(container) is not None:
+        found = dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False)
+        return found if _is_symbolic(item) or _is_symbolic(container) else bool(found)
+    if isinstance(container, (list, tuple)) and (_may_be_late((item,)) or _may_be_late(_items(container))):
+        return _found(item, _items(container), 0)
+    if isinstance(container, (set, frozenset, range, dict)) and _is_symbolic(item):
+        return _found(item, tuple(container), 0)
+    return item in container
+
+
+def _in_now(item: Any, container: Any) -> Any:
+    if as_tensor(container) is None:
+        return item in container
+    return bool(dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False))
+
+
+def _is_symbolic(x: Any) -> bool:
+    return isinstance(x, (SymbolicTensor, Variant))
+
+
+def _found(item: Any, others: tuple[Any, ...], position: int) -> Any:
+    """Whether one of the others is the item, or equal to it; those behind the first such are not asked."""
+    while position < len(others):
+        same = same_or_equal(others[position], item)
+        position += 1
+        if is_staged(same):
+            return or_(truth(same), functools.partial(_found, item, others, position))
+        if same:
+            return True
+    return False
+
+
+def _among(item: Any, values: Lazy) -> Any:
+    """Whether a generator gives the item, which is asked for no more values then."""
+
+    def body(other: Any, *state: Any) -> Any:
+        return if_stmt(same_or_equal(other, item), lambda *_: (True, BREAK), lambda *state: state, state, names)
+
+    names = ("in", "its end")
+    return for_source(values, body, (False, NORMAL), names, exit="its end")[0]
+
+
+def not_in(item: Any, container: Any) -> Any:
+    return not_(in_(item, container))
+
+
+def is_(a: Any, b: Any) -> Any:
+    if a is b and not isinstance(a, (bool, int, float)):
+        return True
+    region = current_region()
+    if region is not None and (is_in_graph(a) or is_in_graph(b)):
+        return truth_of(apply_object("is", a, b))
+    if type(a) is Variant or type(b) is Variant:
+        return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
+    if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
+        told = region.trace.outside_effect if region is not None else None
+        if told is not None and a is not b and a is not None and b is not None:
+            told(a, "a number is compared by identity")
+    return a is b
+
+
+def is_not(a: Any, b: Any) -> Any:
+    same = is_(a, b)
+    return dispatch.apply("logical_not", same) if isinstance(same, Tensor) else not same
+
+
+def is_in_graph(x: Any) -> bool:
+    """Whether only the running graph knows an object, or what is in it."""
+    return type(x) is SymbolicObject or heap_of(x) is not None
+
+
+__all__ = ["eq", "ge", "gt", "in_", "is_", "is_not", "le", "lt", "ne", "not_in", "same_or_equal"]

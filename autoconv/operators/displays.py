@@ -1,0 +1,141 @@
+"""Displays of lists, tuples, sets and dicts with starred parts, and assignments to starred names."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.operators import items
+from autoconv.operators.comparisons import is_in_graph
+from autoconv.operators.comprehensions import collected
+from autoconv.operators.consumers import is_deferred
+from autoconv.operators.iterables import StagedRange
+from autoconv.operators.layout import Variant
+from autoconv.operators.variants import distribute
+from autoconv.runtime.containers import heap_of
+from autoconv.runtime.objects import SymbolicObject, apply_object, build_object, holds_symbols, record_object
+from autoconv.runtime.recording import COMPILE, current_region
+
+# In a list of keys and values, before a mapping all of whose items are meant.
+SPREAD = object()
+
+
+class Spread:
+    """Items that only the running graph knows, in the place of one item: `held` is a list of them in the graph."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+
+def spread(iterable: Any) -> Any:
+    """What a star in a display is before: the iterable, or one Spread where Python cannot go over it."""
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return iterable
+    if type(iterable) is Variant:
+        return spread(distribute(lambda known: apply_object("list", known), iterable))
+    if type(iterable) is SymbolicObject or heap_of(iterable) is not None or type(iterable) is StagedRange:
+        return (Spread(apply_object("list", iterable)),)
+    if is_deferred(iterable):
+        held = collected(iterable)
+        return held if heap_of(held) is None else (Spread(heap_of(held)),)
+    return iterable
+
+
+def new(container: Any) -> Any:
+    """A list, tuple, dict or set that was just made: under trace one that may depend on what the graph computes."""
+    if current_region() is None:
+        return container
+    kind = type(container)
+    if kind in (list, tuple) and any(type(item) is Spread for item in container):
+        joined = _joined(container)
+        return joined if kind is list else apply_object("tuple", joined)
+    return items.new(container)
+
+
+def _joined(parts: Any) -> Any:
+    """A list of the graph, of items and Spreads."""
+    held: Any = None
+    run: list[Any] = []
+    for part in (*parts, None):
+        if type(part) is Spread or (part is None and run):
+            known = build_object("list", run)
+            held = known if held is None else apply_object("iadd", held, known)
+            run = []
+        if type(part) is Spread:
+            held = apply_object("iadd", held, part.held)
+        else:
+            run.append(part)
+    return held
+
+
+def new_set(*parts: Any) -> Any:
+    """A set of these items."""
+    if current_region() is not None:
+        if any(type(part) is Spread for part in parts):
+            return apply_object("set", _joined(parts))
+        if holds_symbols(parts):
+            return build_object("set", parts)
+    return items.new(set(parts))
+
+
+def new_dict(*parts: Any) -> Any:
+    """A dict of key, value, key, value …, evaluated in that order; behind the key SPREAD stands a mapping."""
+    keys, values = parts[::2], parts[1::2]
+    if current_region() is None:
+        return dict(zip(keys, values, strict=True)) if SPREAD not in keys else _merged(keys, values)
+    spreads = any(key is SPREAD for key in keys)
+    late = [v for k, v in zip(keys, values, strict=True) if k is SPREAD and is_in_graph(v)]
+    if late or holds_symbols([key for key in keys if key is not SPREAD]):
+        return _merged_in_graph(keys, values) if spreads else build_object("dict", zip(keys, values, strict=True))
+    return items.new(_merged(keys, values) if spreads else dict(zip(keys, values, strict=True)))
+
+
+def _merged(keys: Any, values: Any) -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    for key, value in zip(keys, values, strict=True):
+        if key is SPREAD:
+            found.update({**value})
+        else:
+            found[key] = value
+    return found
+
+
+def _merged_in_graph(keys: Any, values: Any) -> Any:
+    held = build_object("dict", {})
+    for key, value in zip(keys, values, strict=True):
+        if key is SPREAD:
+            record_object("object_method", [held, apply_object("dict", value)], name="update")
+        else:
+            apply_object("setitem", held, key, value)
+    return held
+
+
+def unpacked(value: Any, target: str) -> Any:
+    """The items of `value` as an assignment to `target`, of which one name is starred, takes them."""
+    region = current_region()
+    if region is not None and region.contract == COMPILE:
+        if type(value) is Variant:
+            return distribute(lambda known: unpacked(known, target), value)
+        if is_deferred(value):
+            value = collected(value)
+        if type(value) is SymbolicObject or heap_of(value) is not None:
+            names = [name.strip() for name in target.split(",") if name.strip()]
+            star = next(n for n, name in enumerate(names) if name.startswith("*"))
+            found = record_object("object_unpack", [value], count=len(names), star=star)
+            return found if len(names) > 1 else (found,)
+        return tuple(map(items.new, _taking(target)(value)))
+    return _taking(target)(value)
+
+
+@functools.cache
+def _taking(target: str) -> Callable[[Any], Any]:
+    """Python's own unpacking to that target."""
+    names = target.replace("*", "")
+    return eval(compile(f"lambda value: [({names}) for {target} in (value,)][0]", __file__, "eval"))  # type: ignore[no-any-return]
+
+
+__all__ = ["SPREAD", "new", "new_dict", "new_set", "spread", "unpacked"]

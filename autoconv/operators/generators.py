@@ -1,0 +1,80 @@
+"""Generator functions under trace: a loop over one is its own code, with the body of the loop where it yields."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.operators.conditionals import is_staged
+from autoconv.operators.lazy import Generated, Lazy
+from autoconv.operators.names import BREAK
+from autoconv.runtime.journal import Spot
+from autoconv.runtime.recording import COMPILE, Region, current_region
+
+
+def is_generator_function(function: Any, region: Region | None) -> bool:
+    """Whether a call of it gives what a trace under `compile` goes over itself."""
+    return (
+        region is not None
+        and region.contract == COMPILE
+        and isinstance(function, types.FunctionType)
+        and inspect.isgeneratorfunction(function)
+    )
+
+
+def generating(function: Any, convert: Callable[[Any], Any]) -> Callable[..., Any]:
+    """What to call instead of a converted generator function; `convert` makes the function that hands out values."""
+
+    def start(*args: Any, **kwargs: Any) -> Any:
+        source = Generated(function, convert(function), args, kwargs)
+        function(*args, **kwargs)  # which raises for arguments that do not fit, and begins nothing
+        return Lazy(source, Generated.values)  # type: ignore[arg-type]
+
+    return start
+
+
+def for_generated(
+    source: Generated, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str
+) -> tuple[Any, ...]:
+    """A loop over what the generator gives: `state = body(item, *state)`, left when the one called `exit` says so."""
+    consumer = Consumer(body, state, names, exit)
+    source.handing(consumer, *source.args, **source.kwargs)
+    return tuple(consumer.state)
+
+
+class Consumer:
+    """The body of a loop, as what a generator hands its values to. Its state is written where the generator yields."""
+
+    __autoconv_function__ = True
+
+    def __init__(self, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str) -> None:
+        self.body = body
+        self.state = list(state)
+        self.code = names.index(exit) if exit else -1
+        home = current_region()
+        self.spots = [self._spot(position, name, home) for position, name in enumerate(names)]
+
+    def _spot(self, position: int, name: str, home: Any) -> Spot:
+        def write(value: Any) -> None:
+            self.state[position] = value
+
+        return Spot((id(self), position), name, lambda: self.state[position], write, self, home)
+
+    def __call__(self, item: Any) -> Any:
+        """Whether the loop wants no more values."""
+        after = self.body(item, *self.state) or ()
+        region = current_region()
+        journal = region.journal if region is not None else None
+        if journal is not None:
+            for spot in self.spots:
+                journal.note(spot)
+        self.state[:] = after
+        if self.code < 0:
+            return False
+        code = self.state[self.code]
+        return code >= BREAK if is_staged(code) else bool(code >= BREAK)
+
+
+__all__ = ["Consumer", "for_generated", "generating", "is_generator_function"]

@@ -1,0 +1,91 @@
+"""Which functions a function may come to call, as far as the names that it reads tell."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+_LIMIT = 200
+
+
+def may_call_itself(function: types.FunctionType, args: tuple[Any, ...]) -> bool:
+    """Whether the function may lead to a call of itself. A wrong answer costs time and nothing else.
+
+    `args` are those that it is called with: names of methods are looked up in their classes.
+    """
+    classes = {type(value) for value in args if type(value).__module__ != "builtins"}
+    return _reaches(function, classes, lambda other: other.__code__ is function.__code__)
+
+
+def reaches(function: Any, targets: Iterable[Any]) -> bool:
+    """Whether a call of `function` may lead to a call of one of the functions `targets`, or is one."""
+    codes = {target.__code__ for target in map(_unwrapped, targets) if target is not None}
+    start = _unwrapped(function)
+    return start is not None and (start.__code__ in codes or _reaches(start, set(), lambda f: f.__code__ in codes))
+
+
+def _reaches(start: types.FunctionType, classes: set[type], is_wanted: Callable[[types.FunctionType], bool]) -> bool:
+    pending, seen = [start], {start.__code__}
+    while pending:
+        function = pending.pop()
+        names = set(_names(function.__code__))
+        for value in _values(function, names, classes):
+            other = _unwrapped(value)
+            if other is None:
+                continue
+            if is_wanted(other):
+                return True
+            if other.__code__ not in seen:
+                seen.add(other.__code__)
+                pending.append(other)
+        if len(seen) > _LIMIT:
+            return True
+    return False
+
+
+def _values(function: types.FunctionType, names: set[str], classes: set[type]) -> Iterator[Any]:
+    for name in names:
+        if name in function.__globals__:
+            value = function.__globals__[name]
+            yield value
+            if isinstance(value, (types.ModuleType, type)):
+                yield from (vars(value).get(attribute) for attribute in names)
+        for cls in classes:
+            for base in cls.__mro__:
+                if name in vars(base):
+                    yield vars(base)[name]
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            continue
+
+
+def _unwrapped(value: Any) -> types.FunctionType | None:
+    """The function that is run when `value` is called, None where it is none of Python's own."""
+    for _ in range(8):
+        if isinstance(value, types.FunctionType):
+            return value
+        if isinstance(value, functools.partial):
+            value = value.func
+        elif isinstance(value, (staticmethod, classmethod, types.MethodType)):
+            value = value.__func__
+        elif isinstance(value, property):
+            value = value.fget
+        elif getattr(type(value), "__autoconv_function__", False):
+            value = getattr(value, "python_function", None)
+        else:
+            return None
+    return None
+
+
+@functools.lru_cache(4096)
+def _names(code: types.CodeType) -> frozenset[str]:
+    """The names that a function's code, and that of functions inside of it, reads."""
+    found = {*code.co_names, *code.co_freevars}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= _names(constant)
+    return frozenset(found)

@@ -1,0 +1,450 @@
+"""Functions that call themselves as often as a tensor says: such a function becomes a graph that calls itself.
+
+A call of the user's that is traced is noted while it runs. Where the same function is called again in an arm or loop
+body of it, with arguments of the same layout, going on would never end: the first of the calls is taken back, and
+recorded as a graph of its own (`Recursion`), in which the function's calls of itself are nodes. As long as it is not
+known what the function gives, an arm that needs to know is left (`Suspended`); the other arms give a first layout, and
+the body is recorded again until its result, its arguments, and what it writes keep their layouts.
+
+Where a condition of Python's own ends the recursion the layouts differ from call to call, and nothing of this happens.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import InaccessibleTensorError, StagingError
+from autoconv.graph.graph import Graph, Value, settle_effects
+from autoconv.operators.arguments import (
+    argument_layout,
+    bound_arguments,
+    identity_of,
+    invoked,
+    is_plain,
+    join_arguments,
+    layout_found,
+)
+from autoconv.operators.attempts import Attempt, emit_output
+from autoconv.operators.kept import keep, kept, kept_layout
+from autoconv.operators.layout import (
+    NEVER,
+    Layout,
+    Never,
+    Static,
+    absent,
+    emit,
+    join_layouts,
+    joined_objects,
+    leaf_types,
+    rebuild,
+)
+from autoconv.operators.reach import may_call_itself
+from autoconv.operators.staging import (
+    Recorded,
+    Suspended,
+    move_into_graph,
+    record_body,
+    record_raise,
+    refuse_changed_copies,
+    swallowed,
+    unnoted_changes,
+    write_spot,
+)
+from autoconv.runtime.containers import heap_of
+from autoconv.runtime.journal import Spot
+from autoconv.runtime.objects import record_object
+from autoconv.runtime.recording import COMPILE, Region, current_region, recording
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.stores import Stores
+
+_ROUNDS = 16
+_PATIENCE = 5
+# How many calls whose arguments differ in numbers known to Python are followed one by one, by contract.
+_FOLLOWED = {"compile": 3, "function": 24}
+# How often a function may be called within itself with no condition of a tensor in between.
+_DEPTH = 40
+_LAZY_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class Restart(BaseException):
+    """A call has to be recorded as a recursive function, for arguments of these layouts."""
+
+    def __init__(self, call: _Call, layouts: Sequence[Layout]) -> None:
+        super().__init__()
+        self.call = call
+        self.layouts = layouts
+
+
+def noted(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
+    """`target`, the converted form of the user's `function`, whose calls are noted while they run."""
+    if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _NOTED:
+        return target
+
+    def noted_call(*args: Any, **kwargs: Any) -> Any:
+        region = current_region()
+        return target(*args, **kwargs) if region is None else _called(function, target, args, kwargs, region)
+
+    return noted_call
+
+
+_NOTED = next(c for c in noted.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
+
+
+def is_noted(function: FunctionType) -> bool:
+    return function.__code__ is _NOTED
+
+
+class _Call:
+    """A call that runs. `may_restart`: what it does can be taken back."""
+
+    def __init__(self, function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> None:
+        self.function, self.target, self.args, self.kwargs = function, target, args, kwargs
+        self.region = region
+        self.identity = identity_of(function)
+        self.may_restart = False
+        self.followed = 0
+        self._layouts: list[Layout] | None = None
+
+    def layouts(self) -> list[Layout]:
+        """Of the arguments, as they were given."""
+        if self._layouts is None:
+            values = bound_arguments(self.function, self.args, self.kwargs)
+            self._layouts = [argument_layout(value, self.region) for value in values]
+        return self._layouts
+
+
+    def is_like(self, known: _Call) -> bool:
+        """Whether the arguments have the layouts of another call's."""
+        try:
+            return self.layouts() == known.layouts()
+        except TypeError:  # they do not fit, which the function itself says
+            return False
+
+
+def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
+    call = _Call(function, target, args, kwargs, region)
+    running = region.trace.calls
+    same = [c for c in running if c.identity == call.identity and region.is_inside(c.region)]
+    around = same if len(same) > _DEPTH else [c for c in same if c.region is not region]
+    if around:
+        try:
+            layouts = call.layouts()
+        except TypeError:  # the arguments do not fit, which the function itself says
+            return target(*args, **kwargs)
+        again = _again(call, around, layouts)
+        if isinstance(again, Recursion):
+            return again.call(bound_arguments(function, args, kwargs), region)
+        if again is not None:
+            wider = again.layouts
+            if again.call.may_restart:
+                region.trace.refusal = swallowed()
+                raise again
+            return Recursion(call, wider).record()
+    known = region.trace.recursions.get(call.identity)
+    if known is not None and not same and call.is_like(known):
+        return Recursion(call, known.layouts()).record()
+    call.may_restart = may_call_itself(function, args)
+    return _followed(call, running)
+
+
+def _followed(call: _Call, running: list[Any]) -> Any:
+    """What the call gives, recorded where it stands."""
+    trial = Attempt() if call.may_restart else None
+    running.append(call)
+    try:
+        result = call.target(*call.args, **call.kwargs)
+    except Restart as restart:
+        if trial is not None:
+            trial.undo()
+        if restart.call is not call:
+            raise
+        call.region.trace.refusal = None
+        wider = restart.layouts
+    except BaseException:
+        if trial is not None:
+            trial.keep()
+        raise
+    else:
+        if trial is not None:
+            trial.keep()
+        return result
+    finally:
+        running.remove(call)
+    return Recursion(call, wider).record()
+
+
+def _again(call: _Call, around: Sequence[_Call], layouts: list[Layout]) -> Recursion | Restart | None:
+    """What becomes of a call of a function in an arm or loop body of calls of it, which are `around` it: a call of the
+    recursive function, a reason to make one, or None where it is followed."""
+    for known in reversed(around):
+        if isinstance(known, Recursion) and _wider(known, layouts, call) == known.layouts():
+            return known
+    followed = around[0].followed = around[0].followed + 1
+    for known in around:
+        wider = _wider(known, layouts, call)
+        if wider is None:
+            continue
+        if wider == known.layouts():
+            return Restart(known, wider)
+        counted = any(type(new) is Static for old, new in zip(known.layouts(), layouts, strict=True) if old != new)
+        if not counted or followed > _FOLLOWED[call.region.contract]:
+            return known.widened(wider) if isinstance(known, Recursion) else Restart(known, wider)
+    return None
+
+
+def _wider(known: _Call, layouts: list[Layout], call: _Call) -> list[Layout] | None:
+    """The layouts of arguments that both calls have; None where what Python knows of them has to stay apart."""
+    before = known.layouts()
+    names = list(inspect.signature(call.function, follow_wrapped=False).parameters)
+    if len(before) != len(layouts):
+        return None
+    try:
+        joined = [
+            old if old == new else join_arguments(old, new, name, call.region.contract)
+            for old, new, name in zip(before, layouts, names, strict=True)
+        ]
+    except StagingError:
+        return None
+    changed = [new for old, new in zip(before, joined, strict=True) if old != new]
+    return joined if all(map(is_plain, changed)) else None
+
+
+class Recursion(_Call):
+    """A function that is recorded as a graph that calls itself.
+
+    Its parameters are the arguments' leaves, those of the `spots` that it writes, and what it captures; its outputs are
+    the result's leaves and those of the spots.
+    """
+
+    def __init__(self, call: _Call, layouts: Sequence[Layout]) -> None:
+        super().__init__(call.function, call.target, call.args, call.kwargs, call.region)
+        self.values = bound_arguments(call.function, call.args, call.kwargs)
+        self.assumed = list(layouts)
+        self.wanted = list(layouts)
+        self.name = call.region.trace.root.graph.unique_name(f"recursive_{call.function.__name__}")
+        self.result: Layout = NEVER
+        self.never_returns = False
+        self.suspends = False
+        self.spots: dict[Any, Spot] = {}
+        self.kept: list[Layout] = []
+        self.wanted_kept: list[Layout] = []
+        self.captures: list[Value] = []
+        # Where a handler is around a call, what the spots hold is also kept in a dict of the graph.
+        self.frame: Any = None
+        self.handled = False
+        self.seen: dict[Any, Layout] = {}
+        self.graph = Graph(self.name)
+        known = call.region.trace.recursions.get(self.identity)
+        if known is not None and known.layouts() == self.assumed:
+            self._begin_with(known)
+
+    def layouts(self) -> list[Layout]:
+        return self.assumed
+
+    def _begin_with(self, known: Recursion) -> None:
+        """Assumes what turned out where the function was recorded before; the rounds see whether it holds here."""
+        self.result, self.handled = known.result, known.handled
+        for (key, spot), layout in zip(known.spots.items(), known.kept, strict=True):
+            try:
+                now = layout_found(spot.read(), self.region)
+            except InaccessibleTensorError:  # something that another call made
+                continue
+            self.spots[key] = spot
+            self.kept.append(join_layouts(layout, now, spot.name, self.region.contract))
+        self.wanted_kept = list(self.kept)
+
+    def widened(self, layouts: Sequence[Layout]) -> Recursion:
+        """Has the next round take arguments of these layouts."""
+        pairs = zip(self.wanted, layouts, strict=True)
+        self.wanted = [join_arguments(a, b, "", self.region.contract) for a, b in pairs]
+        return self
+
+    def call(self, values: Sequence[Any], region: Region) -> Any:
+        """A call of the function within itself."""
+        if isinstance(self.result, Never) and not self.never_returns:
+            self.suspends = True
+            raise Suspended(region)
+        for position, spot in enumerate(self.spots.values()):
+            now = layout_found(spot.read(), region)
+            self.wanted_kept[position] = join_layouts(self.wanted_kept[position], now, spot.name, region.contract)
+        if self.wanted != self.assumed or self.wanted_kept != self.kept:  # the next round records the call
+            layouts = [self.result, *self.kept]
+            leaves = iter([absent(leaf, region) for layout in layouts for leaf in leaf_types(layout)])
+            return self._received(leaves, region)
+        return self._record_call(values, region)
+
+    def record(self) -> Any:
+        """Records the function, and a call of it; what the call gives."""
+        parent = self.region
+        trace = parent.trace
+        met: set[Any] = set()
+        confirms = False
+        for turn in range(_ROUNDS):
+            if self.handled and self.frame is None:
+                self.frame = record_object("object_build", [], kind="dict")
+            outer_output, trace.pending_output = trace.pending_output, []
+            try:
+                recorded = trace_recursion(self)
+            finally:
+                shown, trace.pending_output = trace.pending_output, outer_output
+            new = {key: spot for key, spot in recorded.spots.items() if key not in self.spots}
+            # What the body made itself is something else in every round: only what is met twice was there before.
+            adopted = {key: spot for key, spot in new.items() if key in met}
+            settled = self._settle(recorded, turn, adopted)
+            if settled and (confirms or not new):
+                for show in shown or ():
+                    emit_output(parent, show)
+                settle_effects(self.graph)
+                trace.recursions[self.identity] = self
+                return self._record_call(self.values, parent)
+            met, confirms = new.keys() - adopted.keys(), settled
+        raise StagingError(
+            f"the types that {self.function.__name__} takes and gives when it calls itself do not settle",
+            current_place(),
+            "arguments and results of one type at every call",
+        )
+
+    def _settle(self, recorded: Recorded, turn: int, adopted: dict[Any, Spot]) -> bool:
+        """Whether the round found what it assumed; if not, the next round assumes what this one found."""
+        parent, inner = self.region, recorded.region
+        contract = parent.contract
+        before = self._state()
+        (value,) = recorded.results
+        results = [NEVER if value is NEVER else argument_layout(value, inner, result=True)]
+        results += [layout_found(recorded.value_of(spot), inner) for spot in self.spots.values()]
+        known = [self.result, *self.wanted_kept]
+        titles = [f"what {self.function.__name__} gives", *(spot.name for spot in self.spots.values())]
+        joined = [join_layouts(a, b, title, contract) for a, b, title in zip(known, results, titles, strict=True)]
+        wanted = self.wanted
+        if contract == COMPILE and turn >= _PATIENCE:
+            joined = [a if a == b else joined_objects(a, b) for a, b in zip(known, joined, strict=True)]
+            wanted = [a if a == b else joined_objects(a, b) for a, b in zip(self.assumed, wanted, strict=True)]
+        columns = [[recorded.value_of(spot), spot.read()] for spot in (*self.spots.values(), *adopted.values())]
+        either = [join_layouts(layout_found(a, inner), layout_found(b, parent), "", contract) for a, b in columns]
+        moved = move_into_graph(parent, columns, either, [*self.spots.values(), *adopted.values()], 0)
+        self.assumed = self.wanted = list(wanted)
+        self.result, self.kept = joined[0], joined[1:]
+        self.never_returns = isinstance(self.result, Never) and (self.suspends or self.never_returns)
+        outputs = [value, *(recorded.value_of(spot) for spot in self.spots.values())]
+        with_layouts = list(zip(outputs, joined, strict=True))
+        self._give(recorded, with_layouts)
+        for key, spot in adopted.items():
+            self.spots[key] = spot
+            now, later = layout_found(spot.read(), parent), layout_found(recorded.value_of(spot), inner)
+            self.kept.append(join_layouts(now, later, spot.name, contract))
+        if moved:
+            gone = [key for key, spot in self.spots.items() if heap_of(spot.owner) is not None]
+            keys = list(self.spots)
+            self.kept = [layout for key, layout in zip(keys, self.kept, strict=True) if key not in gone]
+            for key in gone:
+                del self.spots[key]
+        self.wanted_kept = list(self.kept)
+        refuse_changed_copies(parent, self.spots.values())
+        return before == self._state() and not adopted and not moved and self.handled == (self.frame is not None)
+
+    def _state(self) -> tuple[Any, ...]:
+        return self.assumed, self.result, [*self.kept], [*self.captures], self.never_returns, dict(self.seen)
+
+    def _give(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
+        """Has the region give these values, and notes what it captures."""
+        inner = recorded.region
+        with recording(inner):
+            inner.graph.outputs = [leaf for value, layout in outputs for leaf in emit(value, layout, inner)]
+        self.captures += [outer for outer in inner.captured() if outer not in self.captures]
+
+    def run(self, inner: Region) -> list[Any]:
+        """The body, for parameters of the layouts that are assumed."""
+        self.graph, self.suspends = inner.graph, False
+        values = []
+        for layout in (*self.assumed, *self.kept):
+            leaves = [inner.graph.add_parameter(leaf, "argument") for leaf in leaf_types(layout)]
+            values.append(rebuild(layout, iter(leaves)))
+        for outer in self.captures:
+            inner.lift(outer)
+        count = len(self.assumed)
+        for spot, value in zip(self.spots.values(), values[count:], strict=True):
+            write_spot(spot, value)
+        running = inner.trace.calls
+        running.append(self)
+        stores = Stores(self._stored, self._keep, inside=inner)
+        inner.trace.stores.append(stores)
+        try:
+            # Under the first contract a list is a copy, made of its items: a change of it would be lost.
+            copies = [] if inner.contract == COMPILE else values[:count]
+            with unnoted_changes(None, copies, current_place()):
+                return [invoked(self.function, self.target, values[:count])]
+        finally:
+            running.remove(self)
+            inner.trace.stores.remove(stores)
+
+    def _stored(self, region: Region) -> list[Spot]:
+        """What has to be kept before something may raise."""
+        return [] if self.frame is None else list(self.spots.values())
+
+    def _keep(self, spot: Spot, value: Any) -> None:
+        region = current_region()
+        assert region is not None
+        layout = kept_layout(value, region)
+        self.seen[spot.key] = join_layouts(self.seen.get(spot.key, layout), layout, spot.name, region.contract)
+        keep(self.frame, list(self.spots).index(spot.key), value, spot.name)
+
+    def written(self, spot: Spot) -> Any:
+        """What the spot holds where a call raised."""
+        before = spot.read()
+        self.handled = True
+        if self.frame is None:
+            return before
+        layouts = [self.kept[list(self.spots).index(spot.key)]]
+        layouts += [self.seen[spot.key]] if spot.key in self.seen else []
+        position = list(self.spots).index(spot.key)
+        return kept(self.frame, position, layouts, spot.name, before, self.region.contract)
+
+    def _record_call(self, values: Sequence[Any], region: Region) -> Any:
+        inputs: list[Value] = []
+        given = [*values, *(spot.read() for spot in self.spots.values())]
+        for value, layout in zip(given, (*self.assumed, *self.kept), strict=True):
+            inputs += emit(value, layout, region)
+        inputs += [region.lift(outer) for outer in self.captures]
+        layouts = [self.result, *self.kept]
+        node = region.record(
+            "call",
+            inputs,
+            {"name": self.name, "recursive": True},
+            regions=[self.graph],
+            types=[leaf for layout in layouts for leaf in leaf_types(layout)],
+            shown="StatefulPartitionedCall",
+        )
+        for stores in region.trace.stores:
+            stores.after_call(region)
+        return self._received(iter(node.results), region)
+
+    def _received(self, leaves: Iterator[Value], region: Region) -> Any:
+        """What a call gives; what it wrote is written."""
+        result, *written = [rebuild(layout, leaves) for layout in (self.result, *self.kept)]
+        for spot, value in zip(self.spots.values(), written, strict=True):
+            write_spot(spot, value)
+        if isinstance(self.result, Never):
+            # a call that never comes back, which nobody may leave out because its result is not used
+            record_raise(region, RecursionError("maximum recursion depth exceeded"))
+            raise Suspended(region)
+        return result
+
+
+def written_by_calls(region: Region) -> list[tuple[Spot, Any]]:
+    """What the functions around write, with the values as they are where a call of one of them raised."""
+    found: dict[Any, tuple[Spot, Any]] = {}
+    for recursion in region.trace.calls:
+        if isinstance(recursion, Recursion):
+            for key, spot in recursion.spots.items():
+                if key not in found:
+                    found[key] = spot, recursion.written(spot)
+    return list(found.values())
+
+
+def trace_recursion(recursion: Recursion) -> Recorded:
+    """One round of recording; what called this is no part of the places that the graph tells (see `spans`)."""
+    with unnoted_changes(recursion.target, recursion.values, current_place()):
+        return record_body(recursion.region, recursion.name, recursion.run, 1)

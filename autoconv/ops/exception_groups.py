@@ -1,0 +1,51 @@
+"""What `except*` does with an exception: after PEP 654, and CPython's `_PyExc_PrepReraiseStar` for what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+
+def split_group(error: BaseException | None, kinds: Any) -> tuple[Any, Any]:
+    """(the part of the exception that is of those kinds, the rest), None for what there is not of it.
+
+    Raises TypeError for what no clause can catch.
+    """
+    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+        if issubclass(kind, BaseExceptionGroup):
+            raise TypeError("catching ExceptionGroup with except* is not allowed. Use except instead.")
+    if error is None:
+        return None, None
+    if isinstance(error, kinds):
+        return error if isinstance(error, BaseExceptionGroup) else BaseExceptionGroup("", [error]), None
+    if isinstance(error, BaseExceptionGroup):
+        return error.split(kinds)
+    return None, error
+
+
+def left_of_group(
+    error: BaseException, rest: BaseException | None, raised: Sequence[BaseException], parts: Sequence[BaseException]
+) -> BaseException | None:
+    """What is raised behind the clauses for `error`, of which `rest` was in none of the `parts` that they handled."""
+    if not isinstance(error, BaseExceptionGroup):
+        return raised[0] if raised else rest
+    again = [e for e in raised if any(e is part for part in parts)]
+    new = [e for e in raised if not any(e is part for part in parts)]
+    kept = {id(leaf) for e in (*again, *((rest,) if rest is not None else ())) for leaf in leaves_of_group(e)}
+    left = error.subgroup(lambda e: id(e) in kept) if kept else None
+    every = [*new, left] if left is not None else new
+    return BaseExceptionGroup("", every) if len(every) > 1 else every[0] if every else None
+
+
+def leaves_of_group(error: BaseException) -> Iterator[BaseException]:
+    """The exceptions in a group that are none themselves."""
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from leaves_of_group(part)
+    else:
+        yield error
+
+
+__all__ = ["leaves_of_group", "left_of_group", "split_group"]

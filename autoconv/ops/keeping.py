@@ -1,0 +1,59 @@
+"""Ops that differentiation puts into graphs: what it keeps on the way forward, and gradients that a function brings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, float32
+from autoconv.graph.types import ListType, TensorType, Type, leaves
+from autoconv.ops.gradients import flat
+from autoconv.ops.list_value import ListValue
+from autoconv.ops.record import define, none, sample
+
+
+def _outline(x: Any) -> Any:
+    if isinstance(x, ListValue):
+        return x.with_items([None if item is None else _outline(item) for item in x.items()])
+    return np.broadcast_to(np.zeros((), x.dtype), np.shape(x))
+
+
+def _list_empty_of(*, element: Type) -> ListValue:
+    return ListValue(dtype=_dtype_in(element))
+
+
+def _dtype_in(type_: Type) -> DType:
+    return next((leaf.dtype for leaf in leaves(type_)), float32)
+
+
+def _custom_types(*inputs: Type, arguments: int, results: int, **_: Any) -> Sequence[Type]:
+    return inputs[arguments : arguments + results]
+
+
+def _custom(*inputs: Any, arguments: int, results: int, **_: Any) -> tuple[Any, ...]:
+    return tuple(inputs[arguments : arguments + results])
+
+
+outline = define(
+    name="outline", graphdef="ZerosLike", result=lambda x: x, kernel=_outline, gradient=flat, shape_only=(0,),
+    samples=(sample(np.array([[1.5, 2.0]])),),
+)  # fmt: skip
+"""An array of the shape of another that takes no memory for elements; it reads as zeros."""
+
+list_empty_of = define(
+    name="list_empty_of", graphdef="EmptyTensorList", result=lambda *, element: ListType(element),
+    kernel=_list_empty_of, gradient=flat,
+    samples=(sample(element=ListType(TensorType(float32, ()))),),
+)  # fmt: skip
+"""An empty list of elements of any type, lists for one."""
+
+custom_gradient = define(
+    name="custom_gradient", graphdef="IdentityN", result=_custom_types, kernel=_custom,
+    gradient=none("its region is what makes the cotangents"),
+)  # fmt: skip
+"""`custom_gradient(*arguments, *results, *captures)` gives its results. Its region makes, of their cotangents and the
+captures, the cotangents of those arguments whose positions the attribute `reached` lists."""
+
+__all__ = ["custom_gradient", "list_empty_of", "outline"]

@@ -1,0 +1,103 @@
+"""except* becomes try statements that go through the parts of the exception one by one, as Python does.
+
+    def f():
+        try:
+            g()
+        except* KeyError as e:
+            h(e)
+    # becomes
+    def f():
+        error_ = None
+        try:
+            g()
+        except BaseException as caught_:
+            error_ = caught_
+        if error_ is not None:
+            parts_ = []
+            raised_ = []
+            part_, rest_ = ag__.split_group(error_, KeyError)
+            if part_ is not None:
+                parts_.append(part_)
+                try:
+                    try:
+                        raise part_
+                    except BaseException as e:
+                        h(e)
+                except BaseException as caught_1:
+                    raised_.append(caught_1)
+            left_ = ag__.left_of_group(error_, rest_, raised_, parts_)
+            if left_ is not None:
+                raise left_
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.analysis.pinned import pinned_by
+from autoconv.passes.base import Context, FunctionPass
+from autoconv.syntax import build
+from autoconv.syntax.tree import walk
+
+
+def transform(tree: gast.AST, context: Context) -> gast.AST:
+    return Groups(context).visit(tree)
+
+
+class Groups(FunctionPass):
+    def visit_TryStar(self, node: Any) -> Any:
+        self.generic(node)
+        if pinned_by(node) or any(map(_raises_its_part, node.handlers)):
+            return node
+        statements = self._in_turn(node)
+        if node.finalbody:
+            statements = [gast.Try(statements, [], [], node.finalbody)]
+        return [build.placed(statement, node) for statement in statements]
+
+    def _in_turn(self, node: Any) -> list[Any]:
+        fresh = self.namer.fresh
+        error, caught, parts, raised, rest, left = map(
+            fresh, ("error_", "caught_", "parts_", "raised_", "rest_", "left_")
+        )
+        note = build.assign(error, build.name(caught))
+        body = gast.Try(node.body, [_all_as(caught, [note])], [], [])
+        through: list[Any] = [
+            build.assign(parts, gast.List([], gast.Load())), build.assign(raised, gast.List([], gast.Load())),
+        ]  # fmt: skip
+        of = error
+        for handler in node.handlers:
+            part = fresh("part_")
+            target = gast.Tuple([build.store(part), build.store(rest)], gast.Store())
+            through.append(build.assign(target, build.operate("split_group", build.name(of), handler.type)))
+            of = rest
+            through.append(self._if_some(part, self._handled(handler, part, parts, raised)))
+        names = [build.name(name) for name in (error, rest, raised, parts)]
+        through.append(build.assign(left, build.operate("left_of_group", *names)))
+        through.append(self._if_some(left, [gast.Raise(build.name(left), None)]))
+        return [build.assign(error, build.constant(None)), body, self._if_some(error, through, node.orelse)]
+
+    def _handled(self, handler: Any, part: str, parts: str, raised: str) -> list[Any]:
+        again = gast.Try([gast.Raise(build.name(part), None)], [_all_as(handler.name, handler.body)], [], [])
+        name = self.namer.fresh("caught_")
+        noted = gast.Try([again], [_all_as(name, [_append(raised, name)])], [], [])
+        return [_append(parts, part), noted]
+
+    def _if_some(self, name: str, body: list[Any], orelse: list[Any] | None = None) -> Any:
+        test = gast.Compare(build.name(name), [gast.IsNot()], [build.constant(None)])
+        return self.context.mark(gast.If(test, body, orelse or []))
+
+
+def _all_as(name: Any, body: list[Any]) -> Any:
+    return gast.ExceptHandler(build.name("BaseException"), build.store(name) if isinstance(name, str) else name, body)
+
+
+def _append(items: str, name: str) -> Any:
+    return gast.Expr(build.call(gast.Attribute(build.name(items), "append", gast.Load()), build.name(name)))
+
+
+def _raises_its_part(handler: Any) -> bool:
+    """Whether a clause raises its exception by name, which Python tells from raising it again."""
+    name = handler.name.id if isinstance(handler.name, gast.Name) else handler.name
+    return any(isinstance(n, gast.Raise) and isinstance(n.exc, gast.Name) and n.exc.id == name for n in walk(handler))

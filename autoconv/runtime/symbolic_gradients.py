@@ -1,0 +1,69 @@
+"""Gradients of a graph while it is being recorded: what runs back is recorded behind what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from autoconv.autodiff.cotangents import accumulate, conformed
+from autoconv.autodiff.dependence import Heap, varied_values
+from autoconv.autodiff.levels import Root
+from autoconv.autodiff.reverse import backprop
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.runtime.recording import Region
+from autoconv.runtime.spans import current_span
+
+Within = Callable[[Graph], list[Node] | None]
+
+
+def symbolic_gradients(
+    region: Region, targets: Sequence[Value], given: Sequence[Value], sources: Sequence[Value],
+    within: Within, recompute_every: int | None = None,
+) -> list[Value | None]:  # fmt: skip
+    """The cotangents of the sources, None where nothing connects, as values of `region`.
+
+    Targets and sources are of that region or those around it, `given` are the cotangents of the targets. `within`
+    says which nodes of a graph count, all for None.
+    """
+    regions = _outwards(region)
+    heap = Heap()
+    varied = _varied(regions, sources, within, heap)
+    seeds = list(zip(targets, given, strict=True))
+    found: dict[Value, Value] = {}
+    for each in regions:
+        level = Root(each.graph, region.graph, bring=region.lift)
+        level.heap, level.recompute_every = heap, recompute_every
+        level.builder.span = current_span()
+        for value, cotangent in seeds:
+            if value.graph is each.graph and value in varied[each.graph]:
+                accumulate(level.builder, level.cotangents, value, conformed(level.builder, cotangent, value.type))
+        backprop(level, varied[each.graph], within(each.graph))
+        found.update(level.cotangents)
+        if each.parent is not None:
+            inner = each.captured().items()
+            seeds += [(outer, level.cotangents[v]) for outer, v in inner if v in level.cotangents]
+    return [found.get(source) for source in sources]
+
+
+def is_connected(region: Region, value: Value, sources: Sequence[Value], within: Within) -> bool:
+    """Whether the value depends on one of the sources, or is one."""
+    return any(value in values for values in _varied(_outwards(region), sources, within, Heap()).values())
+
+
+def _outwards(region: Region) -> list[Region]:
+    regions = [region]
+    while regions[-1].parent is not None:
+        regions.append(regions[-1].parent)
+    return regions
+
+
+def _varied(
+    regions: Sequence[Region], sources: Sequence[Value], within: Within, heap: Heap
+) -> dict[Graph, set[Value]]:
+    varied: dict[Graph, set[Value]] = {}
+    outer: set[Value] = set()
+    for region in reversed(regions):
+        chosen = [source for source in sources if source.graph is region.graph]
+        if region.parent is not None:
+            chosen += [inner for value, inner in region.captured().items() if value in outer]
+        outer = varied[region.graph] = varied_values(region.graph, chosen, heap, within(region.graph))
+    return varied

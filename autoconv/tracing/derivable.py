@@ -1,0 +1,152 @@
+"""A graph that runs at once and that tapes can go back through, as often as they need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.autodiff.vjp import Split, split
+from autoconv.backends import BACKENDS
+from autoconv.config import SETTINGS
+from autoconv.errors import StagingError
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType
+from autoconv.ops.list_value import ListValue
+from autoconv.optimise import optimise
+from autoconv.runtime import taping
+from autoconv.runtime.tensor import EagerTensor
+
+_LASTING = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
+
+
+class Derivable:
+    """An optimised graph, and the derivatives that were asked of it, each made once.
+
+    The contract is the one that it was optimised under: the way forward raises what it raised.
+    """
+
+    def __init__(self, graph: Graph, name: str, contract: str, run: Any = None) -> None:
+        self.graph = graph
+        self.name = name
+        self.contract = contract
+        self.run = BACKENDS[SETTINGS.backend](graph) if run is None else run
+        self._parts: dict[tuple[tuple[int, ...], int | None], Parts] = {}
+
+    def call(self, inputs: Sequence[Any]) -> list[Any]:
+        """The results for these inputs (tensors, storages, lists); tapes that follow one of them record the call.
+
+        What has effects runs once: as many derivatives as the tapes at work may ask for are prepared.
+        """
+        watched = tuple(i for i, flag in enumerate(taping.follows(inputs)) if flag)
+        if not watched:
+            return self._results(self.run([array_of(value) for value in inputs]))
+        try:
+            chain = [self.parts(watched)]
+        except StagingError as error:
+            return self._call_without(inputs, error)
+        if chain[0].split.lost:
+            taping.note_leaving(inputs[watched[0]])
+        for _ in range(self._orders() - 1):
+            chain.append(chain[-1].forward.parts(watched))
+        last = chain[-1].forward
+        results = last._results(last.run([array_of(value) for value in inputs]))
+        held = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
+
+        def pull(given: Sequence[Any]) -> list[Any]:
+            for parts in chain:
+                kept = results[parts.split.outputs : len(parts.forward.graph.outputs)]
+                if all(ct is None for ct in given[parts.split.outputs :]):
+                    return parts.pull(given, kept, results, len(inputs))
+            return last._again(watched, inputs, held, given, results)
+
+        taping.note(taping.Entry(self.name, inputs, results, pull))
+        return results[: len(self.graph.outputs)]
+
+    def refusal(self, inputs: Sequence[Any]) -> str:
+        """Why tapes cannot go back through a call with these inputs; empty where they can."""
+        watched = tuple(i for i, flag in enumerate(taping.follows(inputs)) if flag)
+        try:
+            lost = bool(watched) and self.parts(watched).split.lost
+        except StagingError as error:
+            return error.message
+        return "what is differentiated goes into an object of Python's own" if lost else ""
+
+    def _call_without(self, inputs: Sequence[Any], error: StagingError) -> list[Any]:
+        """A call that has no gradient, which is an error where one is asked for."""
+        results = self._results(self.run([array_of(value) for value in inputs]))
+
+        def refuse(given: Sequence[Any]) -> list[Any]:
+            raise error
+
+        taping.note(taping.Entry(self.name, inputs, results, refuse))
+        return results
+
+    def _orders(self) -> int:
+        """How many derivatives to prepare: what can be run again need not count on persistent tapes."""
+        recorders = taping.active()
+        return sum(r.orders for r in recorders) if self.graph.effects & (_LASTING | Effects.READ) else len(recorders)
+
+    def parts(self, wrt: tuple[int, ...]) -> Parts:
+        """The graph in two: forward, with what is kept, and back to the inputs at these positions."""
+        every = next((r.recompute_every for r in taping.active() if r.recompute_every is not None), None)
+        found = self._parts.get((wrt, every))
+        if found is None:
+            found = self._parts[wrt, every] = Parts(split(self.graph, wrt, recompute_every=every), self)
+        return found
+
+    def _again(
+        self, watched: tuple[int, ...], inputs: Sequence[Any], held: Sequence[Any], given: Sequence[Any],
+        results: Sequence[Any],
+    ) -> list[Any]:  # fmt: skip
+        """A derivative that nobody expected: the graph runs once more, where that cannot be noticed."""
+        moved = any(
+            hasattr(x, "__autoconv_resource__") and x.value is not before
+            for x, before in zip(inputs, held, strict=True)
+        )
+        if moved or self.graph.effects & _LASTING:
+            raise StagingError(
+                f"a further derivative of {self.name!r} is asked for than the tapes around its call told of, and it "
+                "cannot be run again because of its effects",
+                None,
+                "one GradientTape a derivative around the call, or a persistent one",
+            )
+        parts = self.parts(watched)
+        whole = parts.forward._results(parts.forward.run([array_of(value) for value in inputs]))
+        return parts.pull(given, whole[parts.split.outputs :], results, len(inputs))
+
+    def _results(self, arrays: Sequence[Any]) -> list[Any]:
+        """Each an object of its own, by which tapes know it."""
+        return [
+            EagerTensor(array, value.type.weak) if isinstance(value.type, TensorType)
+            else array.alias() if isinstance(array, ListValue) else array
+            for array, value in zip(arrays, self.graph.outputs, strict=True)
+        ]  # fmt: skip
+
+
+class Parts:
+    """The two parts of a graph, ready to run."""
+
+    def __init__(self, parts: Split, whole: Derivable) -> None:
+        name, contract = whole.name, whole.contract
+        self.split = parts
+        self.forward = Derivable(optimise(parts.forward, contract=contract), name, contract)
+        self.backward = Derivable(optimise(parts.backward), f"{name}_back", "function")
+
+    def pull(self, given: Sequence[Any], kept: Sequence[Any], results: Sequence[Any], count: int) -> list[Any]:
+        """The cotangents of the inputs, of which there are `count`, None where nothing flows."""
+        taken = [taping.zeros_for(results[i]) if given[i] is None else given[i] for i in self.split.given]
+        found: list[Any] = [None] * count
+        if self.split.reached:
+            for position, cotangent in zip(self.split.reached, self.backward.call([*taken, *kept]), strict=True):
+                found[position] = cotangent
+        return found
+
+
+def array_of(value: Any) -> Any:
+    """What a graph is given for a tensor: its array; anything else as it is."""
+    if isinstance(value, EagerTensor):
+        return value._array
+    return np.asarray(value) if isinstance(value, np.generic) else value

@@ -1,0 +1,163 @@
+"""gradients, hessians, custom_gradient, stop_gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv as tf
+
+
+def test_gradients_in_a_function() -> None:
+    @tf.function
+    def f(x: Any, y: Any) -> Any:
+        z = x * x * y
+        w = tf.sin(x)
+        return (
+            tf.gradients(z, [x, y]),
+            tf.gradients([z, w], x, grad_ys=[tf.constant(2.0), tf.constant(1.0)]),
+            tf.gradients(z * w, x, stop_gradients=[w]),
+            tf.gradients(w, y, unconnected_gradients="zero"),
+        )
+
+    both, weighted, stopped, zero = f(tf.constant(2.0), tf.constant(3.0))
+    assert [g.numpy() for g in both] == [12.0, 4.0]
+    assert weighted[0].numpy() == pytest.approx(24.0 + np.cos(2.0))
+    assert stopped[0].numpy() == pytest.approx(12.0 * np.sin(2.0), rel=1e-6)
+    assert zero[0].numpy() == 0.0
+
+
+def test_gradients_of_variables_and_loops() -> None:
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def f(n: Any) -> Any:
+        y = 1.0
+        for _ in tf.range(n):
+            y = y * v
+        assert tf.gradients(y, tf.constant(1.0)) == [None]
+        return tf.gradients(y, v)
+
+    assert [g.numpy() for g in f(tf.constant(5))] == [80.0]
+
+
+def test_hessians() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        return tf.hessians(tf.reduce_sum(x * x * x) + x[0] * x[1], x)
+
+    (found,) = f(tf.constant([1.0, 2.0]))
+    np.testing.assert_array_equal(found, [[6.0, 1.0], [1.0, 12.0]])
+
+
+def test_gradients_of_what_is_no_tensor() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        return tf.gradients(3.0, x)
+
+    with pytest.raises(ValueError, match="gradients are those of tensors of the function that is traced, found"):
+        f(tf.constant(1.0))
+
+
+@tf.custom_gradient
+def log1pexp(x: Any) -> Any:
+    e = tf.exp(x)
+
+    def grad(upstream: Any) -> Any:
+        return upstream * (1 - 1 / (1 + e))
+
+    return tf.math.log(1 + e), grad
+
+
+def test_a_gradient_of_its_own() -> None:
+    """The example where the plain gradient is not a number: 1 at 100, and the derivative of the sigmoid after it."""
+
+    def body(x: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = log1pexp(x)
+            slope = tape.gradient(y, x)
+        return slope, outer.gradient(slope, x)
+
+    for run in (body, tf.function(body)):
+        assert run(tf.constant(100.0))[0].numpy() == 1.0
+        slope, curve = run(tf.constant(0.5))
+        sigmoid = 1 / (1 + np.exp(-0.5))
+        assert slope.numpy() == pytest.approx(sigmoid, rel=1e-6)
+        assert curve.numpy() == pytest.approx(sigmoid * (1 - sigmoid), rel=1e-5)
+
+
+def test_a_gradient_of_its_own_in_a_loop_and_a_call() -> None:
+    @tf.custom_gradient
+    def doubled_slope(x: Any, y: Any) -> Any:
+        return (x * y, x + y), lambda a, b: (2.0 * a * y + b, None)
+
+    @tf.function
+    def f(x: Any, n: Any) -> Any:
+        s = x
+        for _ in tf.range(n):
+            product, total = doubled_slope(s, tf.constant(3.0))
+            s = product + total
+        return s
+
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x, tf.constant(2))
+    assert (y.numpy(), tape.gradient(y, x).numpy()) == (31.0, 49.0)  # (2·3 + 1)² in place of (3 + 1)²
+
+
+def test_a_gradient_of_its_own_with_variables() -> None:
+    v = tf.Variable(2.0)
+
+    @tf.custom_gradient
+    def scaled(x: Any) -> Any:
+        def grad(upstream: Any, variables: Any = None) -> Any:
+            assert [each is v for each in variables] == [True]
+            return upstream * 100.0, [upstream * 10.0]
+
+        return x * v, grad
+
+    @tf.custom_gradient
+    def without(x: Any) -> Any:
+        return x * v, lambda upstream: upstream
+
+    def body(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = scaled(x)
+        return tape.gradient(y, [x, v])
+
+    x = tf.constant(3.0)
+    for run in (body, tf.function(body)):
+        assert [g.numpy() for g in run(x)] == [100.0, 10.0]
+    with pytest.raises(TypeError, match="grad_fn must accept a 'variables' keyword argument; without reads Variable:0"):
+        without(x)
+
+
+def test_too_few_cotangents() -> None:
+    @tf.custom_gradient
+    def product(x: Any, y: Any) -> Any:
+        return x * y, lambda upstream: upstream
+
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = product(x, x)
+    with pytest.raises(ValueError, match="the gradient of product gives 1 cotangents for 2 arguments"):
+        tape.gradient(y, x)
+
+
+def test_stop_gradient() -> None:
+    def body(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * tf.stop_gradient(x * x)
+        return tape.gradient(y, x)
+
+    for run in (body, tf.function(body), tf.compile(body)):
+        assert run(tf.constant(3.0)).numpy() == 9.0

@@ -1,0 +1,250 @@
+"""Random programs over floats, differentiated as graphs and by dual numbers that run through plain Python.
+
+    python tests/fuzz/gradients.py --programs 500 [--seed 0]
+
+Each program is gone back through under both decorators, once and twice, with and without segments that are computed
+again, for inputs that take different paths. A dual number carries its derivatives along (W. K. Clifford, 1873), so that
+the comparison is exact but for rounding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import linecache
+import math
+import random
+import sys
+from typing import Any
+
+import autoconv as ac
+
+INPUTS = [(0.7, 3), (-1.3, 0), (2.1, 5), (0.05, 1)]
+
+
+class Dual:
+    """A number and its slope, both numbers or duals."""
+
+    def __init__(self, value: Any, slope: Any) -> None:
+        self.value, self.slope = value, slope
+
+    def __add__(self, other: Any) -> Dual:
+        return Dual(self.value + value_of(other), self.slope + slope_of(other))
+
+    def __sub__(self, other: Any) -> Dual:
+        return Dual(self.value - value_of(other), self.slope - slope_of(other))
+
+    def __mul__(self, other: Any) -> Dual:
+        return Dual(self.value * value_of(other), self.slope * value_of(other) + self.value * slope_of(other))
+
+    def __truediv__(self, other: Any) -> Dual:
+        below = value_of(other)
+        return Dual(self.value / below, (self.slope * below - self.value * slope_of(other)) / (below * below))
+
+    def __rsub__(self, other: Any) -> Dual:
+        return Dual(other, 0.0) - self
+
+    def __rtruediv__(self, other: Any) -> Dual:
+        return Dual(other, 0.0) / self
+
+    def __neg__(self) -> Dual:
+        return Dual(-self.value, -self.slope)
+
+    def __lt__(self, other: Any) -> bool:
+        return plain(self) < plain(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return plain(self) > plain(other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def value_of(x: Any) -> Any:
+    return x.value if isinstance(x, Dual) else x
+
+
+def slope_of(x: Any) -> Any:
+    return x.slope if isinstance(x, Dual) else 0.0
+
+
+def plain(x: Any) -> float:
+    return plain(x.value) if isinstance(x, Dual) else float(x)
+
+
+def dual_sin(x: Any) -> Any:
+    return Dual(dual_sin(x.value), dual_cos(x.value) * x.slope) if isinstance(x, Dual) else math.sin(x)
+
+
+def dual_cos(x: Any) -> Any:
+    return Dual(dual_cos(x.value), -(dual_sin(x.value) * x.slope)) if isinstance(x, Dual) else math.cos(x)
+
+
+def dual_tanh(x: Any) -> Any:
+    if not isinstance(x, Dual):
+        return math.tanh(x)
+    t = dual_tanh(x.value)
+    return Dual(t, (1.0 - t * t) * x.slope)
+
+
+def wide_sin(x: Any) -> Any:
+    return ac.sin(ac.convert_to_tensor(x, ac.float64))
+
+
+def wide_cos(x: Any) -> Any:
+    return ac.cos(ac.convert_to_tensor(x, ac.float64))
+
+
+def wide_tanh(x: Any) -> Any:
+    return ac.tanh(ac.convert_to_tensor(x, ac.float64))
+
+
+class Generator:
+    """Writes one function of a float and an int; loops are bounded, values stay small."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.counter = 0
+        self.ints = ["n"]
+
+    def program(self) -> str:
+        end = self.random.choice(["return u", "return u * v + x"])
+        lines = ["u = x * 0.5", "v = 1.5", *self.block(0, False, 5), end]
+        return "def program(x, n):\n" + "\n".join(indented(lines)) + "\n"
+
+    def block(self, depth: int, in_loop: bool, length: int) -> list[str]:
+        lines: list[str] = []
+        for _ in range(self.random.randint(1, length)):
+            lines += self.statement(depth, in_loop)
+        return lines
+
+    def statement(self, depth: int, in_loop: bool) -> list[str]:
+        choice = self.random.random()
+        if depth < 3 and choice < 0.2:
+            lines = [f"if {self.condition()}:", *indented(self.block(depth + 1, in_loop, 2))]
+            if self.random.random() < 0.6:
+                lines += ["else:", *indented(self.block(depth + 1, in_loop, 2))]
+            return lines
+        if depth < 3 and choice < 0.42:
+            return self.loop(depth)
+        if choice < 0.5 and in_loop:
+            return [f"if {self.condition()}:", "    " + self.random.choice(["break", "continue"])]
+        if choice < 0.55:
+            return [f"if {self.condition()}:", f"    return {self.number(2)}"]
+        if choice < 0.61:
+            self.counter += 1
+            name = f"helper_{self.counter}"
+            test = f"    if p {self.random.choice('<>')} q:"
+            return [
+                f"def {name}(p, q):", test, f"        return {self.number(1, 'pq')}",
+                f"    return {self.number(2, 'pqx')}", f"v = tanh({name}({self.number(1)}, {self.number(1)}))",
+            ]  # fmt: skip
+        if choice < 0.65:
+            return [
+                "try:", f"    if {self.condition()}:", "        raise ValueError('no')", f"    late = {self.number(2)}",
+                "except ValueError:", f"    late = {self.number(1)}", "v = sin(late)",
+            ]  # fmt: skip
+        if choice < 0.7:
+            return ["u, v = v, u"]
+        return [f"{self.random.choice('uv')} = {self.random.choice(['sin', 'tanh', ''])}({self.number(3)})"]
+
+    def loop(self, depth: int) -> list[str]:
+        self.counter += 1
+        name = f"i_{self.counter}"
+        if self.random.random() < 0.5:
+            lines = [f"for {name} in range({self.random.choice(['3', 'n', 'n + 1', '2'])}):"]
+            body = self.block(depth + 1, True, 3)
+            return lines + indented(body)
+        body = self.block(depth + 1, True, 3)
+        return [f"{name} = 0", f"while {name} < {self.random.randint(1, 4)} and {self.condition()}:",
+                *indented([f"{name} += 1", *body])]  # fmt: skip
+
+    def number(self, depth: int, names: str = "xuv") -> str:
+        if depth == 0 or self.random.random() < 0.2:
+            return self.random.choice([*names, *names, "0.5", "2.0", "-0.25"])
+        a, b = self.number(depth - 1, names), self.number(depth - 1, names)
+        return self.random.choice(
+            [f"({a} + {b})", f"({a} - {b})", f"{a} * {b}", f"{a} / (2.0 + {b} * {b})", f"sin({a})", f"cos({a})",
+             f"-{a}"]
+        )  # fmt: skip
+
+    def condition(self) -> str:
+        return self.random.choice([f"{self.number(1)} < {self.number(1)}", f"{self.number(1)} > 0.3", "u > v", "n > 2"])
+
+
+def indented(lines: list[str]) -> list[str]:
+    return ["    " + line for line in lines]
+
+
+def expected(function: Any, x: float, n: int) -> tuple[float, float]:
+    """The first and second derivative."""
+    found = function(Dual(Dual(x, 1.0), Dual(1.0, 0.0)), n)
+    slope = slope_of(found)
+    return plain(slope), plain(slope_of(slope))
+
+
+def close(a: float, b: float) -> bool:
+    return a == b or abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b)) or (a != a and b != b)
+
+
+def load(source: str, number: int, **names: Any) -> Any:
+    filename = f"<gradient program {number} {len(names)}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    namespace: dict[str, Any] = {"__name__": "programs", **names}
+    exec(compile(source, filename, "exec"), namespace)
+    return namespace["program"]
+
+
+def check(source: str, number: int) -> tuple[str, str]:
+    """"agrees", "refused" or "WRONG", and details."""
+    dual = load(source, number, sin=dual_sin, cos=dual_cos, tanh=dual_tanh)
+    staged = ac.compile(load(source, number, sin=math.sin, cos=math.cos, tanh=math.tanh))
+    graph = ac.function(load(source, number, sin=wide_sin, cos=wide_cos, tanh=wide_tanh))
+    kind, details = "agrees", ""
+    for x, n in INPUTS:
+        wanted = expected(dual, x, n)
+        point, count = ac.constant(x, ac.float64), ac.constant(n)
+        ways = {
+            "compile": lambda x=x, n=n: (ac.grad(staged)(x, n), ac.grad(ac.grad(staged))(x, n)),
+            "function": lambda p=point, c=count: (
+                float(ac.grad(graph)(p, c)), float(ac.grad(ac.grad(graph))(p, c)),
+            ),
+            "segments": lambda p=point, c=count, w=wanted: (float(ac.grad(graph, recompute_every=2)(p, c)), w[1]),
+        }  # fmt: skip
+        for name, way in ways.items():
+            try:
+                found = way()
+            except (ac.errors.AutoconvError, TypeError) as error:
+                kind, details = "refused", f"{name}: {error}"
+                continue
+            if not all(map(close, found, wanted)):
+                return "WRONG", f"{name}, program({x}, {n}): expected {wanted}, found {found}\n{staged.explain()}"
+    return kind, details
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", type=int, default=3, help="how many failures to print")
+    options = parser.parse_args()
+    counts: collections.Counter[str] = collections.Counter()
+    reasons: collections.Counter[str] = collections.Counter()
+    for number in range(options.seed, options.seed + options.programs):
+        source = Generator(number).program()
+        try:
+            kind, details = check(source, number)
+        except Exception as error:
+            kind, details = "WRONG", f"{type(error).__name__}: {error}"
+        counts[kind] += 1
+        if kind == "refused":
+            reasons[details.split("\n")[0][-110:]] += 1
+        if kind == "WRONG" and counts[kind] <= options.show:
+            print(f"program {number}\n{source}{details}\n")
+    print(f"{options.programs} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
+    for reason, n in reasons.most_common(10):
+        print(f"  {n} {reason}")
+    return 1 if counts["WRONG"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

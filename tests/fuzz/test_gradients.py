@@ -1,0 +1,32 @@
+"""A few random programs; `python tests/fuzz/gradients.py` runs more."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+PATH = Path(__file__).with_name("gradients.py")
+SPEC = importlib.util.spec_from_file_location("fuzz_gradients", PATH)
+assert SPEC is not None and SPEC.loader is not None
+gradients = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(gradients)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_program(number):
+    source = gradients.Generator(number).program()
+    kind, details = gradients.check(source, number)
+    assert kind == "agrees", f"{source}\n{details}"
+
+
+def test_dual_numbers():
+    """x·sin(x)/(2 + x): what the programs are compared with is right itself."""
+    x = 0.7
+    slope, curve = gradients.expected(lambda d, n: d * gradients.dual_sin(d) / (2.0 + d), x, 0)
+    h = 1e-4
+
+    def f(a):
+        return a * gradients.math.sin(a) / (2.0 + a)
+
+    assert slope == pytest.approx((f(x + h) - f(x - h)) / (2 * h), rel=1e-7)
+    assert curve == pytest.approx((f(x + h) - 2 * f(x) + f(x - h)) / h**2, rel=1e-6)

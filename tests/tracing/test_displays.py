@@ -1,0 +1,110 @@
+"""Stars and double stars in displays, and assignments to starred names, of what only the running graph knows."""
+
+# ruff: noqa: E741, RUF059 - what people write is what is tested
+
+import autoconv as ac
+from tests.tracing.test_objects import agrees, outcome
+
+CALLS = (1, 2), (-1, 3), (0, 0)
+
+
+def test_starred_parts():
+    def f(a, b):
+        known, grown, held = (1, a), [1, 2], {1: 2}
+        if a > 0:
+            grown.append(b)
+            held[b] = 4
+        return (
+            [a, *range(b), b], (a, *range(b)), {a, *range(b)}, [*grown], [*grown, *grown, 5], (*grown, a), [*known, a],
+            {*known, a}, [*(i * a for i in grown)], [*"ab", a], [*held, *held.values()], [*[a, b], *(b,)],
+            {**held, 5: a}, {a: 1, **held, 7: b}, {**held}, {"x": 1, **held}, {a: b},
+        )  # fmt: skip
+
+    agrees(f, *CALLS)
+
+
+def test_a_part_is_what_it_was_when_its_turn_came():
+    def f(a, b):
+        grown = [1]
+        if a > 0:
+            grown.append(b)
+
+        def change():
+            grown.append(7)
+            return a
+
+        return [*grown, change(), *grown]
+
+    agrees(f, *CALLS)
+
+
+def test_starred_names():
+    def f(a, b):
+        grown = [1, 2]
+        if a > 0:
+            grown.append(b)
+        chosen = grown if b > 2 else (3, a)
+        first, *rest = grown
+        *most, last = chosen
+        x, *y, z = range(b + 3)
+        held = {}
+        p, *held["rest"] = grown
+        found = []
+        for u, *v in [(a, b), grown, "ab"]:
+            found.append((u, v))
+        try:
+            k, l, *m, n = grown
+        except ValueError as error:
+            m = str(error)
+        q, r, *s = (i for i in [a, b])
+        return first, rest, most, last, x, y, z, p, held, found, m, q, r, s
+
+    agrees(f, *CALLS)
+
+
+def test_as_many_names_as_items():
+    def f(a, b):
+        grown = [1]
+        if a > 0:
+            grown.append(b)
+        try:
+            p, q = grown
+        except ValueError as error:
+            return str(error)
+        return p, q
+
+    agrees(f, *CALLS)
+
+
+def test_what_has_no_items():
+    def f(a, b):
+        found = []
+        try:
+            if a > 0:
+                p, q = a
+            elif b > 0:
+                p, *q = b
+        except TypeError as error:
+            found.append(str(error))
+        try:
+            found.append([*found, *b])
+        except TypeError as error:
+            found.append(str(error))
+        for act in (lambda: list(a), lambda: len(a), lambda: 1 in a, lambda: a[0], lambda: max(a), lambda: sum(b)):
+            try:
+                act()
+            except TypeError as error:
+                found.append(str(error))
+        return found
+
+    agrees(f, *CALLS)
+
+
+def test_plain_values():
+    def f(a, b):
+        first, *rest = a
+        return [*a, *b], {*a, 1}, {**dict.fromkeys(b), 1: 2}, (*a,), first, rest
+
+    converted = ac.autograph.to_graph(f)
+    for arguments in (([1, 2], "ab"), ("x", (3,)), ("", ""), (3, [1])):
+        assert outcome(converted, arguments) == outcome(f, arguments)

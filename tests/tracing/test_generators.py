@@ -1,0 +1,204 @@
+"""Generator functions in a trace: loops over them, builtins that go over them, and what they do besides."""
+
+# ruff: noqa: C416, C417 - what people write is what is tested
+
+import pytest
+
+import autoconv as ac
+from tests.tracing.test_objects import agrees
+
+CALLS = (0, 2), (1, 5), (3, 1), (6, -2)
+
+
+def numbers(n, step=1):
+    """Values under every kind of statement that a tensor may decide in."""
+    for i in range(n):
+        if i % 3 == 2:
+            continue
+        yield i * step
+    if n > 2:
+        yield 100
+    again = (yield step) or 7
+    yield from (again, n)
+    while n > 0:
+        n -= 2
+        yield from range(n)
+        if n == 1:
+            return
+
+
+def test_loops():
+    def f(n, m):
+        total, seen = 0, []
+        for i in numbers(n, m):
+            total += i
+            seen.append(i)
+        return total, seen
+
+    agrees(f, *CALLS)
+
+
+def test_loops_that_end_early():
+    def f(n, m):
+        total = 0
+        for i in numbers(n, m):
+            if i > m + 2:
+                break
+            if i == 0:
+                continue
+            total = total + i * 0.5
+        else:
+            total = -total
+        for i in numbers(n, m):
+            for j in numbers(i, 2):
+                if j > 4:
+                    return total, i, j
+        return total
+
+    agrees(f, *CALLS)
+
+
+def test_what_goes_over_iterables():
+    def f(n, m):
+        return (
+            list(numbers(n)), sum(numbers(n, m)), max(numbers(n, m), default=1), sorted(numbers(n, m)),
+            [*numbers(n), m], [i * 2 for i in numbers(n) if i > m], any(i > m for i in numbers(n)),
+            tuple(numbers(2, m)), m in numbers(n),
+            min(numbers(n), key=lambda t: -t), set(numbers(n, m)), ",".join(str(i) for i in numbers(n)),
+            list(map(lambda t: t + m, numbers(n))), isinstance(numbers(n), list),
+        )  # fmt: skip
+
+    agrees(f, *CALLS)
+
+
+def test_the_largest_of_known_values_or_none():
+    def f(n, m):
+        def fixed(p):
+            yield 3
+            yield from (n, p)
+
+        return max(fixed(m), default=1), min((i for i in ()), default=m), max([n, m], default=None)
+
+    agrees(f, *CALLS)
+
+
+def test_values_one_by_one():
+    def f(n, m):
+        def fixed(p):
+            yield p
+            yield p + n
+
+        some = fixed(m)
+        first = next(some), next(some), next(some, None)
+        p, *rest = numbers(n, m)
+        return first, list(some), p, rest, next(numbers(n), 9), next(i for i in numbers(n, 3) if i > 2)
+
+    agrees(f, *CALLS)
+
+
+def test_effects_stay_in_order():
+    log = []
+
+    def f(n, m):
+        log.clear()
+
+        def noisy(p):
+            log.append(("begins", p))
+            for i in range(p):
+                log.append(("gives", i))
+                yield i
+            log.append("ends")
+
+        total = 0
+        unused = noisy(5)
+        for i in noisy(n):
+            log.append(("takes", i))
+            total += i
+            if total > m:
+                break
+        return total, list(log), unused is None
+
+    agrees(f, (0, 3), (2, 3), (5, 3))
+
+
+def test_outer_names():
+    def f(n, m):
+        count = 0
+
+        def counted(p):
+            nonlocal count
+            for i in range(p):
+                count += 1
+                yield i + count
+
+        found = [i for i in counted(n)]
+        return found, count, sum(counted(m)), count
+
+    agrees(f, (0, 2), (3, 1), (4, 0))
+
+
+def test_methods_and_delegation():
+    class Tree:
+        def __init__(self, value, *parts):
+            self.value = value
+            self.parts = parts
+
+        def walk(self):
+            yield self.value
+            for part in self.parts:
+                yield from part.walk()
+
+    def f(n, m):
+        return sum(Tree(n, Tree(m), Tree(n + m, Tree(3))).walk())
+
+    agrees(f, *CALLS)
+
+
+def test_what_raises():
+    def f(n, m):
+        def failing(p):
+            yield p
+            if p > 2:
+                raise ValueError(p)
+            yield 10 // m
+
+        found = []
+        try:
+            for i in failing(n):
+                found.append(i)
+        except (ValueError, ZeroDivisionError) as error:
+            found.append(str(error))
+        return found
+
+    agrees(f, (1, 2), (5, 2), (1, 0))
+
+
+def test_arguments_are_checked_by_the_call():
+    def f(n):
+        return numbers()
+
+    with pytest.raises(TypeError, match=r"numbers\(\) missing 1 required positional argument: 'n'"):
+        ac.compile(f)(1)
+
+
+def test_what_cannot_be_told_runs_as_plain_python():
+    def guarded(n):
+        try:
+            yield n
+            if n > 2:
+                yield 1 // (n - 5)
+        except ZeroDivisionError:
+            yield -1
+
+    def goes_on(n):
+        some = numbers(n)
+        for i in some:
+            if i > 2:
+                break
+        return list(some)
+
+    for function in (lambda n: list(guarded(n)), goes_on):
+        compiled = ac.compile(function)
+        for n in (1, 3, 5):
+            assert compiled(n) == function(n)
+        assert "plain Python" in compiled.explain()

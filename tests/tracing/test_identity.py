@@ -1,0 +1,210 @@
+"""Lists, dicts and objects that branches and loops change stay the ones that they are, under both contracts."""
+
+# ruff: noqa: F821, RET503 - the programs are meant as they are written
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+CONTRACTS = [ac.function, ac.compile]
+
+
+def argument(contract, value):
+    return ac.constant(value) if contract is ac.function else value
+
+
+def plain(result):
+    return ac.nest.map_structure(lambda leaf: np.asarray(leaf).item() if hasattr(leaf, "numpy") else leaf, result)
+
+
+@pytest.fixture(params=CONTRACTS, ids=["function", "compile"])
+def check(request):
+    def agree(function, *inputs):
+        traced = request.param(function)
+        for value in inputs:
+            assert plain(traced(argument(request.param, value))) == function(value), value
+        if request.param is ac.compile:
+            assert "plain Python" not in traced.explain(), traced.explain()
+
+    return agree
+
+
+class Holder:
+    pass
+
+
+def test_other_names_see_what_a_branch_or_a_loop_changes(check):
+    def branch(n):
+        d, items = {"k": n}, [n]
+        alias = items
+        if n > 2:
+            d["k"] = d["k"] * 2
+            items[0] = items[0] * 3
+        return d["k"], items[0], alias[0]
+
+    check(branch, 6, 1)
+
+    def loop(n):
+        items = [n]
+        alias = items
+        while n > 2:
+            items[0] = items[0] * 3
+            n -= 1
+        alias[0] += 1
+        return items[0], alias[0]
+
+    check(loop, 6, 1)
+
+
+def test_one_of_several_lists(check):
+    def chosen(n):
+        x, y = [n, 1], [2, 3]
+        z = x if n > 2 else y
+        z.append(5)
+        z[0] += 1
+        return x, y, z
+
+    check(chosen, 4, 1)
+
+    def rebound(n):
+        x = [n, 1]
+        alias = x
+        if n > 2:
+            x = [7]
+        x.append(n)
+        return x, alias
+
+    check(rebound, 4, 1)
+
+    def swapped(n):
+        a, b = [n], [2]
+        if n > 2:
+            a, b = b, a
+        a.append(1)
+        return a, b
+
+    check(swapped, 4, 0)
+
+    def given_back(n):
+        x = [n]
+
+        def change():
+            x[0] += 1
+            return x
+
+        y = change() if n > 2 else [3]
+        y[0] *= 10
+        return x, y
+
+    check(given_back, 4, 0)
+
+
+def test_lists_inside_of_others(check):
+    def rows(n):
+        table = [[n], [1]]
+        for i in range(n):
+            table[0].append(i)
+            table[1][0] += i
+        return table
+
+    check(rows, 4, 0)
+
+    def attributes(n):
+        holder = Holder()
+        holder.items, holder.table = [n], {"k": n}
+        other = holder
+        for i in range(n):
+            if i > 1:
+                holder.items.append(i)
+                holder.table["k"] += i
+            holder.items[0] -= 1
+        return other.items, other.table
+
+    check(attributes, 4, 0)
+
+
+def test_attributes_that_may_be_missing():
+    def read(n):
+        holder = Holder()
+        if n > 2:
+            holder.x = n
+        return holder.x
+
+    def asked(n):
+        holder = Holder()
+        if n > 2:
+            holder.x = n
+        found = 1 if hasattr(holder, "x") else 2
+        return found, getattr(holder, "x", -1)
+
+    for contract in CONTRACTS:
+        traced = contract(read)
+        assert plain(traced(argument(contract, 4))) == 4
+        with pytest.raises(AttributeError, match="'Holder' object has no attribute 'x'"):
+            traced(argument(contract, 1))
+        traced = contract(asked)
+        assert [plain(traced(argument(contract, n))) for n in (4, 1)] == [(1, 4), (2, -1)]
+    assert not hasattr(Holder, "x")
+
+
+def test_names_that_an_inner_function_may_assign():
+    def f(n):
+        def assign():
+            nonlocal x
+            if n > 2:
+                x = 5
+
+        assign()
+        return x
+        x = 3
+
+    for contract in CONTRACTS:
+        traced = contract(f)
+        assert plain(traced(argument(contract, 4))) == 5
+        with pytest.raises(UnboundLocalError, match="'x'"):
+            traced(argument(contract, 1))
+
+
+def test_keys_that_a_tensor_decides():
+    def added(n):
+        d = {"a": 0}
+        for i in range(n):
+            d["b"] = i
+            d["a"] = d["a"] + i
+        return d, len(d), "b" in d, "c" in d, d.get("b", -5), d.get("c", -6)
+
+    def removed(n):
+        d = {"k": 1, "l": 2}
+        if n > 2:
+            del d["k"]
+        if n > 5:
+            d["k"] = 7.5
+        return len(d), d.pop("k", 3), d.setdefault("l", 9), d.setdefault("m", 4), d
+
+    def counted(n):
+        d = {}
+        while n > 0:
+            if n % 2 == 0:
+                d["even"] = d.get("even", 0) + 1
+            else:
+                d["odd"] = d.get("odd", 0) + n
+            n -= 1
+        return d
+
+    for function, inputs in ((added, (4, 0)), (removed, (1, 4, 6)), (counted, (5, 1, 0))):
+        traced = ac.function(function)
+        for n in inputs:
+            assert plain(traced(ac.constant(n))) == function(n), (function, n)
+        assert traced.experimental_get_tracing_count() == 1
+
+    @ac.function
+    def missing(n):
+        d = {}
+        if n > 2:
+            d["x"] = n
+        return d["x"]
+
+    assert missing(ac.constant(3)).numpy() == 3
+    with pytest.raises(KeyError, match="x"):
+        missing(ac.constant(1))

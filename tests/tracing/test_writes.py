@@ -1,0 +1,259 @@
+"""What is written in a trace is there afterwards, once, and two results are two objects where Python's are."""
+
+# ruff: noqa: B016, RUF005 - what people write is what is tested
+
+import numpy as np
+
+import autoconv as ac
+from tests.tracing.test_objects import agrees
+
+
+def test_tests_of_loops_that_write():
+    class Counter:
+        def __init__(self):
+            self.n = 0
+
+    def f(a, b):
+        log, counter, k = [], Counter(), 0
+
+        def note(value):
+            log.append(value)
+            return value
+
+        def more():
+            nonlocal k
+            k += 1
+            counter.n += 2
+            return k < b
+
+        n = 0
+        while n < 3 and b > note(n + a):
+            n += 1
+        while more():
+            n += k * 0.5
+            if n > 20:
+                break
+        else:
+            n = -n
+        return log, counter.n, k, n
+
+    agrees(f, (1, 2), (1, 9), (0, 0), (2, 1))
+
+
+def test_one_list_under_two_names():
+    def f(a, n):
+        if a > 1:
+            p = q = [a]
+        else:
+            p, q = [1], [2]
+        p.append(n)
+        r = s = [a]
+        for i in range(n):
+            r, s = s, r
+            r[0] += i
+        t = u = [0]
+        for i in range(n):
+            t = u = [i]
+        t[0] += 5
+        return p, q, r, s, u
+
+    agrees(f, (1, 3), (2, 0), (5, 4))
+
+
+def test_a_list_chosen_by_a_value_is_changed_in_place():
+    def f(a, n):
+        m = [1] if a > 1 else [1, 2]
+        other = m
+        m += [n]
+        kept = [a]
+        late = kept if n > 2 else None
+        if late is not None:
+            late += [n]
+        return m, other, kept
+
+    agrees(f, (1, 3), (2, 0), (5, 4))
+
+
+def test_one_list_twice_in_a_result():
+    def f(a, given):
+        made = [a]
+        if a > 0:
+            return made, made, given
+        return given, 1
+
+    compiled = ac.compile(f)
+    given = [1, 2]
+    first = compiled(1, given)
+    assert first == ([1], [1], [1, 2]) and first[0] is first[1] and first[2] is given
+    assert compiled(-1, given)[0] is given
+    assert "plain Python" not in compiled.explain()
+
+
+def test_two_arrays_are_two():
+    def f(x):
+        y = x + 1
+        return x + 1, y, y, (x + 1)[::-1]
+
+    made = ac.compile(f)(np.zeros(3))
+    assert made[1] is made[2]
+    assert not any(np.shares_memory(made[0], other) for other in made[1:])
+    assert not np.shares_memory(made[1], made[3])
+    made[0][0] = 7
+    assert made[1][0] == 1
+
+
+def test_a_tensor_in_a_list_is_replaced_there():
+    class Holder:
+        pass
+
+    @ac.function
+    def f(i, v):
+        rows, deep, holder = [v + 0, v * 2], [[v, v], [v, v]], Holder()
+        rows[i][0] += 7
+        rows[0][i] -= v[1]
+        deep[1][i][0] *= 5
+        holder.rows = [v, v + 1]
+        holder.rows[i][1] += 1
+        return rows, deep, holder.rows
+
+    rows, deep, held = f(ac.constant(1), ac.constant([1, 2]))
+    assert [row.numpy().tolist() for row in rows] == [[1, 0], [9, 4]]
+    assert [[row.numpy().tolist() for row in pair] for pair in deep] == [[[1, 2], [1, 2]], [[1, 2], [5, 2]]]
+    assert [row.numpy().tolist() for row in held] == [[1, 2], [2, 4]]
+
+
+def test_operands_that_do_not_go_together():
+    def f(a, missing):
+        none = None if missing else a
+        found = [0 if none is None else none + a]
+        for act in (
+            lambda: none + a, lambda: a - none, lambda: none < a, lambda: a <= none, lambda: a @ "x", lambda: a**none,
+            lambda: [1] + a, lambda: a % (1,), lambda: a + "s", lambda: {} | a,
+        ):  # fmt: skip
+            try:
+                found.append(act())
+            except TypeError as error:
+                found.append(str(error))
+        return found
+
+    agrees(f, (3, True), (3, False))
+
+
+def test_an_int_that_outgrows_a_graph_which_writes_only_what_it_made():
+    def f(a, n):
+        rows = [[1], [2]]
+        for _ in range(n):
+            a *= a
+        rows[n % 2][0] = a
+        return rows
+
+    compiled = ac.compile(f)
+    for arguments in ((2, 3), (10, 6)):
+        assert compiled(*arguments) == f(*arguments)
+    assert compiled.experimental_get_tracing_count() == 1
+
+
+def test_managers_made_inside_managers():
+    class Manager:
+        def __init__(self, depth):
+            self.depth = depth
+
+        def __enter__(self):
+            self.depth += 1
+            return self
+
+        def __exit__(self, *_):
+            self.depth -= 3
+
+    def f(a, b):
+        with Manager(a) as one, Manager(b):
+            inside = one.depth
+        inside += one.depth
+        try:
+            with Manager(b):
+                inside += a // b
+        except ZeroDivisionError:
+            return inside
+        return inside, 1
+
+    agrees(f, (1, 2), (4, 0))
+
+
+def test_what_was_written_before_an_exception_that_a_manager_swallows():
+    class Manager:
+        def __init__(self, swallows):
+            self.swallows = swallows
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            return self.swallows
+
+    def f(a, x):
+        y = z = w = x
+        with Manager(True):
+            y = x / 4
+            raise ValueError(a)
+        with Manager(a > 1), Manager(False):
+            try:
+                z = x / 8
+                if a > 0:
+                    raise ValueError(a)
+                z = x / 16
+            except KeyError:
+                pass
+        try:
+            w = x / 32
+            raise 1
+        except TypeError:
+            pass
+        return y, z, w
+
+    agrees(f, (2, 4.0), (0, 8.0), (1, 1.0))
+
+
+def test_properties_that_are_set_on_some_paths():
+    class Box:
+        def __init__(self, n):
+            self.n = n
+
+        @property
+        def double(self):
+            return self.n * 2
+
+        @double.setter
+        def double(self, value):
+            self.n = value // 2
+
+    def f(a, b):
+        box = Box(a)
+        if b > 1:
+            box.double = b
+        else:
+            box.n = -1
+        for i in range(b):
+            box.double += i
+        return box.n, box.double
+
+    agrees(f, (1, 3), (2, 0), (5, 9))
+
+
+def test_objects_changed_in_a_try():
+    class Box:
+        def __init__(self, n):
+            self.n = n
+
+        def __setitem__(self, k, value):
+            self.n += k * value
+
+    def f(a, b):
+        box = Box(a)
+        try:
+            box[b] = a // b
+            box[1] = 7 // (b - 2)
+        except ZeroDivisionError:
+            box[2] = 5
+        return box.n
+
+    agrees(f, (3, 1), (3, 0), (3, 2))
