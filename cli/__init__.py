@@ -2,7 +2,7 @@
 codes.
 
 Converting is static: the user's code is parsed, never imported or run (but for `autoconv run`, which is for
-that).
+that, and `autoconv show-graph`, as a graph comes from running).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from .exits import ExitCode
 from .info import info, version
 from .run import run
 from .show_code import show_code
+from .show_graph import show_graph
 
 EPILOG = """
 \b
@@ -93,7 +94,7 @@ def main() -> None:
     """
 
 
-for command in (convert, show_code, run, bench, cache, info):
+for command in (convert, show_code, show_graph, run, bench, cache, info):
     main.add_command(command)
 
 __all__ = ["main"]

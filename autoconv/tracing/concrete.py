@@ -87,7 +87,9 @@ class ConcreteFunction:
         """The ops that have no native form here and run by their kernels, by name, one entry a node; all of them where
         none has one, or the backend has none."""
         found = getattr(self._run, "kernels", None)
-        return [node.op.name for node in self.optimised.walk()] if found is None else list(found)
+        if found is not None:
+            return list(found)
+        return [node.op.name for node in self.optimised.walk() if node.op.name not in ("constant", "identity")]
 
     @property
     def name(self) -> bytes:
