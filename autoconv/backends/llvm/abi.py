@@ -14,6 +14,7 @@ REFERENCE_COUNT, TYPE = 0, 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 FLOAT_VALUE = CELL_CONTENTS = 16
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
+OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
 
 _PYTHON = (
     "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem", "_Py_Dealloc",

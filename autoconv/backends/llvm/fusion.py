@@ -15,6 +15,9 @@ from autoconv.backends.llvm.roles import is_array, read_inputs, role, sizes
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
+# Roles that take their inputs whole, and make their results so.
+WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search", "pass"})
+
 
 @dataclass(eq=False)
 class Item:
@@ -35,6 +38,9 @@ class Plan:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.roles: dict[Node, str] = {node: role(node) for node in graph.nodes}
+        for node in graph.nodes:
+            if self._hands_on(node):
+                self.roles[node] = "pass"
         self._consumers: dict[Value, list[Node]] = {}
         for node in graph.nodes:
             for value in self._inputs(node):
@@ -53,6 +59,12 @@ class Plan:
         """What running the node reads; other nodes than loops and views take their inputs whole."""
         loops = self.roles[node] in ("element", "reduce", "view", "copy", "pick")
         return read_inputs(node) if loops else node.inputs
+
+    def _hands_on(self, node: Node) -> bool:
+        """Whether it is an identity of an array that was made whole: then that is taken, and no loop copies it."""
+        if node.op.name != "identity" or self.roles[node] != "element" or node.inputs[0].node is None:
+            return False
+        return self.roles[node.inputs[0].node] in WHOLE
 
     # ---- views
 
@@ -75,7 +87,7 @@ class Plan:
         kind = self.roles[reader]
         if kind in ("view", "copy", "pick"):
             return value not in reader.inputs[1:]
-        return kind in ("element", "reduce")
+        return kind in ("element", "reduce") and not reader.effects
 
     # ---- groups
 
@@ -125,6 +137,7 @@ class Plan:
                 item = self._resolve(self._item_of[base.node])
                 same = straight and shape is not None and is_array(base.type) and sizes(base.type) == shape
                 fits = same and self._items[item].shape == shape and self.roles[base.node] in ("element", "copy")
+                fits = fits and not base.node.effects  # its kernel may still answer something else
                 (joins if fits else needs).add(item)
         return needs, joins - needs
 

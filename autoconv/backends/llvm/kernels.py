@@ -18,7 +18,8 @@ _BLOCK = 4096  # elements that are summed up before their sum joins the total
 
 
 class LoopWriter(ElementWriter):
-    """Writes elements inside of a loop. `rare(condition)` says for which the rule is not exact enough."""
+    """Writes elements inside of a loop. `rare(condition)` says for which the rule is not exact enough, `fail(condition)`
+    for which the op's kernel has to say what happens."""
 
     def __init__(self, out: FunctionText, careful: bool, number: Callable[[Value], Element]) -> None:
         super().__init__(out)
@@ -32,6 +33,8 @@ class LoopWriter(ElementWriter):
         before = self.out.new(f"load i1, ptr {self.rare_flag}")
         after = self.out.new(f"or i1 {before}, {condition.ir}")
         self.out.line(f"store i1 {after}, ptr {self.rare_flag}")
+
+    fail = rare
 
 
 class KernelText:

@@ -10,7 +10,8 @@ METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
 
 def prelude(module: ModuleText) -> str:
     """Declares in `module` what they call, and answers their text. `retain` and `release` leave immortal objects,
-    whose count is beyond 32 bits, alone."""
+    whose count is beyond 32 bits, alone. `keep` is a `release` that puts an array which nobody else has among spare ones,
+    from which `spare_array` takes."""
     module.declare("_Py_Dealloc", "void", "ptr")
     module.declare("PyArray_Empty", "ptr", "i32, ptr, ptr, i32")
     module.declare("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr")
@@ -80,11 +81,66 @@ define internal ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) noin
   ret ptr %made
 }
 
+define internal void @keep(ptr %slot, ptr %spares, i64 %count) noinline nounwind {
+entry:
+  %object = load ptr, ptr %slot
+  %none = icmp eq ptr %object, null
+  br i1 %none, label %done, label %held
+held:
+  %alone = call i1 @is_alone(ptr %object)
+  %place = getelementptr inbounds i8, ptr %object, i64 FLAGS
+  %flags = load i32, ptr %place
+  %own = and i32 %flags, OWNED
+  %owned = icmp eq i32 %own, OWNED
+  %reusable = and i1 %alone, %owned
+  br i1 %reusable, label %look, label %drop
+look:
+  %i = phi i64 [ 0, %held ], [ %next, %taken ]
+  %spare = getelementptr ptr, ptr %spares, i64 %i
+  %there = load ptr, ptr %spare
+  %free = icmp eq ptr %there, null
+  br i1 %free, label %put, label %taken
+taken:
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %look, label %drop
+put:
+  store ptr %object, ptr %spare
+  store ptr null, ptr %slot
+  br label %done
+drop:
+  call void @release(ptr %slot)
+  br label %done
+done:
+  ret void
+}
+
+define internal ptr @spare_array(ptr %spares, i64 %count, i32 %rank, ptr %dimensions, ptr %descriptor) noinline nounwind {
+entry:
+  br label %look
+look:
+  %i = phi i64 [ 0, %entry ], [ %next, %empty ]
+  %spare = getelementptr ptr, ptr %spares, i64 %i
+  %there = load ptr, ptr %spare
+  %free = icmp eq ptr %there, null
+  br i1 %free, label %empty, label %take
+empty:
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %look, label %make
+take:
+  store ptr null, ptr %spare
+  ret ptr %there
+make:
+  %made = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
+  ret ptr %made
+}
+
 define internal ptr @call_python(ptr %function, ptr %arguments, i64 %count) noinline nounwind {
   %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
   ret ptr %found
 }
-""".replace("BASE", str(abi.BASE))
+""".replace("BASE", str(abi.BASE)).replace("FLAGS", str(abi.FLAGS)).replace("OWNED", str(abi.OWNED_FLAGS))
 
 
 __all__ = ["METADATA", "prelude"]

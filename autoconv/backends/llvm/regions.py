@@ -16,7 +16,7 @@ import numpy as np
 
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.calls import Calls
-from autoconv.backends.llvm.fusion import Item, Plan
+from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.kernels import KernelText, load, store
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, literal, memory, register
@@ -38,7 +38,6 @@ class Object:
 
 
 Native = Element | Object
-WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})  # roles that take whole inputs
 
 
 class RegisterWriter(ElementWriter):
@@ -54,15 +53,30 @@ class RegisterWriter(ElementWriter):
         return self._region.number(value)
 
 
-class Body:
-    """What all regions of one native function share."""
+_MOST_SPARES = 8  # arrays of one type that are kept
 
-    def __init__(self, module: ModuleText, out: FunctionText, calls: Calls) -> None:
+
+def _spare_key(type_: Type) -> Any:
+    return sizes(type_), type_.dtype.name  # type: ignore[union-attr]
+
+
+class Body:
+    """What all regions of one native function share.
+
+    Inside of loops, arrays whose last use is over are kept for the next ones of their type: memory that the allocator
+    takes back from the system, iteration by iteration, costs many times what is computed in it.
+    """
+
+    def __init__(self, module: ModuleText, out: FunctionText, calls: Calls, graph: Graph) -> None:
         self.module = module
         self.out = out
         self.calls = calls
         self.failed = "failed"
+        self.loops = 0  # how many loops are around what is being written
         self._ticks: str | None = None
+        made = (value.type for node in graph.walk() for value in node.results)
+        self._made = Counter(_spare_key(type_) for type_ in made if is_array(type_))
+        self._spares: dict[Any, tuple[str, int]] = {}
 
     def own(self, ir: str) -> Object:
         """A new reference gets a slot of its own."""
@@ -72,6 +86,43 @@ class Body:
 
     def release(self, slot: str) -> None:
         self.out.line(f"call void @release(ptr {slot})")
+
+    def let_go(self, slot: str, type_: Type) -> None:
+        """Of a value of that type, after its last use."""
+        spares = self._spares_of(type_)
+        if spares is None:
+            self.release(slot)
+        else:
+            self.out.line(f"call void @keep(ptr {slot}, ptr {spares[0]}, i64 {spares[1]})")
+
+    def new_array(self, type_: Type) -> Object:
+        """An array of that type, its elements not set."""
+        out, shape, spares = self.out, sizes(type_), self._spares_of(type_)
+        descriptor = self.calls.object(type_.dtype.numpy)(out)  # type: ignore[union-attr]
+        what = f"i32 {len(shape)}, ptr {self.calls.shape(shape)}, ptr {descriptor}"
+        if spares is None:
+            made = out.new(f"call ptr @new_array({what})")
+        else:
+            made = out.new(f"call ptr @spare_array(ptr {spares[0]}, i64 {spares[1]}, {what})")
+        self.check(out.new(f"icmp eq ptr {made}, null"))
+        return self.own(made)
+
+    def end_loop(self) -> None:
+        """Behind the outermost loop, lets go of what was kept."""
+        self.loops -= 1
+        if not self.loops:
+            for first, count in self._spares.values():
+                self.out.line(f"call void @release_all(ptr {first}, i64 {count})")
+
+    def _spares_of(self, type_: Type) -> tuple[str, int] | None:
+        """The slots for spare arrays of the type, and how many they are; None where nothing is kept."""
+        if not self.loops or not is_array(type_):
+            return None
+        key = _spare_key(type_)
+        if key not in self._spares:
+            slots = [self.out.slot() for _ in range(min(max(self._made[key], 1), _MOST_SPARES))]  # side by side
+            self._spares[key] = slots[0], len(slots)
+        return self._spares[key]
 
     def check(self, failure: str) -> None:
         """Leaves where the i1 `failure` holds."""
@@ -152,7 +203,7 @@ class Region:
     def _let_go_if_unused(self, value: Value) -> None:
         found = self._values.get(value)
         if self._uses[value] <= 0 and isinstance(found, Object) and found.slot is not None:
-            self.body.release(found.slot)
+            self.body.let_go(found.slot, value.type)
 
     def take(self, value: Value, last: bool) -> str:
         """A new reference to an object; where this is its last use, the one that its slot owned."""
@@ -287,6 +338,11 @@ class Region:
         pointer = self.data(result)
         self._write_part(node, value, pointer, (), self._updated_shape(node))
 
+    def _write_pass(self, node: Node) -> None:
+        """The array itself where nobody else has it, else a copy."""
+        (x,), (result,) = node.inputs, node.results
+        self._set(result, self._writable(x, self._uses[x] == 1))
+
     def _updated_shape(self, node: Node) -> tuple[int, ...]:
         shape = list(sizes(node.inputs[0].type))
         spec = node.attributes["spec"]
@@ -345,7 +401,7 @@ class Region:
             before = ""
         out.begin(copied)
         shape = sizes(value.type)
-        made = self.new_array(value.type)
+        made = self.body.new_array(value.type)
         out.line(f"store ptr null, ptr {made.slot}")
         count = value.type.dtype.size  # type: ignore[union-attr]
         for size in shape:
@@ -363,7 +419,7 @@ class Region:
     def _write_join(self, node: Node) -> None:
         """Each input copied to its part of the result."""
         (result,) = node.results
-        self._set(result, self.new_array(result.type))
+        self._set(result, self.body.new_array(result.type))
         target, shape = self.data(result), sizes(result.type)
         axis = node.attributes["axis"] % len(shape)
         start = 0
@@ -393,7 +449,7 @@ class Region:
         if is_scalar(result.type):
             target = out.alloca(memory(result.type.dtype))  # type: ignore[union-attr]
         else:
-            self._set(result, self.new_array(result.type))
+            self._set(result, self.body.new_array(result.type))
             target = self.data(result)
         source = self.data(x)
         best, where = out.alloca(memory(dtype)), out.alloca("i64")
@@ -446,11 +502,13 @@ class Region:
                 cells[value] = self.out.alloca(memory(value.type.dtype))  # type: ignore[union-attr]
                 arguments.append(f"ptr {cells[value]}")
             else:
-                self._set(value, self.new_array(value.type))
+                self._set(value, self.body.new_array(value.type))
                 arguments.append(f"ptr {self.data(value)}")
         text = ", ".join(arguments)
         rare = self.out.new(f"call i1 @{kernel.name}({text})")
-        if kernel.has_rare:
+        if kernel.has_rare and item.nodes[0].effects:
+            self._ask_kernel(item.nodes[0], rare)
+        elif kernel.has_rare:
             again, done = self.out.label("careful"), self.out.label("done")
             self.out.branch_if(rare, again, done, unlikely=True)
             self.out.begin(again)
@@ -461,14 +519,24 @@ class Region:
         for value, cell in cells.items():
             self._set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
 
-    def new_array(self, type_: Type) -> Object:
-        """An array of that type, its elements not set."""
-        out, shape = self.out, sizes(type_)
-        dimensions = self.body.calls.shape(shape)
-        descriptor = self.body.calls.object(type_.dtype.numpy)  # type: ignore[union-attr]
-        made = out.new(f"call ptr @new_array(i32 {len(shape)}, ptr {dimensions}, ptr {descriptor(out)})")
-        self.body.check(out.new(f"icmp eq ptr {made}, null"))
-        return self.body.own(made)
+    def _ask_kernel(self, node: Node, rare: str) -> None:
+        """Where a loop met something out of the ordinary: the op's kernel raises, or answers instead of the loop."""
+        out, (result,) = self.out, node.results
+        fast = self.object(result)
+        assert fast.slot is not None
+        before, cold, done = out.block, out.label("cold"), out.label("done")
+        out.branch_if(rare, cold, done, unlikely=True)
+        out.begin(cold)
+        (slow,) = self._call(node, rarely=True)
+        assert isinstance(slow, Object) and slow.slot is not None
+        self.body.release(fast.slot)
+        out.line(f"store ptr null, ptr {slow.slot}")
+        out.line(f"store ptr {slow.ir}, ptr {fast.slot}")
+        after = out.block
+        out.branch(done)
+        out.begin(done)
+        found = out.new(f"phi ptr [ {fast.ir}, %{before} ], [ {slow.ir}, %{after} ]")
+        self._set(result, Object(found, fast.slot))
 
     def _write_matmul(self, node: Node) -> None:
         """The BLAS that NumPy brought along; its own matmul where there is none."""
@@ -486,7 +554,7 @@ class Region:
             f"cblas_{name}", "void",
             f"i32, i32, i32, i64, i64, i64, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64",
         )  # fmt: skip
-        self._set(result, self.new_array(result.type))
+        self._set(result, self.body.new_array(result.type))
         dtype = x.type.dtype  # type: ignore[union-attr]
         self.out.line(
             f'call void @"cblas_{name}"(i32 101, i32 {112 if flip_x else 111}, i32 {112 if flip_y else 111}, '
@@ -672,6 +740,7 @@ class Region:
             for native in (self._values[value] for value in node.inputs[count:])
         ]
         head, again, done = out.label("while"), out.label("again"), out.label("after")
+        self.body.loops += 1
         out.branch(head)
         out.begin(head)
         self.body.poll()
@@ -687,6 +756,7 @@ class Region:
         self._fill(cells, body.parameters[:count], body.outputs, inner.results())
         out.branch(head)
         out.begin(done)
+        self.body.end_loop()
         for value, cell, type_ in zip(node.results, cells, types, strict=True):
             native = self._read(cell, type_)
             self._set(value, self._converted(native, type_, value.type))
