@@ -21,7 +21,7 @@ _PYTHON = (
     "PyErr_Occurred", "PyDict_GetItemWithError", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong",
     "PyFloat_FromDouble", "PyType_GenericAlloc",
 )  # fmt: skip
-_NUMPY = {"PyArray_Return": 76, "PyArray_Empty": 184}  # positions in the table of NumPy's C API
+_NUMPY = {"PyArray_Return": 76, "PyArray_Empty": 184, "PyDataMem_SetHandler": 304}  # positions in the table of NumPy's C API
 _BLAS = ("sgemm", "dgemm")
 
 
@@ -56,7 +56,7 @@ def _numpy_core() -> Any:
 def _numpy_table() -> Any:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return (ctypes.c_void_p * 300).from_address(pointer(_numpy_core()._ARRAY_API, None))
+    return (ctypes.c_void_p * 305).from_address(pointer(_numpy_core()._ARRAY_API, None))
 
 
 def _blas() -> dict[str, int]:

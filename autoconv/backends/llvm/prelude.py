@@ -11,9 +11,10 @@ METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
 def prelude(module: ModuleText) -> str:
     """Declares in `module` what they call, and answers their text. `retain` and `release` leave immortal objects,
     whose count is beyond 32 bits, alone. `keep` is a `release` that puts an array which nobody else has among spare ones,
-    from which `spare_array` takes."""
+    from which `spare_array` takes one, or answers NULL."""
     module.declare("_Py_Dealloc", "void", "ptr")
     module.declare("PyArray_Empty", "ptr", "i32, ptr, ptr, i32")
+    module.declare("PyDataMem_SetHandler", "ptr", "ptr")
     module.declare("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr")
     return """
 define internal void @retain(ptr %object) noinline nounwind {
@@ -81,6 +82,18 @@ define internal ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) noin
   ret ptr %made
 }
 
+define internal ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler) noinline nounwind {
+  %before = call ptr @"PyDataMem_SetHandler"(ptr %handler)
+  %made = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
+  %ours = call ptr @"PyDataMem_SetHandler"(ptr %before)
+  %slots = alloca [2 x ptr]
+  store ptr %before, ptr %slots
+  %second = getelementptr ptr, ptr %slots, i64 1
+  store ptr %ours, ptr %second
+  call void @release_all(ptr %slots, i64 2)
+  ret ptr %made
+}
+
 define internal void @keep(ptr %slot, ptr %spares, i64 %count) noinline nounwind {
 entry:
   %object = load ptr, ptr %slot
@@ -115,7 +128,7 @@ done:
   ret void
 }
 
-define internal ptr @spare_array(ptr %spares, i64 %count, i32 %rank, ptr %dimensions, ptr %descriptor) noinline nounwind {
+define internal ptr @spare_array(ptr %spares, i64 %count) noinline nounwind {
 entry:
   br label %look
 look:
@@ -127,13 +140,12 @@ look:
 empty:
   %next = add i64 %i, 1
   %more = icmp slt i64 %next, %count
-  br i1 %more, label %look, label %make
+  br i1 %more, label %look, label %none
 take:
   store ptr null, ptr %spare
   ret ptr %there
-make:
-  %made = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
-  ret ptr %made
+none:
+  ret ptr null
 }
 
 define internal ptr @call_python(ptr %function, ptr %arguments, i64 %count) noinline nounwind {

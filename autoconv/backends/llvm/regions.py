@@ -7,6 +7,7 @@ something fails, all slots are let go of and the function answers NULL.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.calls import Calls
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.kernels import KernelText, load, store
+from autoconv.backends.llvm.pool import LARGEST, SMALLEST, handler
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, literal, memory, register
 from autoconv.backends.llvm.text import FunctionText, ModuleText
@@ -97,15 +99,27 @@ class Body:
 
     def new_array(self, type_: Type) -> Object:
         """An array of that type, its elements not set."""
-        out, shape, spares = self.out, sizes(type_), self._spares_of(type_)
-        descriptor = self.calls.object(type_.dtype.numpy)(out)  # type: ignore[union-attr]
-        what = f"i32 {len(shape)}, ptr {self.calls.shape(shape)}, ptr {descriptor}"
+        out, spares = self.out, self._spares_of(type_)
         if spares is None:
-            made = out.new(f"call ptr @new_array({what})")
+            made = self._made_array(type_)
         else:
-            made = out.new(f"call ptr @spare_array(ptr {spares[0]}, i64 {spares[1]}, {what})")
+            spare = out.new(f"call ptr @spare_array(ptr {spares[0]}, i64 {spares[1]})")
+            before, make, go_on = out.block, out.label("make"), out.label("made")
+            out.branch_if(out.new(f"icmp eq ptr {spare}, null"), make, go_on)
+            out.begin(make)
+            fresh = self._made_array(type_)
+            out.branch(go_on)
+            out.begin(go_on)
+            made = out.new(f"phi ptr [ {spare}, %{before} ], [ {fresh}, %{make} ]")
         self.check(out.new(f"icmp eq ptr {made}, null"))
         return self.own(made)
+
+    def _made_array(self, type_: Type) -> str:
+        out, shape, dtype = self.out, sizes(type_), type_.dtype  # type: ignore[union-attr]
+        what = f"i32 {len(shape)}, ptr {self.calls.shape(shape)}, ptr {self.calls.object(dtype.numpy)(out)}"
+        if SMALLEST <= math.prod(shape) * dtype.size <= LARGEST:
+            return out.new(f"call ptr @new_large_array({what}, ptr {self.calls.object(handler())(out)})")
+        return out.new(f"call ptr @new_array({what})")
 
     def end_loop(self) -> None:
         """Behind the outermost loop, lets go of what was kept."""
