@@ -19,6 +19,7 @@ class Settings:
     log_to_stdout   verbose output goes there as well
     soft_placement  kept for programs that ask for it; there is one device
     check_numerics  ops refuse to give a nan or an infinity
+    logs            what goes to standard error: retraces, graph, passes
     backend         what runs graphs: "llvm" (native code) or "reference" (NumPy, op by op)
     """
 
@@ -28,7 +29,11 @@ class Settings:
     log_to_stdout: bool = False
     soft_placement: bool = True
     check_numerics: bool = False
+    logs: frozenset[str] = frozenset()
     backend: str = "llvm"
+
+
+_LOGS = ("retraces", "graph", "passes")
 
 
 def _from_environment() -> Settings:
@@ -36,8 +41,16 @@ def _from_environment() -> Settings:
     return Settings(
         disabled=os.environ.get("AUTOCONV_DISABLE", "") not in ("", "0"),
         verbosity=int(verbosity) if verbosity.isdigit() else 0,
+        logs=_named_logs(os.environ.get("AUTOCONV_LOGS", "")),
         backend=os.environ.get("AUTOCONV_BACKEND", "llvm"),
     )
+
+
+def _named_logs(text: str) -> frozenset[str]:
+    names = frozenset(name.strip() for name in text.split(",") if name.strip())
+    for name in sorted(names - set(_LOGS)):
+        warnings.warn(f"AUTOCONV_LOGS: there is no log {name!r}; there are {', '.join(_LOGS)}", stacklevel=2)
+    return names & set(_LOGS)
 
 
 def cache_folder() -> Path:

@@ -112,6 +112,12 @@ class OpError(AutoconvError):
 
     error_code = 2
 
+    def name_op(self, op: str) -> None:
+        """Adds which op failed to the message, unless that says so already or an assertion speaks for itself."""
+        if "[Op:" not in self.message and not isinstance(self, AssertionError):
+            self.message = f"{self.message} [Op:{op}]"
+            self.args = (self.message, *self.args[1:])
+
 
 class InvalidArgumentError(OpError, ValueError):
     error_code = 3

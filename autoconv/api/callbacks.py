@@ -38,11 +38,13 @@ def py_function(
 
     A gradient flows through it: on the way back the function runs once more, under a tape.
     """
-    return _call(func, None if func is None else EagerCall(func), inp, Tout, name)
+    return _call(func, None if func is None else EagerCall(func), inp, Tout, name or "EagerPyFunc")
 
 
 class EagerCall:
     """A function of arrays that calls one of eager tensors."""
+
+    graphdef = "EagerPyFunc"
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function

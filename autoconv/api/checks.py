@@ -15,6 +15,7 @@ from autoconv.api.output import top_piece
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.dispatch import apply
+from autoconv.runtime.scopes import name_scope
 from autoconv.runtime.static import static_value
 from autoconv.runtime.tensor import Tensor
 
@@ -25,15 +26,17 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
     parts = data if isinstance(data, (list, tuple)) else [data]
     message = tuple(top_piece(part, operands) for part in parts)
     shown = 3 if summarize is None else int(summarize)
-    apply("assert_true", condition, *operands, message=message, kind="assert", summarize=shown, name=name)
+    with name_scope(name or "Assert"):
+        apply("assert_true", condition, *operands, message=message, kind="assert", summarize=shown, name="Assert")
 
 
 def _compare(
     op: str, sign: str, x: Any, y: Any, message: str | None, summarize: int | None, name: str | None
 ) -> None:
-    condition = apply(op, x, y)
     text = f"Condition x {sign} y did not hold element-wise:"
-    Assert(condition, [message or "", text, "x = ", _shown(x), "y = ", _shown(y)], summarize, name)
+    with name_scope(name or f"assert_{'none_equal' if op == 'not_equal' else op}"):
+        condition = apply(op, x, y)
+        Assert(condition, [message or "", text, "x = ", _shown(x), "y = ", _shown(y)], summarize)
 
 
 def _shown(value: Any) -> Tensor:
@@ -86,9 +89,17 @@ def _against_zero(
     op: str, sign: str, x: Any, message: str | None, summarize: int | None, name: str | None
 ) -> None:
     tensor = convert_to_tensor(x)
-    condition = apply(op, tensor, np.zeros((), tensor.dtype.numpy))
     text = f"Condition x {sign} 0 did not hold element-wise:"
-    Assert(condition, [message or "", text, "x = ", tensor], summarize, name)
+    inner = "assert_less_equal" if op.endswith("equal") else "assert_less"  # TensorFlow compares from the smaller side
+    with name_scope(name or _AGAINST_ZERO[op]), name_scope(inner):
+        condition = apply(op, tensor, np.zeros((), tensor.dtype.numpy))
+        Assert(condition, [message or "", text, "x = ", tensor], summarize)
+
+
+_AGAINST_ZERO = {
+    "greater": "assert_positive", "less": "assert_negative",
+    "greater_equal": "assert_non_negative", "less_equal": "assert_non_positive",
+}  # fmt: skip
 
 
 def assert_positive(

@@ -14,6 +14,7 @@ from typing import Any
 
 import gast
 
+from autoconv.analysis.changes import only_changed
 from autoconv.emit.generators import handing
 from autoconv.emit.module import deep_recursion
 from autoconv.emit.relocate import Extent, rename_regions
@@ -28,6 +29,7 @@ from autoconv.syntax.parse import parse_ast, to_ast, to_gast
 # By code and file: the codes of two files are equal where their functions are the same and on the same lines.
 _ByFile = dict[tuple[str, bool], types.CodeType]
 _CONVERTED: weakref.WeakKeyDictionary[types.CodeType, _ByFile] = weakref.WeakKeyDictionary()
+_CHANGED: weakref.WeakKeyDictionary[types.CodeType, frozenset[str]] = weakref.WeakKeyDictionary()
 _OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 _LOCK = threading.RLock()
 _INNER = "converted_function"
@@ -79,6 +81,12 @@ def _bound(function: types.FunctionType, converted: types.CodeType, operators: A
     )  # fmt: skip
     result.__annotations__ = function.__annotations__
     return result
+
+
+def changed_names(function: types.FunctionType) -> frozenset[str]:
+    """The outer names that a function only changes (see `autoconv.analysis.changes`); none for what never was
+    converted."""
+    return _CHANGED.get(function.__code__, frozenset())
 
 
 def is_converted(function: Any) -> bool:
@@ -165,6 +173,7 @@ def _rewritten(
     """(converted definition without decorators, name of the class around it, file, names of region functions, where
     the bodies of the user's lambdas are)."""
     node, class_name, filename, lines = locate_source(function)
+    _CHANGED[function.__code__] = only_changed(node)
     lambdas = {_extent(inner.body) for inner in ast.walk(node) if isinstance(inner, ast.Lambda)}
     definition: Any
     if isinstance(node, ast.Lambda):

@@ -160,6 +160,8 @@ complex128 = DType("complex128", 18)
 float16 = DType("float16", 19)
 uint32 = DType("uint32", 22)
 uint64 = DType("uint64", 23)
+# What the handles of variables have; no tensor of numbers has it.
+resource = DType("resource", 20)
 
 DTYPES: dict[str, DType] = {
     dtype.name: dtype

@@ -62,7 +62,7 @@ class Value:
 class Node:
     """One application of an op. `effects` is what this node may do, its regions included."""
 
-    __slots__ = ("attributes", "effects", "inputs", "name", "op", "regions", "results", "span")
+    __slots__ = ("attributes", "device", "effects", "inputs", "name", "op", "regions", "results", "span")
 
     def __init__(
         self,
@@ -72,6 +72,7 @@ class Node:
         regions: Sequence[Graph],
         name: str,
         span: Span | None,
+        device: str = "",
     ) -> None:
         self.op = op
         self.inputs = tuple(inputs)
@@ -79,6 +80,7 @@ class Node:
         self.regions = tuple(regions)
         self.name = name
         self.span = span
+        self.device = device  # what the program asked for; there is one device
         self.results: tuple[Value, ...] = ()
         self.effects = node_effects(op, self.regions, self.attributes, self.inputs)
 
@@ -94,6 +96,8 @@ class Graph:
     parameters: list[Value] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
+    # What the program says has to run before a node, by names: only for looking at, as all effects keep their order.
+    controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     _names: dict[str, int] = field(default_factory=dict, repr=False)
 
     def add_parameter(self, type_: Type, name: str = "arg") -> Value:
@@ -111,6 +115,7 @@ class Graph:
         types: Sequence[Type] | None = None,
         name: str | None = None,
         span: Span | None = None,
+        device: str = "",
     ) -> Node:
         """Appends a node. Result types come from the op's rule unless `types` gives them.
 
@@ -119,7 +124,7 @@ class Graph:
         attributes = attributes or {}
         if types is None:
             types = op.result_types([value.type for value in inputs], attributes, regions)
-        node = Node(op, inputs, attributes, regions, self.unique_name(name or op.name), span)
+        node = Node(op, inputs, attributes, regions, self.unique_name(name or op.name), span, device)
         node.results = tuple(Value(self, type_, node.name, node, i) for i, type_ in enumerate(types))
         self.nodes.append(node)
         return node
@@ -155,10 +160,13 @@ class Graph:
         return _walk(self, {self})
 
     def as_graph_def(self) -> Any:
-        """The graph as data in the form TensorFlow's users know (see autoconv.graph.graphdef)."""
+        """The graph as data in the form TensorFlow's users know (see autoconv.graph.graphdef): a protocol buffer where
+        TensorBoard is installed, and an object of the same attributes where not."""
         from autoconv.graph.graphdef import as_graph_def  # the form is built on graphs
+        from autoconv.graph.graphdef_protobuf import protobuf_classes, to_protobuf
 
-        return as_graph_def(self)
+        classes = protobuf_classes()
+        return as_graph_def(self) if classes is None else to_protobuf(as_graph_def(self), classes)
 
     def get_operations(self) -> list[Node]:
         """The nodes, in program order."""
@@ -268,6 +276,7 @@ def copy_node(graph: Graph, node: Node, inputs: Sequence[Value], regions: Sequen
         types=[value.type for value in node.results],
         name=node.name,
         span=node.span,
+        device=node.device,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from autoconv.graph.effects import Effects, conflict
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.types import TensorType
 
 
 @dataclass(slots=True)
@@ -25,8 +26,15 @@ class NodeDef:
 
 
 @dataclass(slots=True)
-class FunctionDef:
+class Signature:
     name: str
+
+
+@dataclass(slots=True)
+class FunctionDef:
+    """The body of a control-flow node."""
+
+    signature: Signature
     node_def: list[NodeDef]
 
 
@@ -44,7 +52,7 @@ class GraphDef:
 
     def __str__(self) -> str:
         bodies = "\n".join(
-            f'  function {{\n    signature {{ name: "{body.name}" }}\n  }}' for body in self.library.function
+            f'  function {{\n    signature {{ name: "{body.signature.name}" }}\n  }}' for body in self.library.function
         )
         library = f"library {{\n{bodies}\n}}\n" if bodies else "library {\n}\n"
         return "\n".join(map(str, self.node)) + f"\n{library}versions {{\n  producer: 1\n}}\n"
@@ -52,32 +60,47 @@ class GraphDef:
 
 def as_graph_def(graph: Graph) -> GraphDef:
     """The graph as data: parameters are Placeholders, nodes have their GraphDef names."""
-    bodies: list[FunctionDef] = []
-    nodes = _nodes(graph, bodies, set())
-    return GraphDef(nodes, FunctionLibrary(bodies))
+    bodies: dict[str, FunctionDef] = {}
+    nodes = _nodes(graph, bodies, {})
+    return GraphDef(nodes, FunctionLibrary(list(bodies.values())))
 
 
-def _nodes(graph: Graph, bodies: list[FunctionDef], shared: set[Graph]) -> list[NodeDef]:
-    found = [NodeDef(parameter.name, "Placeholder") for parameter in graph.parameters]
+def _nodes(graph: Graph, bodies: dict[str, FunctionDef], shared: dict[Graph, str]) -> list[NodeDef]:
+    found = [NodeDef(p.name, "Placeholder", attr=_type_attributes("dtype", p)) for p in graph.parameters]
     previous: list[Node] = []
     for node in graph.nodes:
-        found.append(
-            NodeDef(node.name, _op_name(node), [_reference(v) for v in node.inputs] + _controls(node, previous))
-        )
+        inputs = [*map(_reference, node.inputs), *_controls(graph, node, previous)]
+        found.append(NodeDef(node.name, _op_name(node), inputs, node.device, _attributes(node)))
+        found[-1].attr.update(zip(_BODIES.get(node.op.name, ()), _bodies_of(node, bodies, shared), strict=False))
         if node.effects:
             previous.append(node)
-        for region in node.regions:
-            if region not in shared:
-                if is_recursive(node):
-                    shared.add(region)
-                bodies.append(FunctionDef(region.name, _nodes(region, bodies, shared)))
     return found
+
+
+def _bodies_of(node: Node, bodies: dict[str, FunctionDef], shared: dict[Graph, str]) -> list[str]:
+    """Adds the bodies of a node to the library; their names there. `shared` are those that may call themselves."""
+    names = []
+    for region in node.regions:
+        if region in shared:
+            names.append(shared[region])
+            continue
+        name = region.name
+        while name in bodies:
+            name = f"{region.name}_{len(bodies)}"
+        if is_recursive(node):
+            shared[region] = name
+        bodies[name] = FunctionDef(Signature(name), [])
+        bodies[name].node_def = _nodes(region, bodies, shared)
+        names.append(name)
+    return names
 
 
 def _op_name(node: Node) -> str:
     name = node.op.graphdef
     if node.op.name in ("cond", "while") and not node.effects:
         return f"Stateless{name}"
+    if node.op.name == "py_call":
+        return str(getattr(node.attributes["function"], "graphdef", name))
     if node.op.name == "call" and node.effects:
         return f"Stateful{name}"
     return "Add" if name == "AddV2" and _is_string(node) else name
@@ -92,10 +115,27 @@ def _reference(value: Value) -> str:
     return value.name if value.index == 0 else f"{value.name}:{value.index}"
 
 
-def _controls(node: Node, previous: list[Node]) -> list[str]:
-    """The last nodes before this one whose effects have to come first, less those that their own order implies."""
+def _controls(graph: Graph, node: Node, previous: list[Node]) -> list[str]:
+    """The last node before this one whose effects have to come first, and what the program wants to."""
+    names = list(graph.controls.get(node.name, ()))
     ordered = node.effects & ~Effects.RAISE
-    if not ordered:
-        return []
-    before = [other for other in previous if conflict(other.effects & ~Effects.RAISE, ordered)]
-    return [f"^{before[-1].name}"] if before else []
+    before = [other for other in previous if ordered and conflict(other.effects & ~Effects.RAISE, ordered)]
+    if before:
+        names.append(before[-1].name)
+    return [f"^{name}" for name in dict.fromkeys(names)]
+
+
+def _attributes(node: Node) -> dict[str, Any]:
+    """The types as TensorFlow calls them (`T`, `dtype`), and the value of a constant."""
+    if node.op.name == "constant":
+        return {"dtype": node.results[0].type.dtype, "value": node.attributes["value"]}  # type: ignore[union-attr]
+    return _type_attributes("T", node.inputs[0]) if node.inputs else {}
+
+
+_BODIES = {"cond": ("then_branch", "else_branch"), "while": ("cond", "body"), "call": ("f",)}
+
+
+def _type_attributes(name: str, value: Value) -> dict[str, Any]:
+    if not isinstance(value.type, TensorType):
+        return {}
+    return {name: value.type.dtype, "shape": value.type.shape} if name == "dtype" else {name: value.type.dtype}

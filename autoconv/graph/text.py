@@ -14,8 +14,8 @@
 A node reads like a call: inputs, then attributes by name, then the types of its results (`()` for none).
 Where a recursive call has a graph that is written out already, `again NAME` stands for it: the innermost graph of
 that name around the call, else the last one before it.
-`%split:1` is the second result of a node with several. Spans follow as `@ file:line function`; `#` starts a
-comment.
+`%split:1` is the second result of a node with several. ` on '/device:CPU:0'` is the device asked for. Spans
+follow as `@ file:line function`; `#` starts a comment.
 """
 
 from __future__ import annotations
@@ -61,8 +61,9 @@ def _node_text(node: Node, spans: bool) -> str:
     arguments = [reference(value) for value in node.inputs]
     arguments += [f"{name}={value_text(value)}" for name, value in node.attributes.items()]
     types = ", ".join(str(value.type) for value in node.results) or "()"
+    device = f" on {quoted(node.device)}" if node.device else ""
     place = f" @ {_span_text(node.span)}" if spans and node.span is not None else ""
-    return f"%{quoted(node.name)} = {quoted(node.op.name)}({', '.join(arguments)}): {types}{place}"
+    return f"%{quoted(node.name)} = {quoted(node.op.name)}({', '.join(arguments)}): {types}{device}{place}"
 
 
 def reference(value: Value) -> str:

@@ -109,13 +109,14 @@ def _node(
     inputs, attributes = _arguments(scanner, values)
     scanner.expect(":")
     types = _types(scanner)
+    device = scanner.name("a device") if scanner.take("on") else ""
     span = _span(scanner) if scanner.take("@") else None
     regions = []
     if scanner.take("{"):
         while not scanner.take("}"):
             regions.append(_graph(scanner, ops, written))
     try:
-        node = graph.add(op, inputs, attributes, regions=regions, types=types, name=name, span=span)
+        node = graph.add(op, inputs, attributes, regions=regions, types=types, name=name, span=span, device=device)
     except (TypeError, ValueError, LookupError, AttributeError) as error:
         scanner.fail(f"{op_name} does not take these inputs and attributes: {error!r}", start)
     values.update({(name, value.index): value for value in node.results})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import logging
 import sys
 import types
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute
 from autoconv.operators.warning import WARN, warn
 from autoconv.runtime.containers import PLAIN, items_of
+from autoconv.runtime.logs import tell
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 
@@ -124,11 +124,18 @@ def _plain_function(function: types.FunctionType, guard: Any) -> Callable[..., A
         if guard is not None:
             guard(function)
         return function
+    converted_function = convert_function(function, operators_module())
     region = current_region()
     if region is not None and region.trace.watch is not None:
         region.trace.watch(function)
-    converted_function = convert_function(function, operators_module())
     return _logged(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function
+
+
+def changed_names(function: types.FunctionType) -> frozenset[str]:
+    """The outer names that a function, which was converted before, does nothing with but change what they hold."""
+    from autoconv.emit.function import changed_names as found  # lazily: it brings gast and astunparse
+
+    return found(function)
 
 
 def _logged(function: types.FunctionType, converted_function: Callable[..., Any]) -> Callable[..., Any]:
@@ -139,9 +146,7 @@ def _logged(function: types.FunctionType, converted_function: Callable[..., Any]
         from autoconv.emit.function import converted_text  # conversion is loaded when it is first needed
 
         text = f"Converted call: {function}\n    args: {args}\n    kwargs: {kwargs}\n\n{converted_text(function)}"
-        logging.getLogger("autoconv").info(text)
-        if SETTINGS.log_to_stdout:
-            print(text)
+        tell(text)
         return converted_function(*args, **kwargs)
 
     return run

@@ -18,7 +18,7 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.variants import distribute, is_absent, payload, raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
-from autoconv.runtime.convert import weak_dtype
+from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.journal import attribute_spot, cells_spots
 from autoconv.runtime.objects import (
     SymbolicObject,
@@ -148,7 +148,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
             distribute(lambda v: set_item(v, path, value), x)
             return x
         x = payload(x, "item assignment")
-    if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and current_region() is not None):
+    if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
         _in_place(x, "an item of an array or tensor is assigned")
         return dispatch.set_item(x, index, value)
     _about_to_write(x)
@@ -166,6 +166,16 @@ _UNCHANGED = object()
 def replaced(held: Any, changed: Any) -> Any:
     """What `x[i]` is to be once an item in it was written: unless that was a tensor, it is there already."""
     return _UNCHANGED if held is changed else changed
+
+
+def _is_python_effect(index: Any, value: Any) -> bool:
+    """Whether an item of an array is assigned by Python itself: nothing is traced, or, under `function`, nothing of
+    the graph is part of it and it happens once a trace."""
+    region = current_region()
+    if region is None:
+        return True
+    top = region.contract != COMPILE and region.parent is None
+    return top and as_tensor(value) is None and not holds_symbols((index, value))
 
 
 def _is_compiled() -> bool:

@@ -783,10 +783,13 @@ def write_spot(spot: Spot, value: Any) -> None:
     if journal is not None:
         journal.note(spot)
     if isinstance(spot.owner, (list, dict, set)) and type(value).__name__ == "Variant":
+        is_list = isinstance(spot.owner, list)
         raise StagingError(
-            f"{spot.name} has another length or other keys depending on a tensor",
+            f"{spot.name} that was there before the call has another length or other keys depending on a tensor",
             current_place(),
-            "keys that are there from the start, with None where there is no value yet",
+            "a list made in the function, and returned"
+            if is_list
+            else "keys that are there from the start, with None where there is no value yet",
         )
     if may_be_missing(value) and spot.kind:
         value = _maybe_missing(spot, value)

@@ -41,6 +41,9 @@ def _call(
 def _checked(
     position: int, value: Any, dtype: DType, shape: Shape, function: Callable[..., Any]
 ) -> np.ndarray:
+    if isinstance(value, (str, bytes)) and not dtype.is_string:
+        text = f"{position}-th value returned by {_name(function)} is text, but expects {dtype.name}"
+        raise InvalidArgumentError(text)
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind not in "SU" and as_dtype(array.dtype) is not dtype:

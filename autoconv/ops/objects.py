@@ -188,9 +188,9 @@ define(
 
 
 def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
-    """A method of one of Python's own classes; AttributeError where it has none of that name."""
+    """A method of one of Python's own classes, or of NumPy's; AttributeError where it has none of that name."""
     found = getattr(x, name)
-    if not isinstance(x, _PLAIN) or isinstance(found, types.MethodType):
+    if not isinstance(x, (*_PLAIN, np.ndarray)) or isinstance(found, types.MethodType):
         raise StagingError(
             f"a graph chooses which {type(x).__name__} it calls the method {name!r} of, and cannot call it"
         )

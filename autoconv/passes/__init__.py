@@ -3,6 +3,7 @@ after."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -82,6 +83,10 @@ MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
 )
 
 
+# Told, after each pass, the file, the name of the pass, and the seconds that it took.
+WATCHERS: list[Callable[[str, str, float], None]] = []
+
+
 def run_passes(
     tree: gast.AST, context: Context, last: str | None = None, skip: frozenset[str] = frozenset()
 ) -> gast.AST:
@@ -90,7 +95,10 @@ def run_passes(
         tree = untraced.keep(tree, context)
     for row in PASSES:
         if row.name not in skip:
+            start = time.perf_counter()
             tree = row.transform(tree, context)
+            for watch in WATCHERS:
+                watch(context.filename, row.name, time.perf_counter() - start)
         if row.name == last:
             break
     return tree

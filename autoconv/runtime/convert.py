@@ -85,6 +85,8 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
         array = np.asarray(value)
         if array.dtype.kind in "SU":
             array = _bytes_array(array)
+        elif array.dtype == object:
+            array = _text_array(array)
         return array if dtype is None else _cast_array(array, dtype)
     try:
         array = np.array(value)
@@ -108,8 +110,11 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
 
 
 def record_constant(region: Region, array: np.ndarray, weak: bool = False, name: str = "Const") -> SymbolicTensor:
-    """A constant node in the region."""
-    node = region.record("constant", [], {"value": array, "weak": weak}, shown=name)
+    """A constant node in the region. An array is copied, as the program may change it while it is traced."""
+    kept = np.array(array) if region.trace.sources is not None and array.ndim else array
+    node = region.record("constant", [], {"value": kept, "weak": weak}, shown=name)
+    if kept is not array and region.trace.sources is not None:
+        region.trace.sources.append((node, array))
     return SymbolicTensor(node.results[0])
 
 
@@ -206,6 +211,17 @@ def _bytes_array(array: np.ndarray) -> np.ndarray:
     for position, item in np.ndenumerate(array):
         result[position] = item.encode() if isinstance(item, str) else bytes(item)
     return result
+
+
+def _text_array(array: np.ndarray) -> np.ndarray:
+    """The array of objects, each as bytes."""
+    for item in array.flat:
+        if not isinstance(item, (str, bytes)):
+            raise TypeError(
+                f"an array of Python objects (there is a {type(item).__name__} in it) is no tensor: objects have to be "
+                "str or bytes"
+            )
+    return _bytes_array(array) if any(isinstance(item, str) for item in array.flat) else array
 
 
 def _all_text(array: np.ndarray) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.config import SETTINGS
-from autoconv.errors import AutoconvError, InvalidArgumentError
+from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, string
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
@@ -16,10 +16,18 @@ from autoconv.ops import OPS
 from autoconv.ops.indexing import parse_index
 from autoconv.ops.record import Op
 from autoconv.runtime import taping
-from autoconv.runtime.convert import as_tensor, constant, is_tensor, record_constant, to_array, weak_dtype
-from autoconv.runtime.recording import COMPILE, Region, current_region
+from autoconv.runtime.convert import (
+    as_tensor,
+    constant,
+    convert_to_tensor,
+    is_tensor,
+    record_constant,
+    to_array,
+    weak_dtype,
+)
+from autoconv.runtime.recording import COMPILE, Region, current_region, display_name, out_of_scope
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, left_behind
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -44,6 +52,8 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     op = OPS[op_name]
     region = current_region()
     values = [_operand(x) for x in operands]
+    if any(isinstance(value, _Numbers) for value in values):
+        values = _with_arrays(op, values)
     if op_name in _PYTHON_OPS and _all_python(values):
         op = OPS[_PYTHON_OPS[op_name]]
     else:
@@ -58,6 +68,17 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
 
 
 taping.BUILDER.apply = apply
+
+
+def _with_arrays(op: Op, values: list[Any]) -> list[Any]:
+    """The operands, lists of numbers as arrays."""
+    unified = range(len(values)) if op.unify == "all" else op.unify
+    found = list(values)
+    for position, value in enumerate(values):
+        if isinstance(value, _Numbers):
+            others = [v for i, v in enumerate(values) if i != position and i in unified]
+            found[position] = value.beside(others, position in unified)
+    return found
 
 
 def _with_checked_numerics(op: Op, found: Any) -> Any:
@@ -110,9 +131,10 @@ def _numpy_matmul(x: Any, y: Any) -> Any:
 
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
     """Appends a node for the op; `values` are tensors, constants and graph values."""
-    inputs = [graph_value(region, value) for value in values]
+    shown = name or display_name(op.name)
+    inputs = [graph_value(region, value, f"{shown}/{_OPERANDS[min(i, 3)]}") for i, value in enumerate(values)]
     try:
-        node = region.record(op.name, inputs, attributes, shown=name)
+        node = region.record(op.name, inputs, attributes, shown=shown)
     except (TypeError, ValueError) as error:
         if isinstance(error, AutoconvError) and error.place is None:
             error.place = current_place()
@@ -126,20 +148,23 @@ def wrap_results(results: Sequence[Value]) -> Any:
     return wrapped[0] if len(wrapped) == 1 else wrapped
 
 
-def graph_value(region: Region, value: Any) -> Value:
-    """What stands for `value` in the region: captured when it is an eager tensor, else a constant."""
+_OPERANDS = "xyzw"
+
+
+def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
+    """What stands for `value` in the region: captured when it is an eager tensor, else a constant of that name."""
     if isinstance(value, SymbolicTensor):
         return value.value_in_graph
     if isinstance(value, Value):
         return value
     if isinstance(value, EagerTensor):
-        return region.trace.capture(value, value.type, "Const")
+        return region.trace.capture(value, value.type, region.trace.scope + name)
     if isinstance(value, _NUMBERS):
-        return record_constant(region, np.array(value, weak_dtype(value).numpy), weak=True).value_in_graph
+        return record_constant(region, np.array(value, weak_dtype(value).numpy), True, name).value_in_graph
     resource = getattr(value, "__autoconv_resource__", None)
     if resource is not None:
         return resource(region)
-    return record_constant(region, to_array(value)).value_in_graph
+    return record_constant(region, to_array(value), name=name).value_in_graph
 
 
 def get_item(x: Any, index: Any) -> Any:
@@ -149,10 +174,9 @@ def get_item(x: Any, index: Any) -> Any:
 
 
 def set_item(x: Any, index: Any, value: Any) -> Any:
-    """A copy of x in which [index] is `value`."""
+    """A copy of x (a tensor or array) in which [index] is `value`."""
     spec, operands = parse_index(index, is_tensor)
-    tensor = as_tensor(x)
-    assert tensor is not None
+    tensor = convert_to_tensor(x)
     return apply("set_item", tensor, _as_dtype_of(tensor, value), *operands, spec=spec)
 
 
@@ -178,12 +202,47 @@ def _operand(x: Any) -> Any:
     if hasattr(x, "__autoconv_resource__") or type(x).__name__ == "ListValue":
         return x
     if isinstance(x, (list, tuple)):
-        from autoconv.runtime.convert import convert_to_tensor
-
-        return convert_to_tensor(x)
+        grown = getattr(x, "_items", None) is not None  # in the graph: Python knows none of its items
+        return _Numbers(x) if not grown and _is_numbers(x) else convert_to_tensor(x)
     if isinstance(x, (np.ndarray, np.generic)):
         return to_array(x)
     return constant(x)
+
+
+class _Numbers:
+    """A list of Python numbers alone: like one number, it takes the dtype of what it meets."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = values
+
+    @property
+    def dtype(self) -> DType:
+        """What it has by itself."""
+        return as_dtype(to_array(self.values).dtype)
+
+    def beside(self, others: Sequence[Any], unified: bool) -> np.ndarray:
+        """Its array among these operands of one op."""
+        own = self.dtype
+        if not unified:
+            return to_array(self.values)
+        typed = [_dtype_of(other) for other in others if _is_typed(other)]
+        kinds = [weak_dtype(other) for other in others if isinstance(other, _NUMBERS)]
+        kinds += [other.dtype for other in others if isinstance(other, _Numbers)]
+        if typed:
+            return to_array(self.values, typed[0] if weak_fits(own, typed[0]) else None)
+        widest = max(kinds, key=weak_rank, default=own)
+        if weak_rank(widest) <= weak_rank(own):
+            return to_array(self.values)
+        return to_array(self.values, as_dtype(to_array(np.zeros((), widest.numpy).item()).dtype))
+
+
+def _is_numbers(values: Any) -> bool:
+    """Whether a nested list has Python numbers alone, and at least one."""
+    return bool(values) and all(
+        _is_numbers(v) if isinstance(v, (list, tuple)) else type(v) in _NUMBERS for v in values
+    )
 
 
 def _is_operand(x: Any) -> bool:
@@ -338,6 +397,7 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     except InvalidArgumentError as error:
         if error.place is None:
             error.place = current_place()
+            error.name_op(op.graphdef)
         raise
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
     if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
@@ -357,7 +417,7 @@ def _concrete(value: Any) -> Any:
     if isinstance(value, EagerTensor):
         return value._array
     if isinstance(value, SymbolicTensor):
-        raise left_behind(value)
+        raise InaccessibleTensorError(out_of_scope(value.value_in_graph))
     if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__autoconv_resource__"):
         return value
     return np.array(value, weak_dtype(value).numpy) if isinstance(value, _NUMBERS) else value

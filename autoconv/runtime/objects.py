@@ -28,6 +28,16 @@ _METHODS = frozenset(
 )
 
 
+# What is a method where arrays are among the objects of a graph.
+_ARRAY_METHODS = frozenset(name for name in dir(np.ndarray) if callable(getattr(np.ndarray, name)) and name[0] != "_")
+
+
+def _has_arrays() -> bool:
+    region = current_region()
+    return region is not None and any(value.type == _ARRAY for value in region.trace.root.graph.parameters)
+
+
+_ARRAY = ObjectType("ndarray")
 _PLAIN_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context__", "__doc__"})
 
 
@@ -56,7 +66,7 @@ class SymbolicObject:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__") and name not in _PLAIN_DUNDERS:
             raise AttributeError(name)
-        if name in _METHODS:
+        if name in _METHODS or (name in _ARRAY_METHODS and _has_arrays()):
             return ObjectMethod(self, name)
         return record_object("object_get_attribute", [self], name=name)
 
@@ -245,7 +255,9 @@ def _boxed_tensor(value: Any, region: Region) -> SymbolicObject:
     elif region.contract == COMPILE and tensor.type.shape == ():
         how = "array"
     elif region.contract == COMPILE:
-        raise StagingError("an array becomes part of a list, dict or name that only the graph knows", current_place())
+        kept = "an array becomes part of a list, dict or name that only the graph knows"
+        region.trace.outside_effect(tensor, kept)  # which has the arrays come in as objects, or leaves the trace
+        raise StagingError(kept, current_place())
     else:
         raise StagingError(
             "a tensor becomes part of a list, dict or name whose type only the graph knows", current_place(),

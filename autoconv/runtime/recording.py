@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from autoconv.errors import InaccessibleTensorError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.types import Type
+from autoconv.graph.types import TensorType, Type
 from autoconv.ops import OPS
 from autoconv.runtime.spans import current_span, place_of
 
@@ -42,9 +42,12 @@ class Trace:
     NumPy arrays came in, which can be changed in place;
     `owned` are the objects that the traced code made, with the regions that made them, `frozen` those that may not
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
-    told of each function that is converted because traced code calls it. `refusal` is an error that the traced code
+    told of each function that is converted because traced code calls it, `include_guards` of the guards of each trace
+    that it uses. `sources` are the arrays that constants were made of. `refusal` is an error that the traced code
     may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
     that they had, `stand_ins` those that have something else for an attribute, with what they had.
+    `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
+    what is recorded into that graph.
     """
 
     root: Region
@@ -66,10 +69,14 @@ class Trace:
     frozen: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     watch: Any = None
+    include_guards: Any = None
     refusal: BaseException | None = None
+    sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     scope: str = ""
+    device: str = ""
+    controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
     converts: bool = True
 
     def capture(self, obj: Any, type_: Type, name: str) -> Value:
@@ -117,7 +124,7 @@ class Region:
         if found is not None:
             return found
         if self.parent is None:
-            raise InaccessibleTensorError(_out_of_scope(value, self.graph))
+            raise InaccessibleTensorError(out_of_scope(value, self.graph))
         outer = self.parent.lift(value)
         found = self.captures.get(outer)
         if found is None:
@@ -139,7 +146,12 @@ class Region:
         lifted = [self.lift(value) for value in inputs]
         span = options.pop("span", None) or current_span()
         shown = options.pop("shown", None) or display_name(name)
-        return self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)
+        options.setdefault("device", self.trace.device)
+        node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)
+        graph, names = self.trace.controls
+        if names and graph is self.graph:
+            self.graph.controls[node.name] = names
+        return node
 
 
 class _Stack(threading.local):
@@ -245,13 +257,32 @@ def display_name(op_name: str) -> str:
     return _SHOWN.get(op_name) or OPS[op_name].graphdef
 
 
-def _out_of_scope(value: Value, graph: Graph) -> str:
+def out_of_scope(value: Value, graph: Graph | None = None) -> str:
+    """What is wrong with using a value in that graph, or where ops run at once."""
+    here = "here, where ops run at once" if graph is None else _scope(graph)
     return (
-        f"<autoconv.Tensor '{value.full_name}' {value.type}> is out of scope and cannot be used here. "
+        f"{_shown(value)} is out of scope and cannot be used here. "
         f"Use return values, explicit Python locals or autoconv collections to access it.{defined_at(value)}"
-        f"The tensor cannot be accessed from {_scope(graph)}, because it was defined in {_scope(value.graph)}, "
+        f"The tensor cannot be accessed from {here}, because it was defined in {_scope(value.graph)}, "
         "which is out of scope."
     )
+
+
+def is_in_scope(value: Value) -> bool:
+    """Whether what is being recorded now, if anything, can use the value."""
+    region = current_region()
+    while region is not None and region.graph is not value.graph:
+        region = region.parent
+    return region is not None
+
+
+def _shown(value: Value) -> str:
+    """As the tensor is printed."""
+    if not isinstance(value.type, TensorType):
+        return f"<{value.full_name}: {value.type}>"
+    shape = value.type.shape
+    sizes = "<unknown>" if shape is None else str(tuple(d if isinstance(d, int) else None for d in shape))
+    return f"<autoconv.Tensor '{value.full_name}' shape={sizes} dtype={value.type.dtype.name}>"
 
 
 def defined_at(value: Value) -> str:

@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int6
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.runtime import taping
-from autoconv.runtime.recording import COMPILE, current_region, defined_at
+from autoconv.runtime.recording import COMPILE, current_region, defined_at, is_in_scope, out_of_scope
 from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.tensor_methods import TensorMethods, refuse_to_iterate
 
@@ -195,7 +195,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def device(self) -> str:
-        return ""
+        return self._value.node.device if self._value.node is not None else ""
 
     def set_shape(self, shape: Any) -> None:
         """Declares what is known about the shape; raises ValueError when it contradicts what is known already."""
@@ -238,7 +238,13 @@ class SymbolicTensor(Tensor):
         error._autoconv_about_program = True  # type: ignore[attr-defined]
         raise error
 
+    def _check_scope(self) -> None:
+        """Raises InaccessibleTensorError, which names the line that made the tensor, where its trace is over."""
+        if not is_in_scope(self._value):
+            raise InaccessibleTensorError(out_of_scope(self._value))
+
     def _refuse(self, what: str) -> NoReturn:
+        self._check_scope()
         raise OperatorNotAllowedInGraphError(
             f"{what} is not allowed. You can attempt the following resolutions to the problem: run eagerly, decorate "
             "this function with @autoconv.function or @autoconv.compile so that it is converted, or use graph ops "
@@ -251,6 +257,7 @@ class SymbolicTensor(Tensor):
 
     def __iter__(self) -> Iterator[Tensor]:
         """In converted code a tensor of known length unpacks into its rows; loops over it are staged before this."""
+        self._check_scope()
         region = current_region()
         shape = self.type.shape
         if region is not None and region.contract == COMPILE and self.weak:
@@ -281,6 +288,7 @@ class SymbolicTensor(Tensor):
         return self._concrete("a complex number")
 
     def _concrete(self, what: str) -> Any:
+        self._check_scope()
         region = current_region()
         static = region.trace.concretise if region is not None else None
         if static is not None:
@@ -302,8 +310,7 @@ class SymbolicTensor(Tensor):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if current_region() is None:
-            raise left_behind(self)
+        self._check_scope()
         raise NotImplementedError(
             f"Cannot convert a symbolic autoconv.Tensor ({self.name}) to a numpy array. This error may indicate "
             "that you're trying to pass a Tensor to a NumPy call, which is not supported. Use the op of that meaning "
@@ -320,6 +327,8 @@ class SymbolicTensor(Tensor):
             return _of_origin(self, name)
         unknown = ": its value is known only when the graph runs; compute with the tensor itself"
         remedy = unknown if name == "numpy" else ""
+        if remedy and not is_in_scope(self._value):
+            remedy += defined_at(self._value).rstrip()
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'{remedy}", name=name, obj=self)
 
     def _shape_text(self) -> str:
@@ -353,15 +362,6 @@ def _of_origin(tensor: Tensor, name: str) -> Any:
         if isinstance(tensor, SymbolicTensor):
             remedy = ": variables are assigned; where a tensor chooses between variables, assign in each branch"
     raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}{remedy}", name=name, obj=tensor)
-
-
-def left_behind(tensor: SymbolicTensor) -> InaccessibleTensorError:
-    """What the use of a tensor raises that tracing left where Python holds it, when nothing is traced any more."""
-    return InaccessibleTensorError(
-        f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or autoconv "
-        f"collections to access it.{defined_at(tensor.value_in_graph)}It belongs to the traced function "
-        f"{tensor.graph.name!r}, and ops run at once here: return it from there."
-    )
 
 
 class TensorReference:

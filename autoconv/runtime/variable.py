@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.dtypes import DType, as_dtype, resource
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ResourceType, TensorType
 from autoconv.runtime import taping
@@ -40,7 +41,9 @@ class Storage:
         self.value = value
         self.shape = shape
         self.name = name
-        self.variable: Any = lambda: None  # a weak reference to the variable whose storage this is
+        self.variable: Callable[[], Any] = lambda: None  # a weak reference to the variable
+
+    dtype = resource
 
     @property
     def type(self) -> ResourceType:
@@ -101,6 +104,17 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         region = current_region()
         if region is not None and region.trace.on_create is not None:
             region.trace.on_create(self)
+
+    @classmethod
+    def of_storage(cls, storage: Storage) -> Variable:
+        """The variable that lives there; another one of the same storage where that is gone."""
+        found = storage.variable()
+        if found is None:
+            found = cls.__new__(cls)
+            found.__dict__.update(_storage=storage, _trainable=True, constraint=None)
+            found.__dict__.update(synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE)
+            storage.variable = weakref.ref(found)
+        return found
 
     @property
     def name(self) -> str:
@@ -238,6 +252,11 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     def __len__(self) -> int:
         return len(self.value())  # type: ignore[arg-type]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By value: what is loaded is another variable, with the value of now."""
+        state = {name: value for name, value in self.__dict__.items() if name != "_storage"}
+        return _restored, (self._storage.value, self._storage.shape, self._storage.name, state)
+
     def __deepcopy__(self, memo: Any) -> Variable:
         return Variable(self._storage.value.copy(), self._trainable, name=self._storage.name)
 
@@ -247,6 +266,14 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
             return head + ">"
         text = repr(EagerTensor(self._storage.value))
         return f"{head}, {text[text.index('numpy=') : -1]}>"
+
+
+def _restored(value: np.ndarray, shape: Any, name: str, state: dict[str, Any]) -> Variable:
+    storage = Storage(value, shape, name)
+    variable = Variable.__new__(Variable)
+    variable.__dict__.update(state, _storage=storage)
+    storage.variable = weakref.ref(variable)
+    return variable
 
 
 def _wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:

@@ -9,23 +9,28 @@ import numpy as np
 
 from autoconv.backends import BACKENDS
 from autoconv.config import SETTINGS
+from autoconv.errors import AutoconvError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.layout import Arms, Grown, Instance, Layout, Leaf, Parts, Static, leaf_types, rebuild
+from autoconv.operators.layout import Layout, leaf_types, rebuild
 from autoconv.ops.objects import NotAssigned
 from autoconv.runtime import taping
+from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import Region
-from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
-from autoconv.runtime.tracebacks import present
+from autoconv.runtime.tracebacks import present, presented
 from autoconv.runtime.variable import Storage, Variable
+from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.derivable import Derivable
 from autoconv.tracing.direct import call_form, needs_asking
+from autoconv.tracing.func_graph import FuncGraph
+from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import Call, Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.signature import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
+_NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
 
 
@@ -36,7 +41,7 @@ class NotFollowed(Exception):
 class ConcreteFunction:
     """A function of one signature. Call it with tensors (or what converts to them), by position or name.
 
-    `graph` is what was recorded, `optimised` what runs.
+    `graph` is what was recorded, for looking at; `recorded` the same as data of this project, `optimised` what runs.
     """
 
     def __init__(
@@ -52,11 +57,12 @@ class ConcreteFunction:
         owner: Any,
         name: str,
     ) -> None:
-        self.graph = graph
+        self.recorded = graph
         self.optimised = optimised
         self.key = key
         self.names = list(names)
-        self.captured_inputs = list(captures)
+        self.captures = list(captures)
+        self.function_type = FunctionType.of(owner.function_spec, key, self._leaf_names(), layout, captures)
         self.layout = layout
         self.guards = guards
         self.contract = contract
@@ -64,12 +70,21 @@ class ConcreteFunction:
         self._name = name
         self._derivable: Derivable | None = None
         self._first_of = _first_of(optimised) if contract == "compile" else []
+        self.number = int(name.rpartition("_")[2])  # grows from trace to trace
+        has_arrays = any(isinstance(capture, np.ndarray) for capture in captures)
+        self._gives_out_captures = has_arrays and bool(
+            aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
+        )
+        self.used = 0  # when it was, as a number that grows
+        self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
             contract == "compile"
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
             and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
         )
-        form = call_form(graph, key, self.captured_inputs, layout, guards, contract, self._arrays_out)
+        form = None
+        if not self._gives_out_captures:
+            form = call_form(graph, key, self.captures, layout, guards, contract, self._arrays_out)
         self._run = BACKENDS[SETTINGS.backend](optimised, form)
         # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
         self.entry: Callable[..., Any] | None = None if self._first_of else getattr(self._run, "entry", None)
@@ -97,28 +112,38 @@ class ConcreteFunction:
 
     @property
     def inputs(self) -> list[SymbolicTensor]:
-        return [SymbolicTensor(value) for value in self.graph.parameters if hasattr(value.type, "dtype")]
+        return [SymbolicTensor(value) for value in self.recorded.parameters if hasattr(value.type, "dtype")]
 
     @property
     def outputs(self) -> list[SymbolicTensor]:
-        return [SymbolicTensor(value) for value in self.graph.outputs if hasattr(value.type, "dtype")]
+        return [SymbolicTensor(value) for value in self.recorded.outputs if hasattr(value.type, "dtype")]
 
     @property
     def structured_outputs(self) -> Any:
-        return rebuild(self.layout, iter(self.graph.outputs))
+        return rebuild(self.layout, iter(self.recorded.outputs))
 
     @property
-    def structured_input_signature(self) -> Any:
-        specs = tuple(
-            TensorSpec.from_type(leaf.type, name)
-            for leaf, name in zip(self.key.leaves, self.names, strict=True)
-            if isinstance(leaf, TensorKey)
-        )
-        return specs, {}
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments by position and those by name: TensorSpecs with their names, and plain values."""
+        return self.function_type.specs
 
     @property
-    def variables(self) -> tuple[Any, ...]:
-        return tuple(c for c in self.captured_inputs if isinstance(c, Storage))
+    def graph(self) -> FuncGraph:
+        return FuncGraph(self.recorded, self.captures)
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """What the graph gets besides the arguments: tensors themselves, and variables as their handles."""
+        return list(self.captures)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that the graph reads or writes."""
+        return tuple(Variable.of_storage(c) for c in self.captures if isinstance(c, Storage))
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        return tuple(variable for variable in self.variables if variable.trainable)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -136,7 +161,7 @@ class ConcreteFunction:
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey))
         ]
-        values += [c._array if isinstance(c, EagerTensor) else c for c in self.captured_inputs]
+        values += [self._captured(capture) for capture in self.captures]
         results = self._run(values)
         if self._first_of:
             results = [results[position] for position in self._first_of]
@@ -147,19 +172,24 @@ class ConcreteFunction:
         inputs = [
             leaf if isinstance(key, ObjectKey) else leaf.storage if isinstance(leaf, Variable) else _taped_input(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey, ObjectKey))
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey))
         ]
-        inputs += self.captured_inputs
+        inputs += [_taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         for value in inputs:
             variable = value.variable() if isinstance(value, Storage) else None
             if variable is not None:
                 taping.note_variable(variable)
         if self._derivable is None:
-            self._derivable = Derivable(self.optimised, self.graph.name, self.contract, self._run)
+            self._derivable = Derivable(self.optimised, self.recorded.name, self.contract, self._run)
         if self.contract == "compile" and (reason := self._derivable.refusal(inputs)):
             raise NotFollowed(reason)
         results = self._derivable.call(inputs)
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
+
+    def _captured(self, capture: Any) -> Any:
+        if isinstance(capture, np.ndarray) and self._gives_out_captures:
+            return capture.copy()  # a result that shares its memory would change with it
+        return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _result(self, value: Any, type_: Any) -> Any:
         if isinstance(type_, ObjectType) or (isinstance(value, EagerTensor) and any(taping.follows([value]))):
@@ -173,15 +203,17 @@ class ConcreteFunction:
                 return value if np.ndim(value) else np.asarray(value)[()]
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
-    def record(self, region: Region, call: Call) -> Any:
+    def record(self, region: Region, leaves: Sequence[Any]) -> Any:
         """A node that calls this graph, in a function that is being traced."""
+        if region.trace.include_guards is not None:
+            region.trace.include_guards(self.guards)
         inputs: list[Value] = [
             region.lift(graph_value(region, leaf if not isinstance(leaf, Variable) else leaf.storage))
-            for leaf, key in zip(call.leaves, self.key.leaves, strict=True)
+            for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, (TensorKey, VariableKey, SpecKey))
         ]
-        inputs += [region.lift(graph_value(region, captured)) for captured in self.captured_inputs]
-        stateful = bool(self.graph.effects)
+        inputs += [region.lift(graph_value(region, captured)) for captured in self.captures]
+        stateful = bool(self.recorded.effects)
         node = region.record(
             "call",
             inputs,
@@ -192,29 +224,24 @@ class ConcreteFunction:
         )
         return rebuild(self.layout, iter(node.results))
 
-    def _signature_text(self) -> list[str]:
-        lines = []
-        for leaf, name in zip(self.key.leaves, self.names, strict=True):
-            lines.append(f"{name}: {leaf}")
-        return lines
-
-    @property
-    def function_type(self) -> str:
-        return self.pretty_printed_signature(verbose=False)
+    def _leaf_names(self) -> list[str]:
+        """The names of the leaves: those of the graph's parameters where there is one."""
+        parameters = iter(self.recorded.parameters)
+        return [
+            next(parameters).name if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, SpecKey)) else name
+            for leaf, name in zip(self.key.leaves, self.names, strict=True)
+        ]
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The types of inputs, output and captures: on one line, or one block each."""
-        result = self._output_text()
-        if not verbose:
-            return f"({', '.join(self._signature_text())}) -> {result}"
-        inputs = [
-            f"  {name} (POSITIONAL_OR_KEYWORD): {leaf}" for leaf, name in zip(self.key.leaves, self.names, strict=True)
-        ] or ["  None"]
-        captures = [f"  {id(c)}: {getattr(c, 'type', c)}" for c in self.captured_inputs] or ["  None"]
-        return "\n".join(["Input Parameters:", *inputs, "Output Type:", f"  {result}", "Captures:", *captures])
+        return self.function_type.block() if verbose else str(self.function_type)
 
-    def _output_text(self) -> str:
-        return _layout_text(self.layout)
+    @presented
+    def __reduce__(self) -> Any:
+        raise AutoconvError(
+            f"a trace of {self.recorded.name} cannot be pickled",
+            remedy="the function itself: it traces again where it is loaded (get_concrete_function there)",
+        )
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
@@ -249,29 +276,15 @@ def _first_of(graph: Graph) -> list[int]:
     return found if len(firsts) < len(found) else []
 
 
-def _layout_text(layout: Layout) -> str:
-    """What a result of that layout is, in the words of TensorSpec."""
-    if isinstance(layout, Leaf):
-        return repr(TensorSpec.from_type(layout.type)) if isinstance(layout.type, TensorType) else str(layout.type)
-    if isinstance(layout, Parts):
-        inner = [_layout_text(part) for part in layout.parts]
-        if layout.keys is not None:
-            inner = [f"{key!r}: {text}" for key, text in zip(layout.keys, inner, strict=True)]
-        return f"{layout.kind.__name__.capitalize()}[{', '.join(inner)}]"
-    if isinstance(layout, Instance):
-        held = [f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True)]
-        return f"{layout.kind.__name__}[{', '.join(held)}]"
-    if isinstance(layout, Grown):
-        return f"List[{_layout_text(layout.element)}, ...]"
-    if isinstance(layout, Arms):
-        return " | ".join(map(_layout_text, layout.arms))
-    return repr(layout.value) if isinstance(layout, Static) else "never"
+def _weight(graph: Graph) -> int:
+    """About how many bytes a graph takes, its constants included."""
+    return sum(_NODE_BYTES + getattr(node.attributes.get("value"), "nbytes", 0) for node in graph.walk())
 
 
 def _taped_input(value: Any) -> Any:
     """Tensors as they are, by which tapes know them; arrays and numbers as for a run."""
-    if isinstance(value, EagerTensor):
-        return value
+    if isinstance(value, EagerTensor) or hasattr(type(value), "__autoconv_run_value__"):
+        return value if isinstance(value, EagerTensor) else _run_value(value)
     known = taping.tensor_for(value)
     return EagerTensor(_run_value(value)) if known is None else known
 
@@ -285,7 +298,7 @@ def _run_value(leaf: Any) -> Any:
     if run_value is not None:
         return run_value(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
-        return _copied(np.asarray(leaf))
+        return _copied(to_array(leaf))
     return np.asarray(leaf)
 
 

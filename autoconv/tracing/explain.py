@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
+import weakref
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+_REMEMBERED = 256  # traces, and calls that ran as plain Python
 
-@dataclass(frozen=True, slots=True)
+
 class Row:
-    reason: str
-    concrete: Any
+    """One trace and why it happened. It lives as long as the cache keeps it."""
+
+    __slots__ = ("_concrete", "number", "reason")
+
+    def __init__(self, reason: str, concrete: Any) -> None:
+        self.reason = reason
+        self.number = 0
+        self._concrete = weakref.ref(concrete)
+
+    def lines(self) -> list[str]:
+        concrete = self._concrete()
+        if concrete is None:
+            return [f"  {self.number}. {self.reason}: dropped from the cache since"]
+        signature = concrete.pretty_printed_signature(verbose=False)
+        nodes = sum(1 for _ in concrete.recorded.walk())
+        first = f"  {self.number}. {self.reason}: {signature}, {nodes} nodes"
+        return [first, *(f"     not guarded: {what}" for what in concrete.guards.blind)]
 
 
 @dataclass(slots=True)
 class Explanation:
+    """What is worth telling of the last traces of a function."""
+
     name: str
-    rows: list[Row] = field(default_factory=list)
-    plain: list[str] = field(default_factory=list)
+    count: int = 0
+    rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    plain: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+
+    def add(self, row: Row) -> None:
+        self.count += 1
+        row.number = self.count
+        self.rows.append(row)
 
     def why(self, call: Any, cache: Mapping[Any, Any]) -> str:
         """The reason for the trace that is about to be made for this call."""
@@ -35,11 +61,9 @@ class Explanation:
         return "the trace was dropped from the cache"
 
     def text(self) -> str:
-        lines = [f"{self.name}: {len(self.rows)} trace{'s' if len(self.rows) != 1 else ''}"]
-        for number, row in enumerate(self.rows, 1):
-            signature = row.concrete.pretty_printed_signature(verbose=False)
-            nodes = sum(1 for _ in row.concrete.graph.walk())
-            lines.append(f"  {number}. {row.reason}: {signature}, {nodes} nodes")
-            lines += [f"     not guarded: {what}" for what in row.concrete.guards.blind]
+        lines = [f"{self.name}: {self.count} trace{'s' if self.count != 1 else ''}"]
+        if self.count > len(self.rows):
+            lines.append(f"  … the first {self.count - len(self.rows)} are not kept")
+        lines += [line for row in self.rows for line in row.lines()]
         lines += [f"  plain Python: {what}" for what in self.plain]
         return "\n".join(lines)

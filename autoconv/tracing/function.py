@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 import types
 import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,19 +17,29 @@ from autoconv.errors import AutoconvError, IntegerLimitError, OtherKindError
 from autoconv.operators.calls import converted
 from autoconv.operators.reach import reaches
 from autoconv.runtime.journal import Spot
+from autoconv.runtime.logs import log
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.tracebacks import place_in, present, presented
+from autoconv.tracing.binding import concrete_leaves
+from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
 from autoconv.tracing.explain import Explanation, Row
+from autoconv.tracing.logs import traced
 from autoconv.tracing.outside import Restage
+from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
+from autoconv.tracing.retracing import retracing_of, wider_key
 from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
 from autoconv.tracing.trace import LOCK, trace_function
 
-_CACHE_LIMIT = 256
+_CACHE_LIMIT = 256  # signatures a function
+_SURE_TRACES = 64  # traces that are kept however large they are
+_CACHE_BYTES = 4 << 20  # what more traces than those may weigh together
+_ENTRIES = 4  # traces a signature, which differ in what they read from outside
 _MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
+_TICKS = itertools.count()  # the order in which traces were used
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
     "variables on non-first call"
@@ -49,7 +60,7 @@ class _Tracing(threading.local):
 _TRACING = _Tracing()
 
 
-class Function:
+class Function(Pickled):
     """A Python function that runs as graphs, one a signature. See `function` and `compile`."""
 
     __autoconv_function__ = True
@@ -62,6 +73,7 @@ class Function:
         autograph: bool = True,
         reduce_retracing: bool = False,
         name: str | None = None,
+        follow_type_hints: bool = False,
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
@@ -70,14 +82,16 @@ class Function:
         self._input_signature = input_signature
         self._autograph = autograph
         self._reduce_retracing = reduce_retracing
-        self._signature = Signature(
-            python_function, contract, input_signature, name or str(getattr(python_function, "__name__", "function"))
-        )
-        self._cache: OrderedDict[Key, list[ConcreteFunction]] = OrderedDict()
+        self._follow_type_hints = follow_type_hints
+        name = name or str(getattr(python_function, "__name__", "function"))
+        self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
+        self._retracing = retracing_of(python_function)
+        self._bound: Bounded[int, Function] = Bounded(_CACHE_LIMIT)
+        self._cache: dict[Key, list[ConcreteFunction]] = {}
         self._literal: frozenset[int] = frozenset()
         self._whole: frozenset[str] = frozenset()
-        self._spots: dict[Key, list[Spot]] = {}
-        self._plain: dict[Key, tuple[str, Any]] = {}
+        self._spots: Bounded[Key, list[Spot]] = Bounded(_CACHE_LIMIT)
+        self._plain: Bounded[Key, tuple[str, Any]] = Bounded(_CACHE_LIMIT)
         self._explanation = Explanation(self._signature.name)
         self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._traces = 0
@@ -86,7 +100,7 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if not kwargs and not SETTINGS.run_eagerly:
+            if not kwargs and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
                 for concrete, entry in self._direct:
                     if concrete.asks_guards and concrete.guards.changed():
                         continue
@@ -95,6 +109,7 @@ class Function:
                     except (IntegerLimitError, OtherKindError) as error:
                         return self._beyond(concrete, error, args, kwargs)
                     if found is not NotImplemented:
+                        self._retracing.calls += 1
                         return found
             return self._call(args, kwargs)
         except BaseException as error:
@@ -108,6 +123,7 @@ class Function:
         if region is not None and (self.contract == COMPILE or self._is_part_of(region)):
             return converted(self.python_function, region)(*args, **kwargs)
         self._signature.check_arity()
+        self._retracing.calls += 1
         try:
             call = self._bind(args, kwargs)
         except TypeError:
@@ -118,8 +134,8 @@ class Function:
         if concrete is None or call is None:
             return self.python_function(*args, **kwargs)
         if region is not None:
-            return concrete.record(region, call)
-        return self._run(concrete, call, args, kwargs)
+            return concrete.record(region, call.leaves)
+        return self._run(concrete, call.leaves, args, kwargs)
 
     def _is_part_of(self, region: Region) -> bool:
         """Whether the function, called where a tensor decides it, leads back to one that is being traced: a trace of
@@ -136,8 +152,8 @@ class Function:
 
     def _restage(self, call: Call, wanted: Restage) -> Call:
         """The call once more, with what its trace writes as inputs."""
-        if wanted.argument:
-            self._whole |= {wanted.argument}
+        if wanted.arguments:
+            self._whole |= wanted.arguments
             self._literal = frozenset()
             return self._bind(call.args, call.kwargs)
         base = self._signature.bind(call.args, call.kwargs, self._literal, self._whole).key
@@ -145,9 +161,9 @@ class Function:
         known += [spot for spot in wanted.spots if spot.key not in {other.key for other in known}]
         return self._bind(call.args, call.kwargs)
 
-    def _run(self, concrete: ConcreteFunction, call: Call, args: Any, kwargs: Any) -> Any:
+    def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         try:
-            found = concrete.call_leaves(call.leaves)
+            found = concrete.call_leaves(leaves)
         except NotFollowed as error:
             self._explanation.plain.append(f"one call: a tape records it, and {error}")
         except (IntegerLimitError, OtherKindError) as error:
@@ -159,6 +175,8 @@ class Function:
 
     def _prefer(self, concrete: ConcreteFunction) -> None:
         """The next call tries this trace first, if it can be called straight away."""
+        if concrete.guards.check_numerics:
+            return
         if concrete.entry is not None and (not self._direct or self._direct[0][0] is not concrete):
             others = [pair for pair in self._direct if pair[0] is not concrete]
             self._direct = ((concrete, concrete.entry), *others[: _MOST_DIRECT - 1])
@@ -175,16 +193,20 @@ class Function:
     def _find(self, call: Call) -> ConcreteFunction | None:
         for concrete in self._cache.get(call.key, ()):
             if not concrete.guards.changed():
+                concrete.used = next(_TICKS)
                 return concrete
-        for key, entries in self._cache.items():
+        for key, entries in list(self._cache.items()):  # a copy: other threads trace meanwhile
             if key != call.key and accepts(key, call.key):
                 for concrete in entries:
                     if not concrete.guards.changed():
+                        concrete.used = next(_TICKS)
                         return concrete
         return None
 
     def _obtain(self, call: Call) -> ConcreteFunction | None:
         """Traces; None when the call has to run as plain Python."""
+        if call.key in self._plain:
+            return None
         with LOCK:
             found = self._find(call)
             if found is not None:
@@ -193,13 +215,16 @@ class Function:
                 return None
             reason = self._explanation.why(call, self._cache)
             concrete = None
+            if self._reduce_retracing:
+                call.key = wider_key(call.key, reversed(list(self._cache)))
             try:
-                concrete = self._trace(call)
+                with self._own_effects(), traced(self._signature.name, self._traces + 1, reason):
+                    concrete = self._trace(call)
             except Specialise as wanted:
                 self._literal |= {wanted.leaf}
                 call.key = self._rekey(call)
             except Restage as wanted:
-                if len(call.spots) > _MOST_SPOTS or wanted.argument in self._whole:
+                if len(call.spots) > _MOST_SPOTS or (wanted.arguments and wanted.arguments <= self._whole):
                     self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
                     return None
                 again = self._restage(call, wanted)
@@ -216,8 +241,21 @@ class Function:
                 raise
             if concrete is None:  # outside of the handlers: what the program raises next has nothing to do with them
                 return self._find(call) or self._obtain(call)
-            self._explanation.rows.append(Row(reason, concrete))
+            self._explanation.add(Row(reason, concrete))
+            self._retracing.traced(self.python_function)
             return self._remember(concrete)
+
+    @contextmanager
+    def _own_effects(self) -> Iterator[None]:
+        """What a trace changes outside (it appends to a list, say) is no change for the other traces of the function:
+        under the contract `function` that happens once a trace, and belongs to it."""
+        entries = [] if self.contract == COMPILE else [c for found in list(self._cache.values()) for c in found]
+        unchanged = [concrete for concrete in entries if not concrete.guards.changed()]
+        try:
+            yield
+        finally:
+            for concrete in unchanged:
+                concrete.guards.settle_again()
 
     def _rekey(self, call: Call) -> Key:
         aliases: dict[int, int] = {}
@@ -229,18 +267,31 @@ class Function:
 
     def _give_up(self, call: Call, reason: str, place: Any) -> None:
         self._plain[call.key] = reason, place
+        log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 
     def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
-        entries = self._cache.setdefault(concrete.key, [])
-        entries.insert(0, concrete)
-        del entries[4:]
-        self._cache.move_to_end(concrete.key)
-        while len(self._cache) > _CACHE_LIMIT:
-            self._cache.popitem(last=False)
-        if self.contract == COMPILE and len(entries) == 4 and self._traces > 16:
+        entries = [concrete, *self._cache.get(concrete.key, ())][:_ENTRIES]
+        self._cache[concrete.key] = entries
+        concrete.used = next(_TICKS)
+        self._forget()
+        if self.contract == COMPILE and len(entries) == _ENTRIES and self._traces > 16:
             self._plain[concrete.key] = "what it reads from outside changes on every call", None
         return concrete
+
+    def _forget(self) -> None:
+        """Drops the signatures that were used longest ago, as many as are too many."""
+        for concrete, _ in self._direct:  # calls of these do not pass by here
+            concrete.used = next(_TICKS)
+        oldest = sorted(self._cache, key=lambda key: max(c.used for c in self._cache[key]))
+        every = [c for entries in self._cache.values() for c in entries]
+        count, weight = len(every), sum(c.weight for c in every)
+        for key in oldest[:-1]:
+            if len(self._cache) <= _CACHE_LIMIT and (count <= _SURE_TRACES or weight <= _CACHE_BYTES):
+                return
+            dropped = self._cache.pop(key)
+            count -= len(dropped)
+            weight -= sum(c.weight for c in dropped)
 
     def _trace(self, call: Call) -> ConcreteFunction:
         refuse = _refuse_variables if self._called_before else None
@@ -284,15 +335,21 @@ class Function:
 
     def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
         """A call of one of this function's traces; raises TypeError for arguments of another type."""
+        leaves = self._leaves_for(concrete, args, kwargs)
+        region = current_region()
+        return concrete.record(region, leaves) if region is not None else self._run(concrete, leaves, args, kwargs)
+
+    def _leaves_for(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> list[Any]:
+        if self.contract != COMPILE:
+            name = concrete.name.decode()
+            return concrete_leaves(self._signature.name, name, concrete.function_type, args, kwargs)
         call = self._bind(args, kwargs)
         if not accepts(concrete.key, call.key):
             raise TypeError(
-                f"Binding inputs to tf.function failed: {self._signature.name} was traced for "
-                f"{concrete.pretty_printed_signature(verbose=False)} and is called with "
-                f"({', '.join(map(str, call.key.leaves))})."
+                f"{self._signature.name} was traced for {concrete.pretty_printed_signature(verbose=False)} and is "
+                f"called with ({', '.join(map(str, call.key.leaves))})."
             )
-        region = current_region()
-        return concrete.record(region, call) if region is not None else self._run(concrete, call, args, kwargs)
+        return call.leaves
 
     def experimental_get_tracing_count(self) -> int:
         """How many traces were made."""
@@ -300,7 +357,8 @@ class Function:
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
-        return [concrete for entries in self._cache.values() for concrete in reversed(entries)]
+        traces = [concrete for entries in list(self._cache.values()) for concrete in entries]
+        return sorted(traces, key=lambda concrete: concrete.number)
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)
@@ -310,26 +368,28 @@ class Function:
         return self._explanation.text()
 
     @property
+    def options(self) -> tuple[Any, ...]:
+        """What the function was made with: further arguments of its class, to make another one."""
+        options = (self._input_signature, self._autograph, self._reduce_retracing)
+        return (self.contract, *options, None, self._follow_type_hints)
+
+    @property
     def function_spec(self) -> Signature:
         return self._signature
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """The method of an instance, with a cache of its own that goes when the instance does."""
         if instance is None:
             return self
         name = f"__autoconv_bound_{self._signature.name}_{id(self)}"
-        bound = instance.__dict__.get(name) if hasattr(instance, "__dict__") else None
+        held = getattr(instance, "__dict__", None)
+        bound = held.get(name) if held is not None else self._bound.get(id(instance))
         if bound is None:
-            method = types.MethodType(self.python_function, instance)
-            bound = Function(
-                method,
-                self.contract,
-                self._input_signature,
-                self._autograph,
-                self._reduce_retracing,
-                self._signature.name,
-            )
-            if hasattr(instance, "__dict__"):
-                instance.__dict__[name] = bound
+            bound = Function(types.MethodType(self.python_function, instance), *self.options)
+            if held is not None:
+                bound = held.setdefault(name, bound)
+            else:
+                self._bound[id(instance)] = bound  # it holds the instance, whose id nobody else has meanwhile
         return bound
 
     def __repr__(self) -> str:
@@ -353,15 +413,17 @@ def function(
     """Makes a function run as graphs under TensorFlow's contract, one trace a signature of tensors.
 
     Python's own effects happen once a trace; ops happen on every call. `input_signature` fixes one signature.
+    With `reduce_retracing` a second trace leaves open the sizes that differ from the first. With
+    `experimental_follow_type_hints` numbers given for parameters that are annotated as Tensor become tensors.
     Raises TypeError when `func` is not callable.
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
         if SETTINGS.disabled:
             return inner
-        return Function(
-            inner, FUNCTION, input_signature, autograph, bool(reduce_retracing or experimental_relax_shapes)
-        )
+        relaxes = bool(reduce_retracing or experimental_relax_shapes)
+        hints = bool(experimental_follow_type_hints)
+        return Function(inner, FUNCTION, input_signature, autograph, relaxes, follow_type_hints=hints)
 
     return presented(decorate) if func is None else decorate(func)
 

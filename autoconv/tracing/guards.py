@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
 import types
@@ -12,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.config import SETTINGS
 from autoconv.operators.calls import is_user_code
 from autoconv.runtime.journal import Spot, attribute_spot, cell_spot, global_spot
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.variable import Variable
 from autoconv.tracing.python_contract import RunPlain
 
-_DEPTH = 4
+_DEPTH = 20
+_LARGE = 1 << 20  # bytes of an array that are not gone through on every call
 _IDENTITY = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType, types.GenericAlias,
@@ -36,7 +39,8 @@ class Unguardable(Exception):
 
 @dataclass(eq=False)
 class Guards:
-    """The names that traced functions read, with what they were. `blind` lists what cannot be guarded.
+    """The names that traced functions read, with what they were. `blind` lists what cannot be guarded, `arrays` the
+    arrays that they lead to, by id.
 
     With `python`, what tracing itself would change (an iterator) makes the call plain. `skip` are the keys of spots
     that are inputs of the trace instead.
@@ -46,29 +50,52 @@ class Guards:
     skip: frozenset[Any] = frozenset()
     checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
+    arrays: dict[int, np.ndarray] = field(default_factory=dict)
+    check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
     _seen: set[Any] = field(default_factory=set)
     _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
     _spots: list[Spot] = field(default_factory=list)
+    _others: list[Any] = field(default_factory=list)
 
-    def add_function(self, function: types.FunctionType) -> None:
-        """Guards the globals and closure cells that a function reads."""
+    def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
+        """Guards the globals and closure cells that a function reads. `changed` are names that it only writes: what it
+        binds them to, or puts into the list or dict that they hold, means nothing to the trace."""
         code = function.__code__
         key = code, id(function.__globals__), id(function.__closure__)
         if key in self._seen:
             return
         self._seen.add(key)
-        names = set(_names(code))
+        names = set(names_in(code))
         for name in sorted(names & function.__globals__.keys()):
-            self._add(name, function.__globals__.get, function.__globals__, name, names)
+            if not (name in changed and self._is_written(function.__globals__[name])):
+                self._add(name, function.__globals__.get, function.__globals__, name, names)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            if name in changed and self._is_written(_cell(cell)):
+                continue
             if name not in ("ag__", "__class__"):
                 self._spots.append(cell_spot(cell, name))
                 self._watch(name, functools.partial(_cell, cell), (id(cell),), (cell, None))
 
+    def _is_written(self, value: Any) -> bool:
+        """Whether methods like `append` of the value do nothing but write."""
+        return not self.python and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
+
+    def include(self, other: Guards) -> None:
+        """Guards what another trace read that becomes part of this one."""
+        for name, read, _, place in other.checks:
+            if (id(other), name, id(read)) not in self._seen:
+                self._seen.add((id(other), name, id(read)))
+                self._pending.append((name, read, place))
+        self.blind += [what for what in other.blind if not self.python and what not in self.blind]
+        self._others.append(other)  # keeps its readers, by whose ids they are told apart
+
     def add_value(self, name: str, value: Any) -> None:
-        """Guards what an object (an argument, say) holds."""
+        """Guards what an object (an argument, say) holds, without keeping the object."""
         self._spots.append(Spot((id(value), name), name, lambda: value, lambda _: None))
-        self._watch(name, lambda: value, (id(value), name))
+        try:
+            self._watch(name, weakref.ref(value), (id(value), name))
+        except TypeError:
+            self._watch(name, lambda: value, (id(value), name))
 
     def _add(self, name: str, get: Any, namespace: dict[str, Any], key: str, names: set[str]) -> None:
         value = namespace.get(key)
@@ -114,73 +141,140 @@ class Guards:
     def settle(self) -> None:
         """Takes the values as they are now: after the trace's own writes."""
         for name, read, place in self._pending:
+            makes = Fingerprints(self.skip, self.python, self.blind, self.arrays)
             try:
-                self.checks.append((name, read, fingerprint(read(), skip=self.skip), place))
+                self.checks.append((name, read, makes.of(read(), name), place))
             except Unguardable as what:
                 self.blind.append(f"{name} ({what})")
         self._pending.clear()
         self._spots.clear()
 
+    def settle_again(self) -> None:
+        """Takes the values as they are now once more."""
+        for position, (name, read, _, place) in enumerate(self.checks):
+            with contextlib.suppress(Unguardable):  # then it counts as changed, as it does
+                self.checks[position] = name, read, Fingerprints(self.skip, self.python).of(read()), place
+
     def changed(self) -> str:
         """The name of the first thing that is not what it was, "" when all is."""
+        if self.check_numerics is not SETTINGS.check_numerics:
+            return "debugging.enable_check_numerics"
         for name, read, expected, _ in self.checks:
             try:
-                if fingerprint(read(), skip=self.skip) != expected:
-                    return name
+                found = Fingerprints(self.skip, self.python).of(read())
+                if found != expected:
+                    return f"{name}{_difference(expected, found)}"
             except Unguardable:
                 return name
         return ""
 
 
-def fingerprint(value: Any, depth: int = _DEPTH, skip: frozenset[Any] = frozenset()) -> Any:
-    """Something that compares equal as long as the value means the same; raises Unguardable.
+@dataclass(slots=True)
+class Fingerprints:
+    """Makes fingerprints of values: what compares equal as long as a value means the same.
 
-    `skip` are attributes that do not count, as (id of the object, name).
+    `skip` are attributes that do not count, as (id of the object, name). With `strict`, what cannot be guarded raises
+    Unguardable; else it counts by identity, and `blind` gets its name. `arrays` gets the arrays that were met.
     """
-    if value is None or isinstance(value, (bool, int, str, bytes)):
-        return type(value), value
-    if isinstance(value, (float, complex)):
-        return type(value), repr(value)
-    if isinstance(value, types.FunctionType):
-        return id(value), _weak(value), _function_values(value, depth)
-    if isinstance(value, types.MethodType) and depth:
-        return types.MethodType, id(value.__func__), fingerprint(value.__self__, depth - 1, skip)
-    if isinstance(value, type):
-        return id(value), _weak(value), _class_values(value) if is_user_code(value) else ()
-    if isinstance(value, _IDENTITY) or any(hasattr(type(value), name) for name in _HELD_BY_GRAPHS):
+
+    skip: frozenset[Any] = frozenset()
+    strict: bool = True
+    blind: list[str] = field(default_factory=list)
+    arrays: dict[int, np.ndarray] = field(default_factory=dict)
+    _met: dict[int, Any] = field(default_factory=dict)  # by id: what is reached twice, or holds itself
+
+    def of(self, value: Any, name: str = "", depth: int = _DEPTH) -> Any:
+        if value is None or isinstance(value, (bool, int, str, bytes)):
+            return type(value), value
+        if isinstance(value, (float, complex)):
+            return type(value), repr(value)
+        if isinstance(value, types.FunctionType):
+            return id(value), _weak(value), self._function_values(value, name, depth)
+        if isinstance(value, types.MethodType) and depth:
+            return types.MethodType, id(value.__func__), self.of(value.__self__, name, depth - 1)
+        if isinstance(value, type):
+            return id(value), _weak(value), _class_values(value) if is_user_code(value) else ()
+        if isinstance(value, _IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS):
+            return id(value), _weak(value)
+        if isinstance(value, (np.ndarray, np.generic)) and not self.strict:
+            return self._array(np.asarray(value), value, name)
+        if depth == 0:
+            return self._unguardable(value, name, "it is nested too deeply")
+        if id(value) not in self._met:
+            self._met[id(value)] = "itself"
+            self._met[id(value)] = self._container(value, name, depth - 1)
+        return self._met[id(value)]
+
+    def _container(self, value: Any, name: str, depth: int) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value), tuple(self.of(item, f"{name}[{i}]", depth) for i, item in enumerate(value))
+        if isinstance(value, dict):
+            items = list(value.items())  # at once: other threads may change it meanwhile
+            return dict, tuple((self.of(k, name, 1), self.of(v, f"{name}[{k!r}]", depth)) for k, v in items)
+        if isinstance(value, (set, frozenset)):
+            return type(value), frozenset(self.of(item, name, 1) for item in tuple(value))
+        if isinstance(value, range):
+            return range, value.start, value.stop, value.step
+        if isinstance(value, functools.partial):
+            parts = (value.func, value.args, value.keywords)
+            return id(value), tuple(self.of(part, name, depth) for part in parts)
+        held = getattr(value, "__dict__", None)
+        if held is None or type(value).__module__ in ("numpy", "builtins"):
+            return self._unguardable(value, name, f"a {type(value).__name__}")
+        own = tuple(
+            (k, self.of(v, f"{name}.{k}", depth))
+            for k, v in sorted(held.copy().items())  # a copy: other threads may change it meanwhile
+            if not k.startswith("__autoconv") and (id(value), k) not in self.skip
+        )
+        return id(value), own, _class_values(type(value))
+
+    def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
+        """By identity and, while it is not large, by what is in it: Python may have read that while tracing."""
+        if array is value:
+            self.arrays[id(array)] = array
+        identity = (id(value), _weak(value)) if array is value else ()
+        if array.nbytes > _LARGE or array.dtype.hasobject:
+            self.blind.append(f"{name} (what Python itself computes of an array this large)")
+            return np.ndarray, identity, array.dtype.str, array.shape
+        return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
+
+    def _unguardable(self, value: Any, name: str, why: str) -> Any:
+        if self.strict:
+            raise Unguardable(why)
+        self.blind.append(f"{name} ({why})")
         return id(value), _weak(value)
-    if depth == 0:
-        raise Unguardable("it is nested too deeply")
-    if isinstance(value, (list, tuple)):
-        return type(value), tuple(fingerprint(item, depth - 1, skip) for item in value)
-    if isinstance(value, dict):
-        return dict, tuple((fingerprint(k, 1), fingerprint(v, depth - 1, skip)) for k, v in value.items())
-    if isinstance(value, (set, frozenset)):
-        return type(value), frozenset(fingerprint(item, 1) for item in value)
-    if isinstance(value, range):
-        return range, value.start, value.stop, value.step
-    if isinstance(value, functools.partial):
-        parts = (value.func, value.args, value.keywords)
-        return id(value), tuple(fingerprint(part, depth - 1) for part in parts)
-    held = getattr(value, "__dict__", None)
-    if held is None or type(value).__module__ in ("numpy", "builtins"):
-        raise Unguardable(f"a {type(value).__name__}")
-    own = tuple(
-        (k, fingerprint(v, depth - 1, skip))
-        for k, v in sorted(held.items())
-        if not k.startswith("__autoconv") and (id(value), k) not in skip
-    )
-    return id(value), own, _class_values(type(value))
+
+    def _function_values(self, function: types.FunctionType, name: str, depth: int) -> tuple[Any, ...]:
+        """What a function holds besides its code: defaults and attributes."""
+        held = (function.__defaults__, function.__kwdefaults__, function.__dict__)
+        if not any(held) or not depth or not is_user_code(function):
+            return ()
+        return tuple(self.of(part, name, depth - 1) for part in held[:2]) + tuple(
+            (key, _class_value(value)) for key, value in function.__dict__.items() if not key.startswith("__")
+        )
 
 
-def _function_values(function: types.FunctionType, depth: int) -> tuple[Any, ...]:
-    """What a function holds besides its code: defaults and attributes."""
-    held = (function.__defaults__, function.__kwdefaults__, function.__dict__)
-    if not any(held) or not depth or not is_user_code(function):
-        return ()
-    return tuple(fingerprint(part, depth - 1) for part in held[:2]) + tuple(
-        (name, _class_value(value)) for name, value in function.__dict__.items() if not name.startswith("__")
-    )
+def fingerprint(value: Any, depth: int = _DEPTH, skip: frozenset[Any] = frozenset()) -> Any:
+    """The fingerprint of one value; raises Unguardable."""
+    return Fingerprints(skip).of(value, depth=depth)
+
+
+def _difference(old: Any, new: Any) -> str:
+    """The attribute, item or key in which two fingerprints differ, as it is written; "" for the value itself."""
+    if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and len(old) in (2, 3)):
+        return ""
+    kind, parts, others = old[0], old[1], new[1]
+    if kind != new[0] or not (isinstance(parts, tuple) and isinstance(others, tuple)) or len(parts) != len(others):
+        return ""
+    for position, (part, other) in enumerate(zip(parts, others, strict=True)):
+        if part == other:
+            continue
+        if len(old) == 3 and part[0] == other[0]:
+            return f".{part[0]}{_difference(part[1], other[1])}"
+        if kind is dict and part[0] == other[0]:
+            return f"[{part[0][-1]!r}]{_difference(part[1], other[1])}"
+        return f"[{position}]{_difference(part, other)}" if kind in (list, tuple) else ""
+    return ""
 
 
 def _class_values(cls: type) -> tuple[Any, ...]:
@@ -232,11 +326,12 @@ def _cell(cell: Any) -> Any:
         return None
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
+def names_in(code: types.CodeType) -> Iterator[str]:
+    """The names of globals and attributes that code uses, its inner functions included."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+            yield from names_in(constant)
 
 
 def _is_user_module(module: types.ModuleType) -> bool:

@@ -12,18 +12,19 @@ from autoconv.runtime.objects import apply_object, constant_object, record_objec
 from autoconv.runtime.recording import Trace
 from autoconv.runtime.stores import Stores
 from autoconv.runtime.structure import mutable_parts
+from autoconv.runtime.tensor import SymbolicTensor
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.python_contract import RunPlain
-from autoconv.tracing.signature import Call
+from autoconv.tracing.signature import Call, TensorKey
 
 
 class Restage(AbandonTrace):
-    """The trace has to begin anew, with what it writes as inputs: spots, or an argument as a whole."""
+    """The trace has to begin anew, with what it writes as inputs: spots, or arguments as a whole."""
 
-    def __init__(self, spots: Sequence[Spot] = (), argument: str = "") -> None:
-        super().__init__(argument or ", ".join(spot.name for spot in spots))
+    def __init__(self, spots: Sequence[Spot] = (), arguments: Sequence[str] = ()) -> None:
+        super().__init__(", ".join(arguments) or ", ".join(spot.name for spot in spots))
         self.spots = tuple(spots)
-        self.argument = argument
+        self.arguments = frozenset(arguments)
 
 
 class Outside:
@@ -35,6 +36,7 @@ class Outside:
         self.spots = call.spots
         self.known = {spot.key for spot in call.spots}
         self.copies: dict[str, Any] = {}
+        self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored when they are set
         self.stores = Stores(lambda _: names, _record_store, limits=True)
 
@@ -60,15 +62,22 @@ class Outside:
             return
         for name, copy in self.copies.items():
             if _holds(copy, owner):
-                raise Restage(argument=name)
+                raise Restage(arguments=[name])
         for spot in self.guards.holders():
             if spot.key not in self.known and _holds(spot.read(), owner):
                 raise Restage([spot])
+        if isinstance(owner, SymbolicTensor) and self.arrays:
+            # What is computed of arrays changes in place as they do: they come in by reference, as objects.
+            raise Restage(arguments=self.arrays)
         raise RunPlain(f"{what}, which has to happen on every call")
 
     def _is_made_here(self, spot: Spot) -> bool:
         """Whether it is a cell of a function that the traced code itself called."""
         return len(spot.key) == 1 and not self.guards.knows(spot.key)
+
+
+def _is_array(key: Any) -> bool:
+    return isinstance(key, TensorKey) and key.origin == "array"
 
 
 def _record_store(spot: Spot, value: Any) -> None:

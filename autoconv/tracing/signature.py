@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import inspect
 import types
+import typing
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,13 +15,14 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
-from autoconv.runtime.convert import to_array, weak_dtype
+from autoconv.runtime.convert import constant, to_array, weak_dtype
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.recording import COMPILE
 from autoconv.runtime.shape import TensorShape, TensorSpec
 from autoconv.runtime.structure import Template, flatten, is_structure, mutable_parts
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.variable import Variable
+from autoconv.tracing.protocol import TracingContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def accepts(general: Key, key: Key) -> bool:
     if general.orders != key.orders or general.shared != key.shared:
         return False
     for wide, narrow in zip(general.leaves, key.leaves, strict=True):
-        if wide == narrow:
+        if wide == narrow or (isinstance(wide, Custom) and isinstance(narrow, Custom) and wide.accepts(narrow)):
             continue
         if not (isinstance(wide, TensorKey) and isinstance(narrow, TensorKey)):
             return False
@@ -139,7 +141,28 @@ class Reference:
         return f"Reference[{self.name}]"
 
 
-LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | SpecKey
+class Custom:
+    """An object whose class answers `__tf_tracing_type__`: by the type that this gives."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, value: Any) -> None:
+        self.type = value.__tf_tracing_type__(TracingContext())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Custom) and bool(self.type == other.type)
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+    def __str__(self) -> str:
+        return str(self.type)
+
+    def accepts(self, other: Custom) -> bool:
+        return bool(other.type.is_subtype_of(self.type))
+
+
+LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | SpecKey | Custom
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +198,18 @@ class Signature:
     """How a Python function's arguments are bound and taken apart."""
 
     def __init__(
-        self, function: Callable[..., Any], contract: str, input_signature: Sequence[Any] | None, name: str
+        self,
+        function: Callable[..., Any],
+        contract: str,
+        input_signature: Sequence[Any] | None,
+        name: str,
+        follow_type_hints: bool = False,
     ) -> None:
         self.contract = contract
         self.name = name
         self.python = inspect.signature(function)
         self.specs = self._check_input_signature(input_signature)
+        self.hinted = _annotated_as_tensors(function) if follow_type_hints else frozenset()
 
     def bind(
         self,
@@ -197,10 +226,7 @@ class Signature:
         try:
             bound = self.python.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(
-                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} "
-                f"for signature: {self.shown()}."
-            ) from None
+            raise self._binding_error(str(error), args, kwargs) from None
         bound.apply_defaults()
         names: list[str] = []
         leaves: list[Any] = []
@@ -209,7 +235,11 @@ class Signature:
         fixed: dict[int, TensorType] = {}
         for position, (name, value) in enumerate(self._items(bound)):
             spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
-            found, template = ([value], None) if name in whole else flatten(value)
+            if self.specs is not None and spec is None:
+                self._check_default(name, value, args, kwargs)
+            if name in self.hinted and isinstance(value, (bool, int, float, complex, str, bytes)):
+                value = constant(value)
+            found, template = ([value], None) if name in whole or self._is_plain_object(value) else flatten(value)
             if spec is not None:
                 found = self._fit(found, value, spec, name, args, kwargs)
                 wanted = enumerate(flatten(spec)[0], len(leaves))
@@ -248,6 +278,34 @@ class Signature:
             return object_key(value)
         return self._leaf_key(value, {}, False)
 
+    def _is_plain_object(self, value: Any) -> bool:
+        """A frozen dataclass without tensors: an object, which is compared rather than taken apart."""
+        parameters = getattr(value, "__dataclass_params__", None)
+        if parameters is None or not parameters.frozen or self.contract == COMPILE:
+            return False
+        return not any(isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic)) for leaf in flatten(value)[0])
+
+    def _check_default(self, name: str, value: Any, args: Any, kwargs: Any) -> None:
+        """Raises TypeError for another value than the default of a parameter that the input signature leaves out."""
+        parameter = self.python.parameters.get(name)
+        if parameter is None or parameter.default is parameter.empty:
+            return
+        wanted = self._leaf_key(parameter.default, {}, False) if not is_structure(parameter.default) else None
+        same = value is parameter.default if wanted is None else self._leaf_key(value, {}, False) == wanted
+        if not same:
+            shown = str(wanted) if wanted is not None else repr(parameter.default)
+            raise self._binding_error(
+                f"Can not cast {value!r} to {shown}", args, kwargs,
+                f"Leave {name} out, or give it a spec in the input_signature.",
+            )  # fmt: skip
+
+    def _binding_error(self, why: str, args: Any, kwargs: Any, remedy: str = "") -> TypeError:
+        text = (
+            f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
+            f"signature: {self.shown()}."
+        )
+        return TypeError(f"{text} {remedy}" if remedy else text)
+
     def _items(self, bound: inspect.BoundArguments) -> list[tuple[str, Any]]:
         items: list[tuple[str, Any]] = []
         for name, value in bound.arguments.items():
@@ -262,8 +320,9 @@ class Signature:
 
     def _leaf_key(self, leaf: Any, aliases: dict[int, int], literal: bool) -> LeafKey:
         if isinstance(leaf, Tensor):
-            origin = "tensor"
-            return TensorKey(leaf.type, origin)
+            return TensorKey(leaf.type, "tensor")
+        if hasattr(type(leaf), "__tf_tracing_type__"):
+            return Custom(leaf)
         if isinstance(leaf, TensorSpec):
             return TensorKey(leaf.type, "tensor")
         if hasattr(type(leaf), "__autoconv_spec__") and self.contract != COMPILE:
@@ -291,8 +350,8 @@ class Signature:
 
     def _fit(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
         if is_structure(spec):
-            wanted, _ = flatten(spec)
-            if len(wanted) == len(leaves):
+            wanted, template = flatten(spec)
+            if flatten(value)[1] == template:
                 return [
                     leaf
                     for v, s in zip(leaves, wanted, strict=True)
@@ -305,11 +364,8 @@ class Signature:
         elif hasattr(type(value), "__autoconv_spec__") and value.__autoconv_spec__() == spec:
             return [value]
         shown = repr(TensorSpec.from_tensor(value)) if isinstance(value, Tensor) else repr(value)
-        raise TypeError(
-            f"Binding inputs to tf.function failed due to `Can not cast {shown} to {spec!r}`. Received args: {args} "
-            f"and kwargs: {kwargs} for signature: {self.shown()}. Cast or reshape the argument, or change the "
-            "input_signature."
-        )
+        remedy = "Cast or reshape the argument, or change the input_signature."
+        raise self._binding_error(f"Can not cast {shown} to {spec!r}", args, kwargs, remedy)
 
     @staticmethod
     def _as_spec(value: Any, spec: TensorSpec) -> Any:
@@ -365,15 +421,34 @@ class Signature:
 
     def shown(self) -> str:
         """The signature as error messages print it."""
-        parts = []
+        parts: list[str] = []
+        starred = False
         for position, parameter in enumerate(self.python.parameters.values()):
-            text = str(parameter.name)
+            text = _STARS.get(parameter.kind, "") + parameter.name
+            if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+                parts.append("*")
+            starred = starred or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+            equals = "="
             if self.specs is not None and position < len(self.specs):
-                text += f": {self.specs[position]!r}"
+                text, equals = f"{text}: {self.specs[position]!r}", " = "
+            elif self.specs is not None and parameter.default is not parameter.empty:
+                text, equals = f"{text}: {Literal(parameter.default)}", " = "
             if parameter.default is not parameter.empty:
-                text += "=<captured_default_value>"
+                text += f"{equals}<captured_default_value>"
             parts.append(text)
         return f"({', '.join(parts)})"
+
+
+_STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
+def _annotated_as_tensors(function: Callable[..., Any]) -> frozenset[str]:
+    """The parameters that are annotated as Tensor."""
+    try:
+        hints = typing.get_type_hints(getattr(function, "__func__", function))
+    except (NameError, TypeError, AttributeError):  # annotations may name what is not there at run time
+        return frozenset()
+    return frozenset(name for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Tensor))
 
 
 def _containers(values: list[Any]) -> tuple[tuple[Any, ...], bool]:

@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.calls import converted, meet_class
+from autoconv.operators.calls import changed_names, converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, is_container, layout_of
 from autoconv.operators.names import Undefined, ld
 from autoconv.operators.special_methods import restore_special_methods
@@ -31,13 +31,25 @@ from autoconv.runtime.structure import flatten, is_structure, pack
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.tracebacks import at_definition
 from autoconv.runtime.variable import Variable
+from autoconv.tracing import logs as trace_logs
 from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
-from autoconv.tracing.outside import Outside
-from autoconv.tracing.signature import Call, Literal, ObjectKey, Reference, Signature, SpecKey, TensorKey
+from autoconv.tracing.live_arrays import make_inputs
+from autoconv.tracing.outside import Outside, Restage
+from autoconv.tracing.protocol import TracingContext
+from autoconv.tracing.signature import (
+    Call,
+    Custom,
+    Literal,
+    ObjectKey,
+    Reference,
+    Signature,
+    SpecKey,
+    TensorKey,
+)
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()
@@ -79,6 +91,7 @@ def trace_function(
         return _trace(function, call, signature, owner, convert, trace, guards, created, None)
     finally:
         restore_special_methods(trace)
+        trace.evaluate = None  # it knows the arguments, which are not to live as long as the trace
 
 
 def _trace(
@@ -93,6 +106,7 @@ def _trace(
     outside: Outside | None,
 ) -> Traced:
     contract = trace.contract
+    trace.sources = None if contract == COMPILE else []
     leaves = _placeholders(trace, call)
     with recording(trace.root):
         arguments, copies = _arguments(trace, call, leaves)
@@ -100,7 +114,8 @@ def _trace(
     if call.key.shared:
         raise python_contract.RunPlain("one list or dict is given twice, and a graph would take it for two")
     with LOCK, recording(trace.root):
-        trace.watch = guards.add_function
+        trace.include_guards = guards.include
+        trace.watch = lambda called: guards.add_function(called, changed_names(called))
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
         for leaf in call.leaves:
@@ -130,12 +145,18 @@ def _trace(
     graph.outputs = outputs
     guards.settle()
     if trace.arrays and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
-        raise python_contract.RunPlain("an array argument, or a view of one, is returned")
+        if outside is not None and outside.arrays:
+            raise Restage(arguments=outside.arrays)  # of an array that came in as an object it is the same one
+        raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
     if contract == COMPILE and guards.blind:
         raise python_contract.RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
     captures = [obj for obj, _ in trace.captures.values()]
-    finished = optimise(graph, contract=contract)
+    captures += make_inputs(graph, trace.sources or (), guards.arrays)
+    guards.arrays.clear()
+    trace.sources = None
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
+    finished = optimise(graph, contract=contract, dump=trace_logs.optimisations(name))
+    trace_logs.graphs(name, graph, finished)
     concrete = ConcreteFunction(graph, finished, call.key, call.names, captures, layout, guards, contract, owner, name)
     return Traced(concrete, created)
 
@@ -178,6 +199,8 @@ def _placeholders(trace: Trace, call: Call) -> list[Any]:
         elif isinstance(leaf, Variable):
             value = trace.root.graph.add_parameter(leaf.storage.type, name)
             leaves.append(_argument_variable(trace, leaf, value))
+        elif isinstance(key, Custom):
+            leaves.append(key.type.placeholder_value(TracingContext()))
         else:
             leaves.append(leaf)
     return leaves
@@ -240,7 +263,7 @@ def _invoke(target: Callable[..., Any], signature: Signature, arguments: dict[st
 def _watch(guards: Guards, function: Any, target: Any, call: Call) -> None:
     inner = getattr(function, "__func__", function)
     if hasattr(inner, "__code__"):
-        guards.add_function(inner)
+        guards.add_function(inner, changed_names(inner))
     owner = getattr(function, "__self__", None)
     if owner is not None:
         guards.add_value("self", owner)
@@ -319,7 +342,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         return _symbolic(tensor, trace)
     if isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
         return convert_to_tensor(value)
-    if hasattr(type(value), "__autoconv_graph_value__"):
+    if hasattr(type(value), "__autoconv_graph_value__") and not isinstance(value, TracedSet):
         return value
     text = (
         "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes "
@@ -330,7 +353,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
 
 
 def _name(function: Any) -> str:
-    return getattr(function, "__qualname__", None) or repr(function)
+    return repr(function)
 
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:

@@ -20,15 +20,15 @@ from autoconv.optimise import optimise
 def traced(function: Callable[..., Any], x: Any) -> Graph:
     """The graph of a function of one float64 tensor like `x`; the constants that it captured are part of it."""
     concrete = tf.function(function).get_concrete_function(tf.TensorSpec(np.shape(x), tf.float64))
-    bound = Graph(concrete.graph.name)
-    parameter, *captured = concrete.graph.parameters
+    bound = Graph(concrete.recorded.name)
+    parameter, *captured = concrete.recorded.parameters
     values = {parameter: bound.add_parameter(parameter.type, parameter.name)}
     for value, tensor in zip(captured, concrete.captured_inputs, strict=True):
         values[value] = GraphBuilder(bound).constant(value=tensor.numpy())
-    for node in concrete.graph.nodes:
+    for node in concrete.recorded.nodes:
         copied = copy_node(bound, node, [values[value] for value in node.inputs])
         values.update(zip(node.results, copied.results, strict=True))
-    bound.outputs = [values[value] for value in concrete.graph.outputs]
+    bound.outputs = [values[value] for value in concrete.recorded.outputs]
     return bound
 
 

@@ -357,8 +357,14 @@ def test_what_cannot_be_part_of_the_graph():
     def listed():
         return [x * 2 for x in dataset]
 
-    with pytest.raises(tf.errors.StagingError, match=r"TensorArray.*dataset.batch"):
-        listed()
+    assert [int(x) for x in listed()] == [0, 2, 4]
+
+    @tf.function
+    def as_tuple():
+        return tuple(dataset)
+
+    with pytest.raises(tf.errors.StagingError, match=r"a loop over the list, or autoconv.stack"):
+        as_tuple()
 
     @tf.function(autograph=False)
     def unconverted():

@@ -40,6 +40,8 @@ def see(program: Path, scratch: Path) -> str:
         autoconv.config.run_functions_eagerly(False)
         linecache.checkcache()
     text = out.getvalue().replace(str(scratch), SHOWN).replace(str(FOLDER), SHOWN)
+    text = re.sub(r"\b0x[0-9a-f]{6,}", "0x…", text)  # addresses, and the numbers of traces
+    text = re.sub(r"\b(__inference_\w+)_\d+", r"\1_N", text)
     return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
 
 

@@ -140,7 +140,7 @@ def test_runs(backend, capsys):
 
 
 def test_graph_def_has_each_function_once():
-    names = [function.name for function in from_text(EVEN, OPS).as_graph_def().library.function]
+    names = [function.signature.name for function in from_text(EVEN, OPS).as_graph_def().library.function]
     assert names.count("even") == names.count("odd") == 1
 
 

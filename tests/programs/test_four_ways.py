@@ -114,6 +114,6 @@ def test_as_one_graph(path, tmp_path):
     assert traced.experimental_get_tracing_count() == 1, traced.explain()
     assert "plain Python" not in traced.explain()
     (concrete,) = traced.concrete_functions
-    assert {node.op.name for node in concrete.graph.walk()}.isdisjoint({"py_call"})
-    assert {"cond", "while"} & {node.op.name for node in concrete.graph.walk()}
-    assert math.isfinite(len(concrete.graph.nodes))
+    assert {node.op.name for node in concrete.recorded.walk()}.isdisjoint({"py_call"})
+    assert {"cond", "while"} & {node.op.name for node in concrete.recorded.walk()}
+    assert math.isfinite(len(concrete.recorded.nodes))

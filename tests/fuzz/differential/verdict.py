@@ -98,7 +98,7 @@ def _compiled(program: Program, expected: list[Any], subsets: bool) -> Verdict:
     conditions = sum(
         node.op.name.removeprefix("stateful_").removeprefix("stateless_") in CONDITIONAL
         for concrete in compiled.concrete_functions
-        for node in concrete.graph.walk()
+        for node in concrete.recorded.walk()
     )
     kind, details = difference(expected, found, program.inputs)
     if kind:
@@ -186,7 +186,7 @@ def _subsets(program: Program, compiled: Any, names: dict[str, Any], expected: l
 
 def _prepared(concrete: Any, compile_graph: Callable[..., Any], skip: list[str]) -> str | None:
     try:
-        concrete.optimised = optimise(concrete.graph, skip=skip, contract="compile")
+        concrete.optimised = optimise(concrete.recorded, skip=skip, contract="compile")
         concrete._run = compile_graph(concrete.optimised)
     except Exception as error:
         return repr(error)

@@ -1,0 +1,45 @@
+"""Which names a function only writes: it assigns them, or puts something into the list or dict that they hold."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+# Methods of Python's containers and files that say nothing about what was there before.
+_WRITERS = frozenset(
+    {"add", "append", "appendleft", "clear", "discard", "extend", "insert", "update", "write", "writelines"}
+)
+
+
+def only_changed(function: ast.AST) -> frozenset[str]:
+    """The names that a function (or lambda), its inner ones included, never reads but to change what they hold.
+
+    `seen.append(x)` and `seen[k] = x`, as statements, change; everything else reads.
+    """
+    changes = set(map(id, _changes(function)))
+    written: set[str] = set()
+    read: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            only = id(node) in changes or not isinstance(node.ctx, ast.Load)
+            (written if only else read).add(node.id)
+        elif isinstance(node, ast.AugAssign):  # the target is a Store, and is read as well
+            read |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
+    return frozenset(written - read)
+
+
+def _changes(function: ast.AST) -> Iterator[ast.Name]:
+    """The names whose value a statement changes without looking at it."""
+    for node in ast.walk(function):
+        holder: ast.AST | None = None
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            called = node.value.func
+            if isinstance(called, ast.Attribute) and called.attr in _WRITERS:
+                holder = called.value
+        elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            holder = node.value
+        if isinstance(holder, ast.Name):
+            yield holder
+
+
+__all__ = ["only_changed"]

@@ -1,0 +1,66 @@
+"""A GraphDef as the protocol buffer that TensorBoard reads. Field numbers and types are those of its own classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype, string
+from autoconv.graph.graphdef import GraphDef, NodeDef
+
+_LARGEST = 1024  # elements of a constant that are written out
+
+
+def protobuf_classes() -> Any:
+    """TensorBoard's modules of protocol buffers, None where it is not installed."""
+    try:
+        from tensorboard.compat.proto import graph_pb2  # heavy and optional: only for those who look at graphs
+    except ImportError:
+        return None
+    return graph_pb2
+
+
+def to_protobuf(graph_def: GraphDef, classes: Any) -> Any:
+    """The same graph as a message."""
+    message = classes.GraphDef()
+    message.versions.producer = 1
+    for node in graph_def.node:
+        _fill(message.node.add(), node)
+    for body in graph_def.library.function:
+        function = message.library.function.add()
+        function.signature.name = body.signature.name
+        for node in body.node_def:
+            _fill(function.node_def.add(), node)
+    return message
+
+
+def _fill(message: Any, node: NodeDef) -> None:
+    message.name, message.op, message.device = node.name, node.op, node.device
+    message.input.extend(node.input)
+    for name, value in node.attr.items():
+        _fill_attribute(message.attr[name], value)
+
+
+def _fill_attribute(message: Any, value: Any) -> None:
+    if isinstance(value, DType):
+        message.type = value.enum
+    elif isinstance(value, str):
+        message.func.name = value
+    elif isinstance(value, np.ndarray):
+        _fill_tensor(message.tensor, value)
+    elif value is None:
+        message.shape.unknown_rank = True
+    else:
+        for size in value:
+            message.shape.dim.add().size = size if isinstance(size, int) else -1
+
+
+def _fill_tensor(message: Any, array: np.ndarray) -> None:
+    message.dtype = (string if array.dtype == object else as_dtype(array.dtype)).enum
+    for size in array.shape:
+        message.tensor_shape.dim.add().size = size
+    if array.dtype == object:
+        message.string_val.extend(bytes(item) for item in array.flat)
+    elif array.size <= _LARGEST:
+        message.tensor_content = np.ascontiguousarray(array).tobytes()

@@ -1,0 +1,124 @@
+"""The graph of a trace as TensorFlow's users look at it: its inputs and outputs are tensors, its nodes operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.graphdef import NodeDef, as_graph_def
+from autoconv.runtime.tensor import SymbolicTensor
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One node of a graph, parameters (`Placeholder`) included."""
+
+    node_def: NodeDef
+    graph: FuncGraph
+    values: tuple[Value, ...]
+    operands: tuple[Value, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.node_def.name
+
+    @property
+    def type(self) -> str:
+        return self.node_def.op
+
+    @property
+    def device(self) -> str:
+        return self.node_def.device
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        return tuple(map(_tensor, self.operands))
+
+    @property
+    def outputs(self) -> list[Any]:
+        return list(map(_tensor, self.values))
+
+    @property
+    def control_inputs(self) -> list[Operation]:
+        names = [name[1:] for name in self.node_def.input if name.startswith("^")]
+        return [self.graph.get_operation_by_name(name) for name in names]
+
+    def get_attr(self, name: str) -> Any:
+        """Raises ValueError for an attribute that the operation does not have."""
+        if name not in self.node_def.attr:
+            raise ValueError(f"operation {self.name!r} has no attribute {name!r}; it has {sorted(self.node_def.attr)}")
+        return self.node_def.attr[name]
+
+    def __repr__(self) -> str:
+        return f"<autoconv.Operation {self.name!r} type={self.type}>"
+
+
+class FuncGraph:
+    """What one trace recorded. `captures` are pairs of what was captured and its placeholder."""
+
+    def __init__(self, graph: Graph, captured: Sequence[Any]) -> None:
+        self.recorded = graph
+        self._captured = tuple(captured)
+
+    @property
+    def name(self) -> str:
+        return self.recorded.name
+
+    @property
+    def inputs(self) -> list[Any]:
+        return list(map(_tensor, self.recorded.parameters))
+
+    @property
+    def outputs(self) -> list[Any]:
+        return list(map(_tensor, self.recorded.outputs))
+
+    @property
+    def captures(self) -> list[tuple[Any, Any]]:
+        placeholders = self.inputs[len(self.inputs) - len(self._captured) :]
+        return list(zip(self._captured, placeholders, strict=True))
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes as data of this project (see `recorded`)."""
+        return self.recorded.nodes
+
+    def walk(self) -> Iterator[Node]:
+        """Every node, those of regions after the node that owns them."""
+        return self.recorded.walk()
+
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
+        """The graph as data: a GraphDef protocol buffer where TensorBoard is installed, the same attributes without."""
+        return self.recorded.as_graph_def()
+
+    def get_operations(self) -> list[Operation]:
+        """The parameters, then the nodes in program order."""
+        rows = as_graph_def(self.recorded).node
+        parameters = self.recorded.parameters
+        made = [Operation(row, self, (value,)) for row, value in zip(rows, parameters, strict=False)]
+        nodes = zip(rows[len(parameters) :], self.recorded.nodes, strict=True)
+        return made + [Operation(row, self, node.results, node.inputs) for row, node in nodes]
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """Raises KeyError for a name that no operation has."""
+        for operation in self.get_operations():
+            if operation.name == name:
+                return operation
+        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+
+    def get_tensor_by_name(self, name: str) -> Any:
+        """The tensor `operation:index`; raises KeyError."""
+        operation, _, index = name.partition(":")
+        outputs = self.get_operation_by_name(operation).outputs
+        if not index.isdigit() or int(index) >= len(outputs):
+            raise KeyError(f"The name {name!r} refers to a Tensor not in the graph.")
+        return outputs[int(index)]
+
+    def __repr__(self) -> str:
+        return f"FuncGraph(name={self.name}, id={id(self.recorded)})"
+
+
+def _tensor(value: Value) -> Any:
+    """Tensors as tensors; resources and other values as they are, with their names."""
+    return SymbolicTensor(value) if hasattr(value.type, "dtype") else value

@@ -1,0 +1,86 @@
+"""Arrays of the program that a trace used become inputs of its graph, so that it sees what is written to them later.
+
+While tracing they are constants, whose values shapes and such may need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import TensorType
+
+
+def make_inputs(graph: Graph, sources: Iterable[tuple[Node, np.ndarray]], known: Mapping[int, Any]) -> list[np.ndarray]:
+    """Gives the graph a parameter for each array of the program; the arrays, in the order of the parameters.
+
+    `sources` are constants and what they were made of, `known` the arrays of the program by id. Arrays that the traced
+    code made, or changed meanwhile, stay as they were where they were used.
+    """
+    live = {id(node): array for node, array in sources if _is_live(node, array, known)}
+    arrays: dict[int, np.ndarray] = {}
+    if live:
+        _lift(graph, live, arrays)
+    return list(arrays.values())
+
+
+def _is_live(node: Node, array: np.ndarray, known: Mapping[int, Any]) -> bool:
+    owner: Any = array
+    while isinstance(owner, np.ndarray) and id(owner) not in known:
+        owner = owner.base
+    return isinstance(owner, np.ndarray) and array.tobytes() == node.attributes["value"].tobytes()
+
+
+def _lift(graph: Graph, live: Mapping[int, np.ndarray], arrays: dict[int, np.ndarray]) -> None:
+    """Takes the constants out of the graph and its regions; `arrays` gets what the graph has parameters for."""
+    found: dict[int, Value] = {}
+
+    def parameter(array: np.ndarray, name: str) -> Value:
+        if id(array) not in found:
+            found[id(array)] = graph.add_parameter(TensorType(as_dtype(array.dtype), array.shape), name)
+            arrays[id(array)] = array
+        return found[id(array)]
+
+    replaced: dict[Value, Value] = {}
+    kept = []
+    for node in graph.nodes:
+        if id(node) in live:
+            graph._names.pop(node.name, None)
+            replaced[node.results[0]] = parameter(live[id(node)], node.name)
+            continue
+        node.inputs = tuple(replaced.get(value, value) for value in node.inputs)
+        if node.op.name != "call":  # what is called is a graph of its own, with inputs for its arrays
+            _lift_regions(node, live, parameter)
+        kept.append(node)
+    graph.nodes[:] = kept
+    graph.outputs[:] = [replaced.get(value, value) for value in graph.outputs]
+
+
+def _lift_regions(node: Node, live: Mapping[int, np.ndarray], parameter: Any) -> None:
+    """The regions of a node all get the same captures, behind the others."""
+    inside: list[dict[int, np.ndarray]] = []
+    added: list[dict[int, Value]] = []
+    for region in node.regions:
+        arrays: dict[int, np.ndarray] = {}
+        before = len(region.parameters)
+        _lift(region, live, arrays)
+        added.append(dict(zip(arrays, region.parameters[before:], strict=True)))
+        del region.parameters[before:]
+        inside.append(arrays)
+    together = {key: array for arrays in inside for key, array in arrays.items()}
+    for key, array in together.items():
+        outer = parameter(array, "Const")
+        node.inputs = (*node.inputs, outer)
+        for region, own in zip(node.regions, added, strict=True):
+            value = own.get(key)
+            if value is None:
+                region.add_parameter(outer.type, outer.name)
+            else:
+                region.parameters.append(value)
+
+
+__all__ = ["make_inputs"]

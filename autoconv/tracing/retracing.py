@@ -1,0 +1,89 @@
+"""Retracing: the warning where it happens often, and keys that are made wider so that it happens less."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from autoconv.graph.types import join_shapes
+from autoconv.tracing.bounded import Bounded
+from autoconv.tracing.signature import Key, LeafKey, TensorKey
+
+_HISTORY = 8  # calls that are looked back over
+_MANY = 5  # traces among them that are too many
+_WARNINGS = 2  # a function
+_KNOWN_INSTANCES = 256
+
+_LOGGER = logging.getLogger("autoconv")
+
+
+class Retracing:
+    """Counts the calls of one Python function, and warns when most of them traced."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._traced: deque[int] = deque(maxlen=_HISTORY)
+        self._warnings = 0
+
+    def traced(self, function: Callable[..., Any]) -> None:
+        """The call that `calls` counted last has traced."""
+        self._traced.append(self.calls)
+        while self.calls - self._traced[0] >= _HISTORY:
+            self._traced.popleft()
+        count, total = len(self._traced), self.calls - self._traced[0] + 1
+        if count >= _MANY and self._warnings < _WARNINGS:
+            self._warnings += 1
+            _LOGGER.warning(
+                "%d out of the last %d calls to %r triggered autoconv.function retracing. Tracing is expensive. What "
+                "is behind so many traces could be (1) creating @autoconv.function repeatedly in a loop, (2) passing "
+                "tensors with different shapes, or (3) passing Python objects instead of tensors. For (1), decorate "
+                "the function once, outside of the loop. For (2), @autoconv.function(reduce_retracing=True) makes "
+                "traces that serve several shapes. For (3), pass tensors, or see in explain() which argument or "
+                "outer name differed.",
+                count, total, function,
+            )  # fmt: skip
+
+
+# By code, then by the instance of a method.
+_FUNCTIONS: weakref.WeakKeyDictionary[Any, Bounded[int, Retracing]] = weakref.WeakKeyDictionary()
+_LOCK = threading.Lock()
+
+
+def retracing_of(function: Callable[..., Any]) -> Retracing:
+    """The counts of a function; those made again and again from one definition (a loop, say) share them."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None:
+        return Retracing()
+    with _LOCK:
+        by_instance = _FUNCTIONS.setdefault(code, Bounded(_KNOWN_INSTANCES))
+        instance = id(getattr(function, "__self__", None))
+        if instance not in by_instance:
+            by_instance[instance] = Retracing()
+        return by_instance[instance]
+
+
+def wider_key(key: Key, known: Iterable[Key]) -> Key:
+    """The key with the shapes that it has in common with the first of `known` that it can share a trace with."""
+    for other in known:
+        if (other.templates, other.orders, other.shared) != (key.templates, key.orders, key.shared):
+            continue
+        leaves = [_common(mine, its) for mine, its in zip(key.leaves, other.leaves, strict=True)]
+        if all(leaf is not None for leaf in leaves):
+            return replace(key, leaves=tuple(leaves))
+    return key
+
+
+def _common(mine: LeafKey, its: LeafKey) -> Any:
+    """A key that both calls fit, None where there is none."""
+    if mine == its:
+        return mine
+    if not (isinstance(mine, TensorKey) and isinstance(its, TensorKey)) or mine.origin != its.origin:
+        return None
+    if (mine.type.dtype, mine.type.weak) != (its.type.dtype, its.type.weak):
+        return None
+    return TensorKey(mine.type.with_shape(join_shapes(mine.type.shape, its.type.shape)), mine.origin)

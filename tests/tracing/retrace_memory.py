@@ -1,0 +1,122 @@
+"""What retracing costs in memory: how much a live function grows by, and what stays behind when functions are dropped.
+
+    python tests/tracing/retrace_memory.py [--retraces 1000]
+
+The growth is that of Python's allocations (tracemalloc), from the second trace of a function on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import logging
+import resource
+import sys
+import tracemalloc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import autoconv
+
+
+def step(x: Any, number: Any) -> Any:
+    """A condition, a loop and some arithmetic: not a trivial graph."""
+    total = x * 0
+    if autoconv.reduce_sum(x) > number:
+        total = total + x * number
+    for i in autoconv.range(3):
+        total = total + autoconv.cast(i, x.dtype)
+    return total
+
+
+def live_growth(retraces: int) -> int:
+    """Bytes by which a live function grows when it is traced that many times, for a new Python number each time."""
+    function, x = autoconv.function(step), autoconv.constant([1.0, 2.0])
+    function(x, -1)
+    return _growth(lambda: [function(x, number) for number in range(retraces)])
+
+
+def shape_growth(retraces: int) -> int:
+    """The same with a new shape each time."""
+    function = autoconv.function(step)
+    function(autoconv.zeros([1]), 1.0)
+    return _growth(lambda: [function(autoconv.zeros([number + 2]), 1.0) for number in range(retraces)])
+
+
+def dropped_growth(functions: int) -> int:
+    """Bytes that stay when that many functions were made, traced and dropped."""
+
+    def make_and_drop() -> None:
+        for number in range(functions):
+            autoconv.function(lambda x: step(x, number))(autoconv.constant([1.0, 2.0]))  # noqa: B023 - called at once
+
+    make_and_drop()
+    return _growth(make_and_drop)
+
+
+def resident_growth(retraces: int) -> int:
+    """Bytes by which the process grows, machine code included, when a live function is traced that many times."""
+    function, x = autoconv.function(step), autoconv.constant([1.0, 2.0])
+    for number in range(1, 20):
+        function(x, -number)
+    before = _resident()
+    for number in range(retraces):
+        function(x, number)
+    gc.collect()
+    return _resident() - before
+
+
+def _resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def is_freed() -> bool:
+    """Whether a dropped function, what it traced and the tensors it captured all go."""
+    left = _made_and_traced()
+    gc.collect()
+    return all(reference() is None for reference in left)
+
+
+def _made_and_traced() -> list[Callable[[], Any]]:
+    captured, variable = autoconv.constant([1.0, 2.0]), autoconv.Variable(1.0)
+    function = autoconv.function(lambda x: x + captured * variable)
+    concrete = function.get_concrete_function(captured)
+    function(captured)
+    return [weakref.ref(v) for v in (function, concrete, concrete.recorded, captured, variable, variable.storage)]
+
+
+def _growth(work: Callable[[], object]) -> int:
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        work()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("--retraces", type=int, default=1000)
+    retraces = parser.parse_args().retraces
+    logging.getLogger("autoconv").setLevel(logging.ERROR)  # it warns of what is done here on purpose
+    for name, grown in (
+        ("a live function, by a Python number", live_growth(retraces)),
+        ("a live function, by a shape", shape_growth(retraces)),
+        ("functions that were dropped", dropped_growth(retraces)),
+    ):
+        print(f"{name:40} {retraces} traces: {grown / 1e6:7.3f} MB, {grown / retraces:9.1f} bytes each")
+    if sys.platform == "linux":
+        grown = resident_growth(retraces)
+        print(f"{'a live function, resident memory':40} {retraces} traces: {grown / 1e6:7.3f} MB")
+    freed = is_freed()
+    print(f"a dropped function frees its traces, captured tensors and variables: {'yes' if freed else 'NO'}")
+    return 0 if freed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""What functions refuse: the class of the error, and what its one message says of what was given and expected."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+ONE = ac.constant(1)
+SCALAR = ac.TensorSpec([], ac.int32)
+
+
+def refused(error, call, *facts):
+    with pytest.raises(error) as caught:
+        call()
+    for fact in facts:
+        assert fact in str(caught.value), f"{fact!r} is not in: {caught.value}"
+    return caught.value
+
+
+def identity(x):
+    return x
+
+
+@pytest.mark.parametrize("decorator", [ac.function, ac.compile])
+@pytest.mark.parametrize("thing", [3, "f", np, None.__class__()], ids=str)
+def test_what_cannot_be_called(decorator, thing):
+    if thing is None:
+        assert callable(decorator(thing))  # without a function it is a decorator with options
+    else:
+        refused(TypeError, lambda: decorator(thing), "is not a callable object")
+
+
+def test_arity():
+    f = ac.function(lambda a, b, *, c=1: a)
+    refused(TypeError, lambda: f(ONE), "missing a required argument: 'b'", "(a, b, *, c=<captured_default_value>)")
+    refused(TypeError, lambda: f(ONE, ONE, ONE), "too many positional arguments")
+    refused(TypeError, lambda: f(ONE, ONE, d=1), "unexpected keyword argument 'd'")
+
+
+@pytest.mark.parametrize("value", ["a", 1.5, None, ac.constant(1.0), ac.zeros([2], ac.int32), [ONE, ONE]], ids=str)
+def test_what_does_not_fit_the_input_signature(value):
+    f = ac.function(identity, input_signature=[SCALAR])
+    refused(TypeError, lambda: f(value), "Can not cast", "TensorSpec(shape=(), dtype=autoconv.int32, name=None)")
+
+
+@pytest.mark.parametrize("value", [{"b": ONE}, {"a": ONE, "b": ONE}, ONE, [ONE]], ids=["key", "more", "leaf", "list"])
+def test_structures_that_differ_from_the_input_signature(value):
+    f = ac.function(identity, input_signature=[{"a": SCALAR}])
+    assert f({"a": ONE})["a"].numpy() == 1
+    refused(TypeError, lambda: f(value), "Can not cast", "{'a': TensorSpec(")
+
+
+@pytest.mark.parametrize("value", [{1, 2}, slice(1, 2)], ids=["set", "slice"])
+def test_keys_that_cannot_be_hashed(value):
+    error = refused(TypeError, lambda: ac.function(identity)(value), "Could not generate a generic TraceType")
+    assert "Pass a" in str(error)
+
+
+def test_arrays_without_a_dtype():
+    f = ac.function(identity)
+    refused(TypeError, lambda: f(np.array(["2020"], "datetime64[D]")), "datetime64[D]", "has no dtype here")
+    refused(TypeError, lambda: f(np.array([object()], object)), "array of Python objects", "object in it")
+    assert f(np.array(["a"], object)).numpy().tolist() == [b"a"]
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: object(), lambda: {1}, lambda: len, lambda: (i for i in ()), lambda: [1, {"a": object()}]]
+)
+def test_results_that_are_no_tensors(make):
+    @ac.function
+    def f():
+        return make()
+
+    refused(TypeError, f, "must return zero or more Tensors", "found return value of type")
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+def test_coroutines():
+    async def later(x):
+        return x
+
+    refused(TypeError, lambda: ac.function(later)(ONE), "found return value of type coroutine")
+    assert asyncio.run(later(1)) == 1
+
+
+def test_dtypes_and_shapes_that_do_not_go_together():
+    add = ac.function(lambda a, b: a + b)
+    refused(TypeError, lambda: add(ONE, ac.constant(1.0)), "float32", "int32", "autoconv.cast(value, autoconv.int32)")
+    refused(ValueError, lambda: add(ac.zeros([2]), ac.zeros([3])), "[2]", "[3]")
+
+
+def test_functions_called_back_that_fail_or_give_something_else():
+    f = ac.function(lambda x: ac.py_function(lambda v: 1 / 0, [x], ac.float32))
+    refused(ZeroDivisionError, lambda: f(ONE), "division by zero")
+    g = ac.function(lambda x: ac.numpy_function(lambda v: "text", [x], ac.float32))
+    refused(ac.errors.InvalidArgumentError, lambda: g(ONE), "is text, but expects float32")
+    h = ac.function(lambda x: ac.numpy_function(lambda v: (1, 2), [x], [ac.int32] * 3))
+    refused(ac.errors.InvalidArgumentError, lambda: h(ONE), "returned 2 values, but expects to see 3")
+
+
+def test_unknown_options():
+    refused(TypeError, lambda: ac.function(identity, bogus=1), "unexpected keyword argument 'bogus'")
+
+
+def test_effects_that_escape_init_scope():
+    counter = ac.Variable(0)
+    eager = []
+
+    @ac.function
+    def f(x):
+        with ac.init_scope():
+            counter.assign_add(1)
+            eager.append(ac.executing_eagerly())
+        return x + counter
+
+    assert [f(ONE).numpy() for _ in range(3)] == [2, 2, 2]
+    assert eager == [True]
+
+    @ac.function
+    def leaks(x):
+        with ac.init_scope():
+            return x + 1
+
+    refused(TypeError, lambda: leaks(ONE), "is out of scope and cannot be used here", "'leaks'")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda t: t + 1, lambda t: ac.reduce_sum(t), lambda t: t[0], lambda t: list(t), lambda t: int(t),
+        lambda t: np.sin(t), lambda t: ac.function(identity)(t), lambda t: ac.cond(t[0] > 0, lambda: 1, lambda: 2),
+    ],
+    ids=["operator", "op", "item", "iter", "int", "numpy", "argument", "cond"],
+)  # fmt: skip
+def test_tensors_that_stay_behind_name_their_line(use):
+    kept = []
+
+    @ac.function
+    def leaks(x):
+        kept.append(x * 2)
+        return x
+
+    leaks(ac.constant([1, 2]))
+    refused(TypeError, lambda: use(kept[0]), "'mul:0' shape=(2,)", "was defined here", "kept.append(x * 2)", "'leaks'")
+
+    @ac.function
+    def other(x):
+        return x + ac.cast(use(kept[0]), x.dtype)
+
+    refused(TypeError, lambda: other(ac.constant([1, 2])), "kept.append(x * 2)")
+    with pytest.raises(AttributeError, match=r"(?s)has no attribute 'numpy'.*kept.append\(x \* 2\)"):
+        kept[0].numpy()
+    refused(TypeError, lambda: bool(kept[0]), "kept.append(x * 2)")
+    assert str(kept[0]) == 'Tensor("mul:0", shape=(2,), dtype=int32)'

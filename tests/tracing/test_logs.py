@@ -1,0 +1,125 @@
+"""What AUTOCONV_LOGS and verbosity write, and how checks of numerics follow their setting."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+import autoconv as ac
+
+PROGRAM = """
+import autoconv
+
+@autoconv.function
+def f(x, n):
+    if x > n:
+        x = x * n
+    return x
+
+f(autoconv.constant(5), 2)
+f(autoconv.constant(5), 3)
+f(autoconv.constant(7), 3)
+"""
+
+
+def written(tmp_path, program=PROGRAM, **environment):
+    file = tmp_path / "program.py"
+    file.write_text(program)
+    environment = {**os.environ, **environment}
+    return subprocess.run(
+        [sys.executable, str(file)], capture_output=True, text=True, timeout=60, check=True, env=environment
+    )
+
+
+def test_retraces(tmp_path):
+    lines = written(tmp_path, AUTOCONV_LOGS="retraces").stderr.splitlines()
+    assert len(lines) == 2
+    assert re.fullmatch(
+        r"\[autoconv retraces\] f: trace 1, first call, called at .*program.py:10:1; it took [\d.]+ ms", lines[0]
+    )
+    assert "f: trace 2, n is Literal[3], was Literal[2], called at " in lines[1]
+    assert "program.py:11:1; it took" in lines[1]
+
+
+def test_graph_and_passes(tmp_path):
+    text = written(tmp_path, AUTOCONV_LOGS="graph,passes").stderr
+    assert "[autoconv graph] __inference_f_" in text
+    assert "[autoconv graph]   %cond = cond(" in text
+    assert re.search(r"\[autoconv passes\] .*program.py: control_flow: [\d.]+ ms", text)
+    assert re.search(r"\[autoconv passes\] __inference_f_\d+: fold: \d+ nodes, [\d.]+ ms", text)
+    assert "retraces" not in text
+
+
+def test_nothing_by_default_and_a_warning_for_other_names(tmp_path):
+    assert written(tmp_path).stderr == ""
+    text = written(tmp_path, AUTOCONV_LOGS="retrace").stderr
+    assert "there is no log 'retrace'; there are retraces, graph, passes" in text
+
+
+@pytest.mark.parametrize("name", ["AUTOCONV_VERBOSITY", "AUTOGRAPH_VERBOSITY"])
+def test_verbosity_from_the_environment(tmp_path, name):
+    text = written(tmp_path, **{name: "3"}).stderr
+    assert "Converted call: <function f at 0x" in text
+    assert "ag__.if_stmt" in text
+
+
+def test_verbosity_on_standard_output(capsys):
+    @ac.function
+    def f(x):
+        if x > 0:
+            x = x + 1
+        return x
+
+    ac.autograph.set_verbosity(3, True)
+    try:
+        f(ac.constant(1))
+    finally:
+        ac.autograph.set_verbosity(0, False)
+    out = capsys.readouterr().out
+    assert "Converted call: <function " in out
+    assert "kwargs: {}" in out and "ag__.if_stmt" in out
+
+
+def test_checks_of_numerics_follow_their_setting():
+    @ac.function
+    def f(x):
+        y = x - 3.0
+        return ac.math.log(y)
+
+    x = ac.constant(2.0)
+    assert str(f(x).numpy()) == "nan"
+    ac.debugging.enable_check_numerics()
+    try:
+        with pytest.raises(ac.errors.InvalidArgumentError) as caught:
+            f(x)
+        with pytest.raises(ac.errors.InvalidArgumentError, match='eagerly-executing op "Log"'):
+            ac.math.log(ac.constant(-1.0))
+        assert f(ac.constant(4.0)).numpy() == 0.0
+    finally:
+        ac.debugging.disable_check_numerics()
+    assert 'output 0 of graph op "Log" (# of outputs: 1)' in str(caught.value)
+    assert "return ac.math.log(y)" in str(caught.value)
+    assert str(f(x).numpy()) == "nan"
+
+
+def test_functions_that_run_eagerly_can_be_stepped_through():
+    program = """
+import autoconv
+
+@autoconv.function
+def f(x):
+    y = x + 1
+    breakpoint()
+    return y
+
+autoconv.config.run_functions_eagerly(True)
+print(f(autoconv.constant(1)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], input="p int(y)\nw\nc\n", capture_output=True, text=True, timeout=60,
+        check=True,
+    )  # fmt: skip
+    assert "(Pdb) 2" in done.stdout
+    assert "autoconv.Tensor(2, shape=(), dtype=int32)" in done.stdout

@@ -1,0 +1,83 @@
+"""The cache is bounded, and what is dropped is freed; `retrace_memory.py` gives the figures of longer runs."""
+
+import gc
+import logging
+import sys
+import weakref
+from pathlib import Path
+
+import pytest
+
+import autoconv
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from retrace_memory import dropped_growth, is_freed, live_growth
+
+FUNCTION = sys.modules[autoconv.types.Function.__module__]
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    logging.getLogger("autoconv").setLevel(logging.ERROR)
+    yield
+    logging.getLogger("autoconv").setLevel(logging.NOTSET)
+
+
+def test_retraces_of_a_live_function_take_bounded_memory(monkeypatch):
+    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 8)
+    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 1 << 19)
+    assert live_growth(120) < 1_000_000
+
+
+def test_dropped_functions_leave_nothing():
+    assert dropped_growth(40) < 40 * 2000
+    assert is_freed()
+
+
+def test_the_least_recently_used_signature_goes_first(monkeypatch):
+    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 2)
+    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 0)
+    f = autoconv.function(lambda x, n: x + n)
+    x = autoconv.constant(1)
+    for n in (1, 2, 1, 3):  # 1 was used after 2
+        f(x, n)
+    assert f.experimental_get_tracing_count() == 3
+    f(x, 1)
+    assert f.experimental_get_tracing_count() == 3
+    f(x, 2)
+    assert f.experimental_get_tracing_count() == 4
+
+
+def test_a_dropped_instance_takes_the_caches_of_its_methods_along():
+    class Plain:
+        @autoconv.function
+        def scaled(self, x):
+            return x * 2
+
+    class Slotted(Plain):
+        __slots__ = ()
+
+    instance = Plain()
+    assert instance.scaled(autoconv.constant(2)).numpy() == 4
+    left = weakref.ref(instance), weakref.ref(instance.scaled)
+    del instance
+    gc.collect()
+    assert [reference() for reference in left] == [None, None]
+
+
+def test_methods_of_slotted_instances_keep_their_cache():
+    class Slotted:
+        __slots__ = ("n",)
+
+        def __init__(self, n):
+            self.n = n
+
+        @autoconv.function
+        def scaled(self, x):
+            return x * self.n
+
+    two, three = Slotted(2), Slotted(3)
+    assert two.scaled is two.scaled
+    assert [two.scaled(autoconv.constant(2)).numpy(), three.scaled(autoconv.constant(2)).numpy()] == [4, 6]
+    assert two.scaled.experimental_get_tracing_count() == 1

@@ -1,0 +1,160 @@
+"""Functions travel to worker processes, by reference or by source."""
+
+import concurrent.futures
+import copy
+import multiprocessing
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import autoconv
+from autoconv.errors import AutoconvError
+
+OFFSET = 10
+
+
+@autoconv.function
+def by_reference(x):
+    return x + OFFSET
+
+
+def plain(x):
+    if x > 0:
+        return x * 2
+    return -x
+
+
+renamed = autoconv.compile(plain)
+
+
+def there_and_back(function):
+    return pickle.loads(pickle.dumps(function))
+
+
+def test_by_reference():
+    assert there_and_back(by_reference) is by_reference
+    assert copy.deepcopy(by_reference) is by_reference
+
+
+def test_another_name_of_a_plain_function():
+    loaded = there_and_back(renamed)
+    assert loaded is not renamed
+    assert loaded.python_function is plain
+    assert [loaded(3), loaded(-3)] == [6, 3]
+    assert loaded.contract == "compile"
+
+
+def test_lambdas_and_inner_functions_by_source():
+    scale, variable = autoconv.constant([1.0, 2.0]), autoconv.Variable(3.0)
+
+    def helper(x):
+        return x + variable
+
+    @autoconv.function
+    def inner(x, times=2):
+        if autoconv.reduce_sum(x) > 0:
+            return helper(x * scale) * times
+        return x
+
+    first, second = autoconv.function(lambda x: x + OFFSET), autoconv.function(lambda x: x - OFFSET)
+    x = autoconv.constant([1.0, 1.0])
+    inner(x)
+    variable.assign(4.0)
+    loaded = there_and_back(inner)
+    assert loaded(x).numpy().tolist() == inner(x).numpy().tolist() == [10.0, 12.0]
+    variable.assign(100.0)
+    assert loaded(x).numpy().tolist() == [10.0, 12.0]  # a variable travels by its value
+    assert there_and_back(first)(autoconv.constant(1)).numpy() == 11
+    assert there_and_back(second)(autoconv.constant(1)).numpy() == -9
+
+
+def test_a_function_that_calls_itself():
+    @autoconv.function
+    def factorial(n):
+        return 1 if n <= 1 else n * factorial(n - 1)
+
+    assert there_and_back(factorial)(5).numpy() == 120
+
+
+def test_options_travel():
+    f = autoconv.function(lambda x: x * 2, input_signature=[autoconv.TensorSpec([None], autoconv.float32)])
+    loaded = there_and_back(f)
+    assert loaded([1, 2, 3]).numpy().tolist() == [2.0, 4.0, 6.0]
+    assert loaded.get_concrete_function().structured_input_signature == (
+        f.get_concrete_function().structured_input_signature
+    )
+
+
+class Scaler:
+    def __init__(self, n):
+        self.n = n
+
+    @autoconv.function
+    def scaled(self, x):
+        return x * self.n
+
+
+def test_methods_travel_with_their_instance():
+    scaler = Scaler(3)
+    assert scaler.scaled(autoconv.constant(2)).numpy() == 6
+    loaded = there_and_back(scaler.scaled)
+    assert loaded(autoconv.constant(2)).numpy() == 6
+    assert there_and_back(scaler).scaled(autoconv.constant(4)).numpy() == 12
+    assert copy.deepcopy(scaler).n == 3
+
+
+def test_traces_do_not_travel():
+    concrete = by_reference.get_concrete_function(autoconv.constant(1))
+    with pytest.raises(AutoconvError, match="cannot be pickled"):
+        pickle.dumps(concrete)
+
+
+def test_without_source_the_error_says_so():
+    namespace = {}
+    exec("def f(x):\n    return x", namespace)
+    with pytest.raises(AutoconvError, match="its source cannot be found"):
+        pickle.dumps(autoconv.function(namespace["f"]))
+
+
+PROGRAM = """
+import multiprocessing, sys, autoconv
+
+LIMIT = 5
+
+@autoconv.function
+def named(x):
+    while autoconv.reduce_sum(x) < LIMIT:
+        x = x * 2
+    return x
+
+def run(pair):
+    function, number = pair
+    return function(autoconv.constant(number)).numpy().item()
+
+if __name__ == "__main__":
+    unnamed = autoconv.function(lambda x: named(x) + LIMIT)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(pool.map(run, [(named, 1), (named, 3), (unnamed, 1)]))
+"""
+
+
+def test_worker_processes(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stderr == ""
+    assert done.stdout == "[8, 6, 13]\n"
+
+
+def call(function, number):
+    return function(number)
+
+
+def test_a_pool_of_forked_workers():
+    context = multiprocessing.get_context("fork")
+    offset = 4
+    f = autoconv.compile(lambda x: plain(x) + offset)
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+        assert list(pool.map(call, [f, f], [3, -3])) == [10, 7]
