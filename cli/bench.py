@@ -20,9 +20,9 @@ _OWN_WORKLOADS = Path(__file__).resolve().parents[1] / "fixtures" / "bench"
 @click.command(short_help="Measure workloads beside NumPy and other compilers.")
 @click.option("--suite", "suites", multiple=True, metavar="NAME", help="The workloads of that suite; may be repeated.")
 @click.option("--only", multiple=True, metavar="NAME", help="That workload; may be repeated.")
-@click.option("--peer", "peers", multiple=True, metavar="NAME", help="That peer beside NumPy and autoconv; may be repeated.")
-@click.option("--peers-python", default=sys.executable, metavar="PATH", help="The Python in which the peers are installed.")
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="How often each peer has its turn.")
+@click.option("--peer", "peers", multiple=True, metavar="NAME", help="That peer; may be repeated.")
+@click.option("--peers-python", default=sys.executable, metavar="PATH", help="The Python that has the peers.")
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Turns of each peer.")
 @click.option("--seconds", type=click.FloatRange(min=0), default=0.2, show_default=True, help="How long a turn takes.")
 @click.option("--folder", type=click.Path(path_type=Path), default=_OWN_WORKLOADS, help="Where the workloads are.")
 @click.option("--small", is_flag=True, help="Small inputs: whether everything runs, and no figures to quote.")
@@ -58,7 +58,11 @@ def bench(
 
     files = measuring.workloads(folder, suites, only)
     settings = measuring.Settings(
-        peers=_chosen(peers, measuring.PEERS), python=_checked_python(peers_python), rounds=rounds, seconds=seconds, tiny=small
+        peers=_chosen(peers, measuring.PEERS),
+        python=_checked_python(peers_python),
+        rounds=rounds,
+        seconds=seconds,
+        tiny=small,
     )
     if plot is not None:
         picture.library()  # says now, not in half an hour, that it is missing

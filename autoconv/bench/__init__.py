@@ -7,7 +7,7 @@ A workload is a file with
     with_numpy(*arguments)  what has to come out
     with_graph(tf)      the function, over autoconv's or TensorFlow's names; with_jax(jax), with_numba(numba) and
                         with_torch(torch), where there are any, answer compiled functions
-    CLOSE, APART        how far from NumPy's result elements may be, relatively, and what share of them further (1e-5, 0)
+    CLOSE, APART        how far from NumPy's result elements may be, relatively, and what share of them may (1e-5, 0)
     KERNELS             ops of it that autoconv runs by their kernels (none)
 """
 

@@ -40,7 +40,7 @@ class Worker:
     """A process that runs one peer on one workload; `ask` answers what it says. Use it in a `with` statement."""
 
     def __init__(self, peer: Peer, python: str, environment: dict[str, str]) -> None:
-        quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu", "PYTHONWARNINGS": "ignore"}
+        quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
         own = peer.name in ("numpy", "autoconv")
         if own:  # the very package that is running, installed or not
             root = str(Path(__file__).resolve().parents[2])

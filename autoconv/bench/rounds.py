@@ -44,7 +44,7 @@ class Measurement:
 
 
 def workloads(folder: Path, suites: Sequence[str] = (), only: Sequence[str] = ()) -> dict[str, Path]:
-    """Name -> file of the workloads in a folder, those of some suites or of some names; TargetError for unknown ones."""
+    """Name -> file of the workloads in a folder, of some suites or names; TargetError for unknown ones."""
     files = {path.stem: path for path in sorted(folder.glob("*.py"))}
     if not files:
         raise TargetError(f"{folder} holds no workloads; --folder says where they are")
@@ -114,7 +114,7 @@ def _is_good(answer: dict[str, Any], one: Measurement) -> bool:
     """Whether an answer holds figures; else its reason goes into the note, and figures of a wrong result go."""
     if "failed" not in answer and "left_out" not in answer:
         return True
-    one.note = answer.get("left_out") or answer["failed"]
+    one.note = answer["left_out"] if "left_out" in answer else answer["failed"]  # "" where there is no version for it
     one.warm = None
     return False
 

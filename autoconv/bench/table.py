@@ -79,7 +79,9 @@ def _names(rows: Rows) -> list[str]:
     return [peer.name for peer in PEERS if peer.name in present]
 
 
-def _cells(rows: Rows, row: Sequence[Measurement], of: Callable[[Measurement], float | None], scale: float) -> list[str]:
+def _cells(
+    rows: Rows, row: Sequence[Measurement], of: Callable[[Measurement], float | None], scale: float
+) -> list[str]:
     """A figure a peer; the best one is bold."""
     found = {one.peer: value for one in row if (value := of(one)) is not None}
     least = min(found.values(), default=None)
@@ -92,11 +94,11 @@ def _cells(rows: Rows, row: Sequence[Measurement], of: Callable[[Measurement], f
 
 def _figure(value: float | None, scale: float) -> str:
     if value is None:
-        return "–"
+        return "-"
     scaled = value * scale
     return f"{scaled:.2f}" if scaled < 10 else f"{scaled:.1f}" if scaled < 100 else f"{scaled:.0f}"
 
 
 def _ahead_text(row: Sequence[Measurement]) -> str:
     found = ahead(row, _PEER)
-    return "–" if found is None else f"{found[0]:.2f} × {_PEER[found[1]].title}"
+    return "-" if found is None else f"{found[0]:.2f} x {_PEER[found[1]].title}"

@@ -110,14 +110,16 @@ class Bench:
             far = ~np.isclose(a, b, rtol=close, atol=close * scale, equal_nan=True)
             if far.mean() > apart:
                 worst = np.abs(a.astype(float) - b.astype(float)).max()
-                raise Mismatch(f"{far.sum()} of {far.size} elements of result {i} are not NumPy's, by up to {worst:.2g}")
+                raise Mismatch(
+                    f"{far.sum()} of {far.size} elements of result {i} are not NumPy's, by up to {worst:.2g}"
+                )
 
     # ---- the peers: each sets how an argument is given and how a result is waited for, and answers the function
 
     def _made(self, name: str, *arguments: Any) -> Any:
         make = getattr(self.workload, name, None)
         if make is None:
-            raise NotImplementedError("the workload has no version for it")
+            raise NotImplementedError
         return make(*arguments)
 
     def _numpy(self) -> Any:

@@ -48,7 +48,7 @@ def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool 
     def dump(name: str, graph: Graph) -> None:
         keep(name, to_text(graph, spans))
 
-    optimised = optimise(concrete.graph, contract=traced.contract, dump=dump)
+    optimised = optimise(concrete.recorded, contract=traced.contract, dump=dump)
     keep(NATIVE, "\n".join(describe(optimised)) + "\n")
     return found
 
@@ -61,8 +61,8 @@ def parse_specs(text: str) -> list[Any]:
             found.append(_spec(word))
         except (GraphSyntaxError, ValueError, SyntaxError):
             raise TargetError(
-                f"{word!r} is no argument; write a type, such as float32[2,3], float32[?,3] or int32[], or a literal of "
-                "Python, such as 2.5"
+                f"{word!r} is no argument; write a type, such as float32[2,3], float32[?,3] or int32[], or a literal "
+                "of Python, such as 2.5"
             ) from None
     return found
 

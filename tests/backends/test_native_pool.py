@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def test_memory_is_used_again_and_only_when_it_is_free() -> None:
         del one
     assert len(seen) <= 3
     held = [next_one(autoconv.fill([size], float(i))).numpy() for i in range(40)]
-    assert not any(np.shares_memory(a, b) for a, b in zip(held, held[1:], strict=False))
+    assert not any(np.shares_memory(a, b) for a, b in itertools.pairwise(held))
     assert len({a.ctypes.data for a in held}) == 40
     for i, array in enumerate(held):
         np.testing.assert_array_equal(array, np.full(size, i + 1.0, np.float32))

@@ -39,7 +39,7 @@ def printed() -> str:
 
 def test_ratios_are_to_the_best_compiled_peer() -> None:
     text = printed()
-    assert "4.00 × JAX" in text and "0.25 × Numba" in text
+    assert "4.00 x JAX" in text and "0.25 x Numba" in text
     assert geometric_mean(ROWS) == pytest.approx(1.0)
     assert "geometric mean" in text and "TensorFlow" not in text
 

@@ -21,7 +21,8 @@ _PYTHON = (
     "PyErr_Occurred", "PyDict_GetItemWithError", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong",
     "PyFloat_FromDouble", "PyType_GenericAlloc",
 )  # fmt: skip
-_NUMPY = {"PyArray_Return": 76, "PyArray_Empty": 184, "PyDataMem_SetHandler": 304}  # positions in the table of NumPy's C API
+# Positions in the table of NumPy's C API.
+_NUMPY = {"PyArray_Return": 76, "PyArray_Empty": 184, "PyDataMem_SetHandler": 304}
 _BLAS = ("sgemm", "dgemm")
 
 

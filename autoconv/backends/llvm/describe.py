@@ -19,7 +19,7 @@ _WORDS = {
 def describe(graph: Graph) -> list[str]:
     """A line for each step in the order in which they run, steps of regions indented, and a line that sums them up.
 
-        loop over 256×1000: subtract, exp, reduce_sum -> %exp, %reduce_sum
+        loop over 256x1000: subtract, exp, reduce_sum -> %exp, %reduce_sum
         numbers: less, add
         while, body: …
         kernel: sort
@@ -73,7 +73,7 @@ def _loop(item: Item) -> str:
     assert item.shape is not None
     stored: list[Value] = item.stored
     return (
-        f"loop over {'×'.join(map(str, item.shape)) or 'one'}: {', '.join(node.op.name for node in item.nodes)}"
+        f"loop over {'x'.join(map(str, item.shape)) or 'one'}: {', '.join(node.op.name for node in item.nodes)}"
         f" -> {', '.join(map(reference, stored))}"
     )
 

@@ -18,8 +18,8 @@ _BLOCK = 4096  # elements that are summed up before their sum joins the total
 
 
 class LoopWriter(ElementWriter):
-    """Writes elements inside of a loop. `rare(condition)` says for which the rule is not exact enough, `fail(condition)`
-    for which the op's kernel has to say what happens."""
+    """Writes elements inside of a loop. `rare(condition)` says for which the rule is not exact enough, and
+    `fail(condition)` for which the op's kernel has to say what happens."""
 
     def __init__(self, out: FunctionText, careful: bool, number: Callable[[Value], Element]) -> None:
         super().__init__(out)

@@ -10,8 +10,8 @@ METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
 
 def prelude(module: ModuleText) -> str:
     """Declares in `module` what they call, and answers their text. `retain` and `release` leave immortal objects,
-    whose count is beyond 32 bits, alone. `keep` is a `release` that puts an array which nobody else has among spare ones,
-    from which `spare_array` takes one, or answers NULL."""
+    whose count is beyond 32 bits, alone. `keep` is a `release` that puts an array which nobody else has among
+    spare ones, from which `spare_array` takes one, or answers NULL."""
     module.declare("_Py_Dealloc", "void", "ptr")
     module.declare("PyArray_Empty", "ptr", "i32, ptr, ptr, i32")
     module.declare("PyDataMem_SetHandler", "ptr", "ptr")
