@@ -192,3 +192,37 @@ graph f(%x: float32[], %a: float32[2,3]) {
     found = run([np.asarray(2.5, np.float32), np.zeros((2, 3), np.float32)])
     np.testing.assert_array_equal(found[0], np.full((2, 3), 3.5, np.float32))
     assert [np.asarray(one).item() for one in found[1:]] == [6, 1.0]
+
+
+def test_what_is_padded_is_computed_in_its_place() -> None:
+    @autoconv.function
+    def padded(x, y, w):
+        z = autoconv.sin(x[1:]) + y
+        total = autoconv.reduce_sum(z)
+        largest = autoconv.reduce_max(z, axis=0)
+        return (
+            autoconv.pad(z, [[1, 2], [0, 3]], constant_values=-1.5),
+            autoconv.pad(z * 2.0, [[0, 0], [2, 0]]),
+            total,
+            largest,
+            autoconv.pad(x, [[1, 1], [1, 1]]),
+            autoconv.pad(w > 1, [[2, 1]], constant_values=True),
+            autoconv.pad(z[:0], [[1, 1], [0, 0]], constant_values=4.0),
+            autoconv.pad(autoconv.transpose(z), [[0, 1], [1, 0]]) + 1.0,
+        )
+
+    x, y, w = np.arange(20.0).reshape(5, 4), np.linspace(0, 1, 16).reshape(4, 4), np.arange(4)
+    z = np.sin(x[1:]) + y
+    expected = (
+        np.pad(z, [[1, 2], [0, 3]], constant_values=-1.5),
+        np.pad(z * 2, [[0, 0], [2, 0]]),
+        z.sum(),
+        z.max(axis=0),
+        np.pad(x, 1),
+        np.pad(w > 1, [[2, 1]], constant_values=True),
+        np.full((2, 4), 4.0),
+        np.pad(z.T, [[0, 1], [1, 0]]) + 1,
+    )
+    for one, other in zip(padded(x, y, w), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-14)
+    assert padded.concrete_functions[0].kernels == []

@@ -57,7 +57,7 @@ class Plan:
 
     def _inputs(self, node: Node) -> tuple[Value, ...]:
         """What running the node reads; other nodes than loops and views take their inputs whole."""
-        loops = self.roles[node] in ("element", "reduce", "view", "copy", "pick")
+        loops = self.roles[node] in ("element", "reduce", "view", "copy", "place", "pick")
         return read_inputs(node) if loops else node.inputs
 
     def _hands_on(self, node: Node) -> bool:
@@ -79,13 +79,13 @@ class Plan:
             if not is_array(result.type):
                 self.roles[node] = "pick"
             elif result in outputs or any(not self._looks_through(reader, result) for reader in readers):
-                self.roles[node] = "copy"
+                self.roles[node] = "place" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)
 
     def _looks_through(self, reader: Node, value: Value) -> bool:
         kind = self.roles[reader]
-        if kind in ("view", "copy", "pick"):
+        if kind in ("view", "copy", "place", "pick"):
             return value not in reader.inputs[1:]
         return kind in ("element", "reduce") and not reader.effects
 
@@ -93,10 +93,10 @@ class Plan:
 
     def _place(self, node: Node, position: int) -> None:
         kind = self.roles[node]
-        loops = kind in ("element", "reduce", "copy")
+        loops = kind in ("element", "reduce", "copy", "place")
         needs, joins = self._needs(node, kind)
         if loops:
-            shape = sizes(node.inputs[0].type if kind == "reduce" else node.results[0].type)
+            shape = sizes(node.inputs[0].type if kind in ("reduce", "place") else node.results[0].type)
             chosen = self._join(shape, needs, joins) if not node.effects else None
             if chosen is None:
                 chosen = self._new_item(node, position, shape)
@@ -128,7 +128,7 @@ class Plan:
         shape = None
         if kind == "element":
             shape = sizes(node.results[0].type)
-        elif kind == "reduce":
+        elif kind in ("reduce", "place"):
             shape = sizes(node.inputs[0].type)
         for value in self._inputs(node):
             for base, straight in self._bases(value):
@@ -210,7 +210,7 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    if value in outputs or self._is_read_outside(value, item) or self.roles[node] == "reduce":
+                    if value in outputs or self._is_read_outside(value, item) or self.roles[node] in ("reduce", "place"):
                         item.stored.append(value)
 
     def _is_read_outside(self, value: Value, item: Item) -> bool:
