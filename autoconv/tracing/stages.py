@@ -72,7 +72,7 @@ def _spec(word: str) -> Any:
         scanner = Scanner(word)
         type_ = parse_type(scanner)
         if scanner.position != len(word) or not isinstance(type_, TensorType):
-            raise ValueError(word)
+            scanner.fail("this is no type of a tensor")
         shape = type_.shape
         if shape is not None:
             shape = tuple(None if isinstance(size, Symbol) else size for size in shape)
