@@ -22,7 +22,7 @@ _PYTHON = (
     "PyFloat_FromDouble", "PyType_GenericAlloc",
 )  # fmt: skip
 # Positions in the table of NumPy's C API.
-_NUMPY = {"PyArray_Return": 76, "PyArray_Empty": 184, "PyDataMem_SetHandler": 304}
+_NUMPY = {"PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Empty": 184, "PyDataMem_SetHandler": 304}
 _BLAS = ("sgemm", "dgemm")
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from autoconv.backends.llvm.expand import expand
 from autoconv.backends.llvm.fusion import Item, Plan
+from autoconv.backends.llvm.stacks import stacks
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
 
 _WORDS = {
     "scalar": "numbers", "pick": "one element", "view": "looked through", "matmul": "BLAS", "update": "in place",
-    "join": "joined", "search": "search", "kernel": "kernel", "pass": "handed on",
+    "join": "joined", "search": "search", "kernel": "kernel", "pass": "handed on", "stack": "stack",
 }  # fmt: skip
 
 
@@ -27,15 +28,17 @@ def describe(graph: Graph) -> list[str]:
 
     Ops that are composite (a softmax, say) stand there as what they are made of.
     """
-    counts = _Counts()
-    lines = list(_lines(expand(graph), counts))
+    whole = expand(graph)
+    counts = _Counts(stacks(whole))
+    lines = list(_lines(whole, counts))
     kernels = ", ".join(sorted(set(counts.kernels))) or "nothing"
     loops = f"{counts.loops} loop{'' if counts.loops == 1 else 's'} of {counts.ops} op{'' if counts.ops == 1 else 's'}"
     return [*lines, f"{loops}; by kernels: {kernels}"]
 
 
 class _Counts:
-    def __init__(self) -> None:
+    def __init__(self, native_stacks: frozenset[Value]) -> None:
+        self.stacks = native_stacks
         self.loops = 0
         self.ops = 0
         self.kernels: list[str] = []
@@ -48,6 +51,8 @@ def _lines(graph: Graph, counts: _Counts) -> Iterator[str]:
     for item in plan.items:
         node = item.nodes[0]
         found = "loop" if item.shape is not None else plan.roles[node]
+        if node.results and node.results[0] in counts.stacks and found == "kernel":
+            found = "stack"
         if row and (found != kind or found in ("loop", "control", "kernel")):
             yield f"{_WORDS[kind]}: {', '.join(row)}"
             row = []

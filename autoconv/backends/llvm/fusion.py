@@ -210,7 +210,8 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    if value in outputs or self._is_read_outside(value, item) or self.roles[node] in ("reduce", "place"):
+                    stored = value in outputs or self.roles[node] in ("reduce", "place")
+                    if stored or self._is_read_outside(value, item):
                         item.stored.append(value)
 
     def _is_read_outside(self, value: Value, item: Item) -> bool:

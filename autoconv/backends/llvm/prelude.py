@@ -15,6 +15,7 @@ def prelude(module: ModuleText) -> str:
     module.declare("_Py_Dealloc", "void", "ptr")
     module.declare("PyArray_Empty", "ptr", "i32, ptr, ptr, i32")
     module.declare("PyDataMem_SetHandler", "ptr", "ptr")
+    module.declare("PyArray_Resize", "ptr", "ptr, ptr, i32, i32")
     module.declare("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr")
     return """
 define internal void @retain(ptr %object) noinline nounwind {
@@ -146,6 +147,21 @@ take:
   ret ptr %there
 none:
   ret ptr null
+}
+
+define internal i1 @resize(ptr %array, i64 %size) noinline nounwind {
+  %dimension = alloca i64
+  store i64 %size, ptr %dimension
+  %dimensions = alloca { ptr, i32 }
+  store ptr %dimension, ptr %dimensions
+  %count = getelementptr i8, ptr %dimensions, i64 8
+  store i32 1, ptr %count
+  %none = alloca ptr
+  %answer = call ptr @"PyArray_Resize"(ptr %array, ptr %dimensions, i32 0, i32 0)
+  store ptr %answer, ptr %none
+  call void @release(ptr %none)
+  %failed = icmp eq ptr %answer, null
+  ret i1 %failed
 }
 
 define internal ptr @call_python(ptr %function, ptr %arguments, i64 %count) noinline nounwind {
