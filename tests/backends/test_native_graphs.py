@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -261,3 +265,35 @@ def test_an_empty_stack_raises_what_the_kernel_raises() -> None:
     """
     with pytest.raises(ListReadError, match="empty list"):
         llvm.compile_graph(from_text(text, OPS))([np.array(1.0)])
+
+
+@pytest.mark.parametrize("kind", ["numbers", "arrays"])
+def test_a_loop_without_end_can_be_interrupted(kind: str, tmp_path: Path) -> None:
+    program = tmp_path / "endless.py"
+    program.write_text(f"""
+import sys, threading, time
+import autoconv as ac
+
+@ac.function
+def f(x):
+    while ac.reduce_sum(x) >= 0.0:
+        x = x * 1.0 + 0.0
+    return x
+
+x = ac.constant(1.0) if "{kind}" == "numbers" else ac.ones([1000, 100])
+f.get_concrete_function(x)
+threading.Timer(0.1, lambda: print("another thread", flush=True)).start()
+try:
+    print("begins", flush=True)
+    f(x)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+""")
+    with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begins\n"
+        assert process.stdout.readline() == "another thread\n"
+        process.send_signal(signal.SIGINT)
+        before = time.perf_counter()
+        assert process.stdout.readline() == "interrupted\n"
+        assert time.perf_counter() - before < 2.0  # 0.1 on a machine with nothing else to do

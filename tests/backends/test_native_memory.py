@@ -1,4 +1,4 @@
-"""Arrays that native code uses again, hands on, or has checked by a kernel."""
+"""Arrays that native code uses again, or has checked by a kernel."""
 
 from __future__ import annotations
 
@@ -116,36 +116,6 @@ def test_loops_in_loops_and_a_second_one() -> None:
         expected = expected * 0.5 + x
     for _ in range(3):
         np.testing.assert_allclose(nested(x, autoconv.constant(5)), expected, rtol=1e-12)
-
-
-def test_a_result_that_is_handed_on_is_nobody_elses() -> None:
-    run = native("""
-graph f(%x: float32[3], %n: int32[]) {
-  %while = while(%n, %x, state=2): int32[], float32[3] {
-    graph test(%i: int32[], %a: float32[3]) {
-      %zero = constant(value=array(int32[], 0)): int32[]
-      %more = greater(%i, %zero): bool[]
-      return %more
-    }
-    graph body(%i: int32[], %a: float32[3]) {
-      %one = constant(value=array(int32[], 1)): int32[]
-      %less = subtract(%i, %one): int32[]
-      %b = add(%a, %a): float32[3]
-      return %less, %b
-    }
-  }
-  %first = identity(%while:1): float32[3]
-  %second = identity(%while:1): float32[3]
-  return %first, %second
-}
-""")
-    x = np.arange(3, dtype=np.float32)
-    for steps in (0, 2):
-        first, second = run([x, np.asarray(steps, np.int32)])
-        np.testing.assert_array_equal(first, x * 2**steps)
-        np.testing.assert_array_equal(second, x * 2**steps)
-        arrays = [x, first, second]
-        assert not any(np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
 
 
 CAST = """

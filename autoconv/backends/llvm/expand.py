@@ -13,6 +13,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node
 from autoconv.ops.builder import GraphBuilder
 
+_SAME = frozenset({"identity", "stop_gradient"})  # give their input
 Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
@@ -31,6 +32,8 @@ def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] |
         # A list of its own for every use, so that each can be a stack.
         own = [copy_node(copy, v.node, ()).results[0] if v.node and _is_empty_list(v) else v for v in inputs]
         return copy_node(copy, node, own, [clone(region, _replaced) for region in node.regions]).results
+    if node.op.name in _SAME and inputs[0].type == node.results[0].type:
+        return inputs
     rule = _RULES.get(node.op.name)
     if rule is None or node.effects is not Effects.PURE:
         return None

@@ -16,7 +16,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
 # Roles that take their inputs whole, and make their results so.
-WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search", "pass"})
+WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})
 
 
 @dataclass(eq=False)
@@ -38,9 +38,6 @@ class Plan:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.roles: dict[Node, str] = {node: role(node) for node in graph.nodes}
-        for node in graph.nodes:
-            if self._hands_on(node):
-                self.roles[node] = "pass"
         self._consumers: dict[Value, list[Node]] = {}
         for node in graph.nodes:
             for value in self._inputs(node):
@@ -59,12 +56,6 @@ class Plan:
         """What running the node reads; other nodes than loops and views take their inputs whole."""
         loops = self.roles[node] in ("element", "reduce", "view", "copy", "place", "pick")
         return read_inputs(node) if loops else node.inputs
-
-    def _hands_on(self, node: Node) -> bool:
-        """Whether it is an identity of an array that was made whole: then that is taken, and no loop copies it."""
-        if node.op.name != "identity" or self.roles[node] != "element" or node.inputs[0].node is None:
-            return False
-        return self.roles[node.inputs[0].node] in WHOLE
 
     # ---- views
 

@@ -15,6 +15,9 @@ def prelude(module: ModuleText) -> str:
     module.declare("_Py_Dealloc", "void", "ptr")
     module.declare("PyArray_Empty", "ptr", "i32, ptr, ptr, i32")
     module.declare("PyDataMem_SetHandler", "ptr", "ptr")
+    module.declare("PyEval_SaveThread", "ptr", "")
+    module.declare("PyEval_RestoreThread", "void", "ptr")
+    module.declare("PyErr_CheckSignals", "i32", "")
     module.declare("PyArray_Resize", "ptr", "ptr, ptr, i32, i32")
     module.declare("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr")
     return """
@@ -147,6 +150,14 @@ take:
   ret ptr %there
 none:
   ret ptr null
+}
+
+define internal i1 @pause() noinline nounwind {
+  %state = call ptr @"PyEval_SaveThread"()
+  call void @"PyEval_RestoreThread"(ptr %state)
+  %found = call i32 @"PyErr_CheckSignals"()
+  %interrupted = icmp ne i32 %found, 0
+  ret i1 %interrupted
 }
 
 define internal i1 @resize(ptr %array, i64 %size) noinline nounwind {

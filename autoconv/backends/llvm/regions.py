@@ -17,10 +17,10 @@ from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.blocks import write_join, write_matmul, write_search
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.kernels import KernelText, load, store
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, memory, register
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
-from autoconv.backends.llvm.updates import write_pass, write_update
+from autoconv.backends.llvm.updates import write_update
 from autoconv.backends.llvm.values import Body, Native, Object, RegisterWriter
 from autoconv.backends.llvm.views import linear, viewed
 from autoconv.graph.dtypes import bool_, int64
@@ -29,9 +29,10 @@ from autoconv.graph.types import Type
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.index_spec import INPUT
 
+_SHORT = frozenset({"scalar", "pick", "view", "control"})  # roles of what takes a few nanoseconds
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
-    "matmul": write_matmul, "update": write_update, "pass": write_pass, "join": write_join, "search": write_search,
+    "matmul": write_matmul, "update": write_update, "join": write_join, "search": write_search,
     "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
 }  # fmt: skip
 
@@ -462,7 +463,7 @@ class Region:
         self.body.loops += 1
         out.branch(head)
         out.begin(head)
-        self.body.poll()
+        self.body.poll(often=any(role(inner) not in _SHORT for region in node.regions for inner in region.walk()))
         state = [self._read(cell, type_) for cell, type_ in zip(cells, types, strict=True)]
         seen = [Object(native.ir) if isinstance(native, Object) else native for native in state]
         inner = Region(self.body, test, [*seen, *captures], self.owners)

@@ -68,12 +68,6 @@ def _write_part(region: Region, node: Node, value: Value, pointer: str, index: I
     store(b, element, pointer, offset)
 
 
-def write_pass(region: Region, node: Node) -> None:
-    """The array itself where nobody else has it, else a copy."""
-    (x,), (result,) = node.inputs, node.results
-    region.set(result, _writable(region, x, region.uses[x] == 1))
-
-
 def _writable(region: Region, value: Value, last: bool) -> Object:
     """The array of a value, or a copy, as a new reference that may be written to."""
     out = region.out

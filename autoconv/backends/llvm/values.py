@@ -135,19 +135,18 @@ class Body:
         self.out.branch_if(failure, self.failed, go_on, unlikely=True)
         self.out.begin(go_on)
 
-    def poll(self) -> None:
-        """Every 65,536 times, asks Python for an interrupt."""
+    def poll(self, often: bool) -> None:
+        """Asks Python for an interrupt, and lets other threads run: every 256 times where an iteration takes long, else
+        every 65,536 times."""
         if self._ticks is None:
             self._ticks = self.out.alloca("i64", "0")
         out = self.out
         ticks = out.new(f"add i64 {out.new(f'load i64, ptr {self._ticks}')}, 1")
         out.line(f"store i64 {ticks}, ptr {self._ticks}")
-        due = out.new(f"icmp eq i64 {out.new(f'and i64 {ticks}, 65535')}, 0")
+        due = out.new(f"icmp eq i64 {out.new(f'and i64 {ticks}, {255 if often else 65535}')}, 0")
         ask, go_on = out.label("poll"), out.label("go")
         out.branch_if(due, ask, go_on, unlikely=True)
         out.begin(ask)
-        self.module.declare("PyErr_CheckSignals", "i32", "")
-        found = out.new('call i32 @"PyErr_CheckSignals"()')
-        interrupted = out.new(f"icmp ne i32 {found}, 0")
+        interrupted = out.new("call i1 @pause()")
         out.branch_if(interrupted, self.failed, go_on, unlikely=True)
         out.begin(go_on)
