@@ -2,7 +2,7 @@
 codes.
 
 Converting is static: the user's code is parsed, never imported or run (but for `autoconv run`, which is for
-that).
+that, and `autoconv show-graph`, as a graph comes from running).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import click
 
 from autoconv.errors import AutoconvError
 
+from .bench import bench
 from .cache import cache
 from .convert import convert
 from .diagnostics import code_of, describe, say, show_bug, show_error
@@ -22,6 +23,7 @@ from .exits import ExitCode
 from .info import info, version
 from .run import run
 from .show_code import show_code
+from .show_graph import show_graph
 
 EPILOG = """
 \b
@@ -92,7 +94,7 @@ def main() -> None:
     """
 
 
-for command in (convert, show_code, run, cache, info):
+for command in (convert, show_code, show_graph, run, bench, cache, info):
     main.add_command(command)
 
 __all__ = ["main"]

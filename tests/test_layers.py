@@ -39,9 +39,10 @@ MAY_IMPORT = {
     "tracing": BASE | SOURCE | GRAPH | {"runtime", "operators"},
     "api": BASE | {"graph", "ops", "autodiff", "runtime", "operators", "tracing"},
     # what users see beyond the core
+    "bench": {"errors"},
     "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "tracing"},
 }
-BEYOND = {"api", "data"}
+BEYOND = {"api", "bench", "data"}
 INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
 CORE = INNER - BEYOND
 
@@ -50,6 +51,7 @@ THIRD_PARTY = {
     "graph": {"numpy", "ml_dtypes", "tensorboard"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
     "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"},
     "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"},
+    "bench": {"numpy", "rich"},
     "config": {"platformdirs"},
 }  # fmt: skip
 
@@ -150,6 +152,7 @@ def test_the_command_line_uses_what_stands_above(path):
         "conversion_cache",
         "code_cache",
         "backends",
+        "bench",
         "_start",
         "runtime" if path.name == "tracebacks.py" else "tracing",
     }

@@ -102,6 +102,15 @@ class ConcreteFunction:
         return not any(node.effects & lasting or node.op.name in printing for node in self.optimised.walk())
 
     @property
+    def kernels(self) -> list[str]:
+        """The ops that have no native form here and run by their kernels, by name, one entry a node; all of them where
+        none has one, or the backend has none."""
+        found = getattr(self._run, "kernels", None)
+        if found is not None:
+            return list(found)
+        return [node.op.name for node in self.optimised.walk() if node.op.name not in ("constant", "identity")]
+
+    @property
     def name(self) -> bytes:
         return self._name.encode()
 

@@ -22,6 +22,8 @@ PASSED_ON = "passes on a text that is made elsewhere"
 CANNOT = "states what holds if there is no bug here"
 ONLY_COMPILE = "met under `compile` alone, where the call runs as plain Python"
 
+DRAWS = "depends on whether matplotlib is installed; tests/bench and tests/cli/test_bench.py show it"
+
 # (file, how the message starts): why no program shows it.
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,
@@ -65,6 +67,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/tracing/signature.py", "…"): PASSED_ON,
     ("autoconv/tracing/trace.py", "…"): "no error: asks for a trace of its own for the value of a number",
     ("autoconv/tracing/trace.py", "the argument … is changed"): "changes of arguments are noticed where they are made",
+    ("autoconv/bench/picture.py", "--plot needs matplotlib, which is not installed: pip install"): DRAWS,
+    ("autoconv/bench/picture.py", "…: the picture cannot be written: …"): DRAWS,
     ("cli/convert.py", "standard input is closed"): "needs a process without standard input",
     (
         "cli/plan.py",

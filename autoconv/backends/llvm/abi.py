@@ -14,13 +14,15 @@ REFERENCE_COUNT, TYPE = 0, 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 FLOAT_VALUE = CELL_CONTENTS = 16
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
+OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
 
 _PYTHON = (
     "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
     "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
 )  # fmt: skip
-_NUMPY = {"PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Empty": 184}  # positions in the table of NumPy's C API
+# Positions in the table of NumPy's C API.
+_NUMPY = {"PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Empty": 184, "PyDataMem_SetHandler": 304}
 _BLAS = ("sgemm", "dgemm")
 
 
@@ -55,7 +57,7 @@ def _numpy_core() -> Any:
 def _numpy_table() -> Any:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return (ctypes.c_void_p * 300).from_address(pointer(_numpy_core()._ARRAY_API, None))
+    return (ctypes.c_void_p * 305).from_address(pointer(_numpy_core()._ARRAY_API, None))
 
 
 def _blas() -> dict[str, int]:

@@ -33,7 +33,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
     names = [f"%p{i}" for i in range(len(graph.parameters))]
     header = ", ".join([f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)] + ["ptr %results"])
     out = FunctionText(module, f"define internal i1 @graph({header}) nounwind")
-    body = Body(module, out, calls, stacks(graph))
+    body = Body(module, out, calls, graph, stacks(graph))
     b = ElementWriter(out)
     arguments: list[Native] = [
         b.wrap(v.type.dtype, n) if is_scalar(v.type) else Object(n)  # type: ignore[union-attr]

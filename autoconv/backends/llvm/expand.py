@@ -38,7 +38,9 @@ def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] |
     if rule is None or node.effects is not Effects.PURE:
         return None
     values = [*node.inputs, *node.results]
-    if not all(is_array(v.type) or is_scalar(v.type) for v in values) or not is_array(node.inputs[0].type):
+    if not all(is_array(v.type) or is_scalar(v.type) for v in values):
+        return None
+    if not is_array(node.inputs[0].type) and node.op.name not in _OF_NUMBERS:
         return None
     found = rule(GraphBuilder(copy, node.span), node, inputs)
     if found is None:
@@ -145,7 +147,35 @@ def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return tuple(b.get_item(x, spec=(*whole, ("int", i))) for i in range(node.attributes["num"]))
 
 
+def _like(number: int) -> Rule:
+    """Of a number that is known by its type alone."""
+
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        (result,) = node.results
+        if not is_scalar(result.type):
+            return None
+        return b.constant(value=np.asarray(number, result.type.dtype.numpy), weak=result.type.weak)  # type: ignore[union-attr]
+
+    return rule
+
+
+def _size(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    count = int(np.prod(sizes(node.inputs[0].type), dtype=np.int64))
+    return b.constant(value=np.asarray(count, node.results[0].type.dtype.numpy))  # type: ignore[union-attr]
+
+
+def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    if is_array(node.inputs[0].type) or is_scalar(node.results[0].type):
+        return None
+    if node.op.name == "broadcast_to" and len(inputs) > 1:
+        return None
+    return b.fill(inputs[0], shape=sizes(node.results[0].type))
+
+
+_OF_NUMBERS = frozenset({"ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to"})
 _RULES: dict[str, Rule] = {
+    "ones_like": _like(1), "zeros_like": _like(0), "size": _size, "broadcast_to_shape_of": _spread_number,
+    "broadcast_to": _spread_number,
     "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
     "unstack": _unstack, "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),
     "numpy_mean": _as_numpy("reduce_mean"), "numpy_max": _as_numpy("reduce_max"),

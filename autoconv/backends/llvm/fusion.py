@@ -15,6 +15,9 @@ from autoconv.backends.llvm.roles import is_array, read_inputs, role, sizes
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
+# Roles that take their inputs whole, and make their results so.
+WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})
+
 
 @dataclass(eq=False)
 class Item:
@@ -51,7 +54,7 @@ class Plan:
 
     def _inputs(self, node: Node) -> tuple[Value, ...]:
         """What running the node reads; other nodes than loops and views take their inputs whole."""
-        loops = self.roles[node] in ("element", "reduce", "view", "copy", "pick")
+        loops = self.roles[node] in ("element", "reduce", "view", "copy", "place", "pick")
         return read_inputs(node) if loops else node.inputs
 
     # ---- views
@@ -67,24 +70,24 @@ class Plan:
             if not is_array(result.type):
                 self.roles[node] = "pick"
             elif result in outputs or any(not self._looks_through(reader, result) for reader in readers):
-                self.roles[node] = "copy"
+                self.roles[node] = "place" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)
 
     def _looks_through(self, reader: Node, value: Value) -> bool:
         kind = self.roles[reader]
-        if kind in ("view", "copy", "pick"):
+        if kind in ("view", "copy", "place", "pick"):
             return value not in reader.inputs[1:]
-        return kind in ("element", "reduce")
+        return kind in ("element", "reduce") and not reader.effects
 
     # ---- groups
 
     def _place(self, node: Node, position: int) -> None:
         kind = self.roles[node]
-        loops = kind in ("element", "reduce", "copy")
+        loops = kind in ("element", "reduce", "copy", "place")
         needs, joins = self._needs(node, kind)
         if loops:
-            shape = sizes(node.inputs[0].type if kind == "reduce" else node.results[0].type)
+            shape = sizes(node.inputs[0].type if kind in ("reduce", "place") else node.results[0].type)
             chosen = self._join(shape, needs, joins) if not node.effects else None
             if chosen is None:
                 chosen = self._new_item(node, position, shape)
@@ -116,7 +119,7 @@ class Plan:
         shape = None
         if kind == "element":
             shape = sizes(node.results[0].type)
-        elif kind == "reduce":
+        elif kind in ("reduce", "place"):
             shape = sizes(node.inputs[0].type)
         for value in self._inputs(node):
             for base, straight in self._bases(value):
@@ -125,6 +128,7 @@ class Plan:
                 item = self._resolve(self._item_of[base.node])
                 same = straight and shape is not None and is_array(base.type) and sizes(base.type) == shape
                 fits = same and self._items[item].shape == shape and self.roles[base.node] in ("element", "copy")
+                fits = fits and not base.node.effects  # its kernel may still answer something else
                 (joins if fits else needs).add(item)
         return needs, joins - needs
 
@@ -197,7 +201,8 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    if value in outputs or self._is_read_outside(value, item) or self.roles[node] == "reduce":
+                    stored = value in outputs or self.roles[node] in ("reduce", "place")
+                    if stored or self._is_read_outside(value, item):
                         item.stored.append(value)
 
     def _is_read_outside(self, value: Value, item: Item) -> bool:

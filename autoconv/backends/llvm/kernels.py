@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from autoconv.backends.llvm.fusion import Item, Plan
 from autoconv.backends.llvm.roles import LOOP_REDUCTIONS, is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, literal, memory, register
 from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.backends.llvm.views import Index, Place, linear, viewed
+from autoconv.backends.llvm.views import Index, Place, linear, plus, viewed
 from autoconv.graph.dtypes import bool_, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.elements import ELEMENTS
@@ -18,7 +19,8 @@ _BLOCK = 4096  # elements that are summed up before their sum joins the total
 
 
 class LoopWriter(ElementWriter):
-    """Writes elements inside of a loop. `rare(condition)` says for which the rule is not exact enough."""
+    """Writes elements inside of a loop. `rare(condition)` says for which the rule is not exact enough, and
+    `fail(condition)` for which the op's kernel has to say what happens."""
 
     def __init__(self, out: FunctionText, careful: bool, number: Callable[[Value], Element]) -> None:
         super().__init__(out)
@@ -32,6 +34,8 @@ class LoopWriter(ElementWriter):
         before = self.out.new(f"load i1, ptr {self.rare_flag}")
         after = self.out.new(f"or i1 {before}, {condition.ir}")
         self.out.line(f"store i1 {after}, ptr {self.rare_flag}")
+
+    fail = rare
 
 
 class KernelText:
@@ -81,7 +85,7 @@ class KernelText:
         shape = self._item.shape
         for node in self._item.nodes:
             kind = self._plan.roles[node]
-            if kind == "copy" or (kind == "reduce" and len(_axes(node)) != len(shape or ())):
+            if kind in ("copy", "place") or (kind == "reduce" and len(_axes(node)) != len(shape or ())):
                 return False
             operands = node.inputs[:1] if kind == "reduce" else node.inputs
             for value in operands:
@@ -128,9 +132,19 @@ class KernelText:
                     registers.setdefault(depth, []).append(_Register(self, node, count, blocked=False))
         for one in gathered:
             one.start()
+        for node in self._item.nodes:
+            if self._plan.roles[node] == "place":
+                self._fill_around(node)
         self._dimension((), shape, registers, [*gathered, *(r for rs in registers.values() for r in rs)])
         for one in gathered:
             one.finish()
+
+    def _fill_around(self, node: Node) -> None:
+        """Sets all of what the loops place their elements in."""
+        type_: Any = node.results[0].type
+        constant = self.b.constant(node.attributes.get("constant_values", 0), type_.dtype)
+        with self.out.loop("0", str(math.prod(sizes(type_)))) as i:
+            store(self.b, constant, self._stores[node.results[0]], i)
 
     def _dimension(self, index: Index, shape: Sequence[int], registers: Any, sums: Any) -> None:
         depth = len(index)
@@ -151,8 +165,12 @@ class KernelText:
         self._flat = flat
         self._index = index
         for node in self._item.nodes:
-            if self._plan.roles[node] != "reduce":
-                (value,) = node.results
+            (value,) = node.results
+            if self._plan.roles[node] == "place":
+                before = [pair[0] for pair in node.attributes["paddings"]]
+                place = tuple(plus(self.out, i, by) for i, by in zip(index, before, strict=True))
+                self._store(self.element(node.inputs[0], index), self._stores[value], sizes(value.type), place)
+            elif self._plan.roles[node] != "reduce":
                 found = self.element(value, index)
                 if value in self._stores:
                     self._store(found, self._stores[value], sizes(value.type), index)

@@ -10,9 +10,11 @@ METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
 
 def prelude(module: ModuleText) -> str:
     """Declares in `module` what they call, and answers their text. `retain` and `release` leave immortal objects,
-    whose count is beyond 32 bits, alone."""
+    whose count is beyond 32 bits, alone. `keep` is a `release` that puts an array which nobody else has among
+    spare ones, from which `spare_array` takes one, or answers NULL."""
     module.declare("_Py_Dealloc", "void", "ptr")
     module.declare("PyArray_Empty", "ptr", "i32, ptr, ptr, i32")
+    module.declare("PyDataMem_SetHandler", "ptr", "ptr")
     module.declare("PyEval_SaveThread", "ptr", "")
     module.declare("PyEval_RestoreThread", "void", "ptr")
     module.declare("PyErr_CheckSignals", "i32", "")
@@ -84,6 +86,72 @@ define internal ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) noin
   ret ptr %made
 }
 
+define internal ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler) noinline nounwind {
+  %before = call ptr @"PyDataMem_SetHandler"(ptr %handler)
+  %made = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
+  %ours = call ptr @"PyDataMem_SetHandler"(ptr %before)
+  %slots = alloca [2 x ptr]
+  store ptr %before, ptr %slots
+  %second = getelementptr ptr, ptr %slots, i64 1
+  store ptr %ours, ptr %second
+  call void @release_all(ptr %slots, i64 2)
+  ret ptr %made
+}
+
+define internal void @keep(ptr %slot, ptr %spares, i64 %count) noinline nounwind {
+entry:
+  %object = load ptr, ptr %slot
+  %none = icmp eq ptr %object, null
+  br i1 %none, label %done, label %held
+held:
+  %alone = call i1 @is_alone(ptr %object)
+  %place = getelementptr inbounds i8, ptr %object, i64 FLAGS
+  %flags = load i32, ptr %place
+  %own = and i32 %flags, OWNED
+  %owned = icmp eq i32 %own, OWNED
+  %reusable = and i1 %alone, %owned
+  br i1 %reusable, label %look, label %drop
+look:
+  %i = phi i64 [ 0, %held ], [ %next, %taken ]
+  %spare = getelementptr ptr, ptr %spares, i64 %i
+  %there = load ptr, ptr %spare
+  %free = icmp eq ptr %there, null
+  br i1 %free, label %put, label %taken
+taken:
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %look, label %drop
+put:
+  store ptr %object, ptr %spare
+  store ptr null, ptr %slot
+  br label %done
+drop:
+  call void @release(ptr %slot)
+  br label %done
+done:
+  ret void
+}
+
+define internal ptr @spare_array(ptr %spares, i64 %count) noinline nounwind {
+entry:
+  br label %look
+look:
+  %i = phi i64 [ 0, %entry ], [ %next, %empty ]
+  %spare = getelementptr ptr, ptr %spares, i64 %i
+  %there = load ptr, ptr %spare
+  %free = icmp eq ptr %there, null
+  br i1 %free, label %empty, label %take
+empty:
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %look, label %none
+take:
+  store ptr null, ptr %spare
+  ret ptr %there
+none:
+  ret ptr null
+}
+
 define internal i1 @pause() noinline nounwind {
   %state = call ptr @"PyEval_SaveThread"()
   call void @"PyEval_RestoreThread"(ptr %state)
@@ -111,7 +179,7 @@ define internal ptr @call_python(ptr %function, ptr %arguments, i64 %count) noin
   %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
   ret ptr %found
 }
-""".replace("BASE", str(abi.BASE))
+""".replace("BASE", str(abi.BASE)).replace("FLAGS", str(abi.FLAGS)).replace("OWNED", str(abi.OWNED_FLAGS))
 
 
 __all__ = ["METADATA", "prelude"]

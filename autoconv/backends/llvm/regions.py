@@ -15,7 +15,7 @@ import numpy as np
 
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.blocks import write_join, write_matmul, write_search
-from autoconv.backends.llvm.fusion import Item, Plan
+from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.kernels import KernelText, load, store
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, memory, register
@@ -29,9 +29,8 @@ from autoconv.graph.types import Type
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.index_spec import INPUT
 
-# Roles that take their inputs whole, and who writes those that are no part of this file.
 _SHORT = frozenset({"scalar", "pick", "view", "control"})  # roles of what takes a few nanoseconds
-WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})
+# Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
     "matmul": write_matmul, "update": write_update, "join": write_join, "search": write_search,
     "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
@@ -91,7 +90,7 @@ class Region:
     def _let_go_if_unused(self, value: Value) -> None:
         found = self._values.get(value)
         if self.uses[value] <= 0 and isinstance(found, Object) and found.slot is not None:
-            self.body.release(found.slot)
+            self.body.let_go(found.slot, value.type)
 
     def take(self, value: Value, last: bool) -> str:
         """A new reference to an object; where this is its last use, the one that its slot owned."""
@@ -245,7 +244,9 @@ class Region:
                 arguments.append(f"ptr {self.data(value)}")
         text = ", ".join(arguments)
         rare = self.out.new(f"call i1 @{kernel.name}({text})")
-        if kernel.has_rare:
+        if kernel.has_rare and item.nodes[0].effects:
+            self._ask_kernel(item.nodes[0], rare)
+        elif kernel.has_rare:
             again, done = self.out.label("careful"), self.out.label("done")
             self.out.branch_if(rare, again, done, unlikely=True)
             self.out.begin(again)
@@ -256,14 +257,28 @@ class Region:
         for value, cell in cells.items():
             self.set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
 
+    def _ask_kernel(self, node: Node, rare: str) -> None:
+        """Where a loop met something out of the ordinary: the op's kernel raises, or answers instead of the loop."""
+        out, (result,) = self.out, node.results
+        fast = self.object(result)
+        assert fast.slot is not None
+        before, cold, done = out.block, out.label("cold"), out.label("done")
+        out.branch_if(rare, cold, done, unlikely=True)
+        out.begin(cold)
+        (slow,) = self.call_kernel(node, rarely=True)
+        assert isinstance(slow, Object) and slow.slot is not None
+        self.body.release(fast.slot)
+        out.line(f"store ptr null, ptr {slow.slot}")
+        out.line(f"store ptr {slow.ir}, ptr {fast.slot}")
+        after = out.block
+        out.branch(done)
+        out.begin(done)
+        found = out.new(f"phi ptr [ {fast.ir}, %{before} ], [ {slow.ir}, %{after} ]")
+        self.set(result, Object(found, fast.slot))
+
     def new_array(self, type_: Type) -> Object:
         """An array of that type, its elements not set."""
-        out, shape = self.out, sizes(type_)
-        dimensions = self.body.calls.shape(shape)
-        descriptor = self.body.calls.object(type_.dtype.numpy)  # type: ignore[union-attr]
-        made = out.new(f"call ptr @new_array(i32 {len(shape)}, ptr {dimensions}, ptr {descriptor(out)})")
-        self.body.check(out.new(f"icmp eq ptr {made}, null"))
-        return self.body.own(made)
+        return self.body.new_array(type_)
 
     def write_kernel(self, node: Node) -> None:
         name = node.op.name
@@ -445,6 +460,7 @@ class Region:
             for native in (self._values[value] for value in node.inputs[count:])
         ]
         head, again, done = out.label("while"), out.label("again"), out.label("after")
+        self.body.loops += 1
         out.branch(head)
         out.begin(head)
         self.body.poll(often=any(role(inner) not in _SHORT for region in node.regions for inner in region.walk()))
@@ -460,6 +476,7 @@ class Region:
         self._fill(cells, body.parameters[:count], body.outputs, inner.results())
         out.branch(head)
         out.begin(done)
+        self.body.end_loop()
         for value, cell, type_ in zip(node.results, cells, types, strict=True):
             native = self._read(cell, type_)
             self.set(value, self._converted(native, type_, value.type))

@@ -7,6 +7,7 @@ from typing import Any
 from autoconv.backends.llvm.scalars import ElementWriter, is_native
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.graph.dtypes import DType
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.rewrite import attributes_key
 from autoconv.graph.types import TensorType, Type
@@ -68,7 +69,8 @@ def role(node: Node) -> str:
     if name in ELEMENTS and (node.op.elementwise or all(map(is_scalar, types))) and _has_rule(node):
         if is_scalar(result.type):
             return "scalar"
-        return "kernel" if node.effects else "element"
+        # One that may raise says in its loop where it is out of the ordinary; then its kernel has the last word.
+        return "element" if node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
     if name in _GENERATED:
         return "view" if is_array(result.type) and _generates(node) else "kernel"
     if name in _MAPPED:

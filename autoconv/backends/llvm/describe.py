@@ -1,0 +1,89 @@
+"""What native code makes of a graph, in words: which ops share a loop, which are numbers in registers, and which run by
+their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autoconv.backends.llvm.expand import expand
+from autoconv.backends.llvm.fusion import Item, Plan
+from autoconv.backends.llvm.stacks import stacks
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.text import reference
+
+_WORDS = {
+    "scalar": "numbers", "pick": "one element", "view": "looked through", "matmul": "BLAS", "update": "in place",
+    "join": "joined", "search": "search", "kernel": "kernel", "stack": "stack",
+}  # fmt: skip
+
+
+def describe(graph: Graph) -> list[str]:
+    """A line for each step in the order in which they run, steps of regions indented, and a line that sums them up.
+
+        loop over 256x1000: subtract, exp, reduce_sum -> %exp, %reduce_sum
+        numbers: less, add
+        while, body: …
+        kernel: sort
+        2 loops of 4 ops; by kernels: sort
+
+    Ops that are composite (a softmax, say) stand there as what they are made of.
+    """
+    whole = expand(graph)
+    counts = _Counts(stacks(whole))
+    lines = list(_lines(whole, counts))
+    kernels = ", ".join(sorted(set(counts.kernels))) or "nothing"
+    loops = f"{counts.loops} loop{'' if counts.loops == 1 else 's'} of {counts.ops} op{'' if counts.ops == 1 else 's'}"
+    return [*lines, f"{loops}; by kernels: {kernels}"]
+
+
+class _Counts:
+    def __init__(self, native_stacks: frozenset[Value]) -> None:
+        self.stacks = native_stacks
+        self.loops = 0
+        self.ops = 0
+        self.kernels: list[str] = []
+
+
+def _lines(graph: Graph, counts: _Counts) -> Iterator[str]:
+    plan = Plan(graph)
+    row: list[str] = []
+    kind = ""
+    for item in plan.items:
+        node = item.nodes[0]
+        found = "loop" if item.shape is not None else plan.roles[node]
+        if node.results and node.results[0] in counts.stacks and found == "kernel":
+            found = "stack"
+        if row and (found != kind or found in ("loop", "control", "kernel")):
+            yield f"{_WORDS[kind]}: {', '.join(row)}"
+            row = []
+        kind = found
+        if found == "loop":
+            counts.loops += 1
+            counts.ops += len(item.nodes)
+            yield _loop(item)
+        elif found == "control":
+            yield from _control(node, counts)
+        elif found == "kernel" and node.op.name == "constant":
+            continue
+        else:
+            row.append(node.op.name)
+            if found == "kernel":
+                counts.kernels.append(node.op.name)
+    if row:
+        yield f"{_WORDS[kind]}: {', '.join(row)}"
+    yield f"result: {', '.join(map(reference, graph.outputs)) or 'none'}"
+
+
+def _loop(item: Item) -> str:
+    assert item.shape is not None
+    stored: list[Value] = item.stored
+    return (
+        f"loop over {'x'.join(map(str, item.shape)) or 'one'}: {', '.join(node.op.name for node in item.nodes)}"
+        f" -> {', '.join(map(reference, stored))}"
+    )
+
+
+def _control(node: Node, counts: _Counts) -> Iterator[str]:
+    for region in node.regions:
+        yield f"{node.op.name}, {region.name}:"
+        yield from (f"  {line}" for line in _lines(region, counts))

@@ -1,0 +1,91 @@
+"""What workloads are measured beside, and the processes in which that happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autoconv.bench import worker
+
+_LIMIT = 300.0  # seconds after which an answer is not waited for any longer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """`compiled`: whether it is one of those that autoconv wants to be ahead of."""
+
+    name: str
+    title: str
+    compiled: bool = True
+
+
+PEERS = (
+    Peer(name="numpy", title="NumPy", compiled=False),
+    Peer(name="autoconv", title="autoconv", compiled=False),
+    Peer(name="jax", title="JAX"),
+    Peer(name="tensorflow", title="TensorFlow"),
+    Peer(name="tensorflow-xla", title="TF XLA"),
+    Peer(name="numba", title="Numba"),
+    Peer(name="torch", title="torch.compile"),
+)
+
+
+class Worker:
+    """A process that runs one peer on one workload; `ask` answers what it says. Use it in a `with` statement."""
+
+    def __init__(self, peer: Peer, python: str, environment: dict[str, str]) -> None:
+        quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
+        own = peer.name in ("numpy", "autoconv")
+        if own:  # the very package that is running, installed or not
+            root = str(Path(__file__).resolve().parents[2])
+            quiet["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+        self._process = subprocess.Popen(
+            [sys.executable if own else python, "-P", worker.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, **quiet, **environment},
+        )
+
+    def ask(self, do: str, **request: Any) -> dict[str, Any]:
+        """The worker's answer; {"failed": …} where it ends without one, or takes too long."""
+        process = self._process
+        assert process.stdin is not None and process.stdout is not None
+        stop = threading.Timer(_LIMIT, process.kill)
+        stop.start()
+        try:
+            process.stdin.write(json.dumps({"do": do, **request}) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except (BrokenPipeError, OSError):
+            line = ""
+        finally:
+            late = not stop.is_alive()
+            stop.cancel()
+        if not line:
+            why = f"no answer in {_LIMIT:.0f} seconds" if late else f"its process ended with {process.wait()}"
+            return {"failed": why}
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        process = self._process
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:  # what was not sent yet
+                    continue

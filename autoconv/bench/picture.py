@@ -1,0 +1,57 @@
+"""Measurements as a picture."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autoconv.bench.peers import PEERS
+from autoconv.bench.rounds import Measurement
+from autoconv.errors import TargetError
+
+
+def library() -> Any:
+    """matplotlib, which draws into files; raises TargetError where it is not installed."""
+    try:
+        matplotlib = importlib.import_module("matplotlib")
+    except ImportError:
+        raise TargetError(
+            "--plot needs matplotlib, which is not installed: pip install matplotlib, or 'autoconv[bench]'"
+        ) from None
+    matplotlib.use("Agg")
+    return importlib.import_module("matplotlib.pyplot")
+
+
+def draw(rows: Mapping[str, Sequence[Measurement]], path: Path) -> None:
+    """Writes how many times as long as autoconv each peer takes, a workload a line, on a logarithmic scale. The ending
+    of the name says of which kind the picture is; raises TargetError for an unknown one."""
+    pyplot = library()
+    figure, axes = pyplot.subplots(figsize=(9, 1.5 + 0.3 * len(rows)), layout="constrained")
+    names = list(rows)
+    for peer in PEERS:
+        if peer.name == "autoconv":
+            continue
+        points = [
+            (one.warm / own, place)
+            for place, row in enumerate(rows.values())
+            if (own := next((one.warm for one in row if one.peer == "autoconv"), None))
+            for one in row
+            if one.peer == peer.name and one.warm is not None
+        ]
+        if points:
+            axes.scatter(*zip(*points, strict=True), label=peer.title, marker="o" if peer.compiled else "x")
+    axes.axvline(1.0, color="black", linewidth=1)
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_xlabel("time of a warm call, relative to autoconv (right of the line: autoconv is faster)")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.0), ncols=6, fontsize="small")
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise TargetError(f"{path}: the picture cannot be written: {error}") from None
+    finally:
+        pyplot.close(figure)

@@ -1,0 +1,135 @@
+"""Rounds of measuring: all peers of a workload are up at once and take turns, so that each sees the same machine."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autoconv.bench.peers import PEERS, Peer, Worker
+from autoconv.errors import TargetError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """`python` runs the peers; a round of one peer takes about `seconds`; `tiny` takes small inputs, for tests."""
+
+    peers: tuple[Peer, ...] = PEERS
+    python: str = sys.executable
+    rounds: int = 3
+    seconds: float = 0.2
+    tiny: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Measurement:
+    """What one peer did on one workload. Times are in seconds, the best of all rounds. `memory` is the peak of the
+    process in bytes, its library included, and `risen` what calls added to it. `note` says why there are no figures."""
+
+    peer: str
+    warm: float | None = None
+    first: float | None = None
+    cached: float | None = None  # autoconv's first call in a process that finds the machine code of another
+    memory: int | None = None
+    risen: int | None = None
+    importing: float | None = None
+    version: str = ""
+    note: str = ""
+    kernels: list[str] = field(default_factory=list)
+
+
+def workloads(folder: Path, suites: Sequence[str] = (), only: Sequence[str] = ()) -> dict[str, Path]:
+    """Name -> file of the workloads in a folder, of some suites or names; TargetError for unknown ones."""
+    files = {path.stem: path for path in sorted(folder.glob("*.py"))}
+    if not files:
+        raise TargetError(f"{folder} holds no workloads; --folder says where they are")
+    suite_of = {name: _suite(path) for name, path in files.items()}
+    for wanted, known, word in ((suites, set(suite_of.values()), "suite"), (only, set(files), "workload")):
+        missing = sorted(set(wanted) - known)
+        if missing:
+            raise TargetError(f"no {word} {', '.join(missing)}; there are: {', '.join(sorted(known))}")
+    return {
+        name: path
+        for name, path in files.items()
+        if (not suites or suite_of[name] in suites) and (not only or name in only)
+    }
+
+
+def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Measurement]:
+    """One workload under all peers. Peers that are not installed are entered into `absent`, with the reason, and are
+    left alone from then on."""
+    peers = [peer for peer in settings.peers if peer.name not in absent]
+    found = {peer.name: Measurement(peer=peer.name) for peer in peers}
+    with ExitStack() as stack, tempfile.TemporaryDirectory(prefix="autoconv-bench-") as cache:
+        start: Callable[[Peer], Worker] = lambda peer: stack.enter_context(
+            Worker(peer, settings.python, {"AUTOCONV_CACHE": cache})
+        )
+        load = {"file": str(file), "tiny": settings.tiny}
+        running: dict[str, Worker] = {}
+        for peer in peers:
+            one, worker = found[peer.name], start(peer)
+            answer = worker.ask("load", peer=peer.name, **load)
+            if "absent" in answer:
+                absent[peer.name] = answer["absent"]
+                del found[peer.name]
+                continue
+            if _is_good(answer, one):
+                one.version, one.importing = answer["version"], answer["import"]
+                answer = worker.ask("first", seed=0)
+            if _is_good(answer, one):
+                one.first, one.memory, one.risen = answer["seconds"], answer["memory"], answer["risen"]
+                one.kernels = answer["kernels"]
+                running[peer.name] = worker
+        if "autoconv" in running:
+            again = start(next(peer for peer in peers if peer.name == "autoconv"))
+            again.ask("load", peer="autoconv", **load)
+            found["autoconv"].cached = again.ask("first", seed=0).get("seconds")
+        for turn in range(settings.rounds):
+            for name in _rotated(list(running), turn):
+                answer = running[name].ask("round", seed=turn + 1, seconds=settings.seconds)
+                if not _is_good(answer, found[name]):
+                    del running[name]
+                    continue
+                best = found[name].warm
+                found[name].warm = answer["seconds"] if best is None else min(best, answer["seconds"])
+    return list(found.values())
+
+
+def ahead(row: Sequence[Measurement], titles: dict[str, Peer]) -> tuple[float, str] | None:
+    """How many times faster autoconv is than the best compiled peer, and which that is."""
+    times = {one.peer: one.warm for one in row if one.warm is not None}
+    others = {name: taken for name, taken in times.items() if titles[name].compiled}
+    if "autoconv" not in times or not others:
+        return None
+    best = min(others, key=others.__getitem__)
+    return others[best] / times["autoconv"], best
+
+
+def _is_good(answer: dict[str, Any], one: Measurement) -> bool:
+    """Whether an answer holds figures; else its reason goes into the note, and figures of a wrong result go."""
+    if "failed" not in answer and "left_out" not in answer:
+        return True
+    one.note = answer["left_out"] if "left_out" in answer else answer["failed"]  # "" where there is no version for it
+    one.warm = None
+    return False
+
+
+def _rotated(names: list[str], turn: int) -> Iterator[str]:
+    """Each round begins with another peer."""
+    by = turn % len(names) if names else 0
+    yield from names[by:] + names[:by]
+
+
+def _suite(path: Path) -> str:
+    """The SUITE of a workload, read without running it."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            if names == ["SUITE"]:
+                return str(node.value.value)
+    return ""

@@ -1,0 +1,209 @@
+"""One peer in a process of its own: answers requests from standard input, one JSON document a line each.
+
+    {"do": "load", "file": …, "peer": …, "tiny": …}   imports the peer and makes the function; answers its version
+    {"do": "first", "seed": …}                          the first call: its seconds, and bytes of memory
+    {"do": "round", "seed": …, "seconds": …}            seconds of a call, the best of what fits into the time
+
+The results of the last two are compared with NumPy's, after the clock has stopped. It runs as a script under the
+peer's own Python, where autoconv need not be installed; nothing here imports it by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import time
+import timeit
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_BATCH = 0.02  # seconds that one measured batch of calls takes, at least
+
+
+class Mismatch(Exception):
+    """A result that is not NumPy's."""
+
+
+class Bench:
+    """One workload as one peer runs it."""
+
+    def __init__(self, file: str, peer: str, tiny: bool) -> None:
+        spec = importlib.util.spec_from_file_location("workload", file)
+        assert spec is not None and spec.loader is not None
+        self.workload = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self.workload)
+        self.tiny = tiny
+        begin = time.perf_counter()
+        self.library: Any = importlib.import_module(_LIBRARIES[peer])
+        self.import_seconds = time.perf_counter() - begin
+        self.wait: Callable[[Any], Any] | None = None
+        self.give: Callable[[Any], Any] = lambda array: array
+        self.function: Callable[..., Any] = getattr(self, f"_{peer.replace('-', '_')}")()
+
+    def inputs(self, seed: int) -> tuple[Any, ...]:
+        """The workload's arguments, as NumPy arrays."""
+        return tuple(self.workload.inputs(np.random.default_rng(seed), self.tiny))
+
+    def first(self, seed: int) -> dict[str, Any]:
+        """The first call and a few more: the time of the first, the peak of memory, and what that is above the state
+        in which the library was imported and the inputs were made."""
+        arrays = self.inputs(seed)
+        arguments = tuple(map(self.give, arrays))
+        _forget_peak()
+        before = _memory("VmRSS")
+        begin = time.perf_counter()
+        found = self._once(arguments)
+        seconds = time.perf_counter() - begin
+        for _ in range(3):
+            self._once(arguments)
+        peak = _memory("VmHWM")
+        self._check(arrays, found)
+        return {"seconds": seconds, "memory": peak, "risen": max(peak - before, 0), "kernels": self._kernels()}
+
+    def round(self, seed: int, seconds: float) -> dict[str, Any]:
+        """The best time of a call, over batches of them."""
+        arrays = self.inputs(seed)
+        arguments = tuple(map(self.give, arrays))
+        names = {f"a{i}": argument for i, argument in enumerate(arguments)}
+        call = f"f({', '.join(names)})"
+        timer = timeit.Timer(call if self.wait is None else f"wait({call})", globals={**names, **self._called()})
+        end = time.perf_counter() + seconds
+        number, best = 1, float("inf")
+        while True:
+            taken = timer.timeit(number)
+            best = min(best, taken / number)
+            if time.perf_counter() >= end:
+                break
+            if taken < _BATCH:
+                number = max(number * 2, int(number * _BATCH / max(taken, 1e-7)))
+        self._check(arrays, self._once(arguments))
+        return {"seconds": best}
+
+    def _called(self) -> dict[str, Any]:
+        return {"f": self.function, "wait": self.wait}
+
+    def _once(self, arguments: tuple[Any, ...]) -> Any:
+        found = self.function(*arguments)
+        if self.wait is not None:
+            self.wait(found)
+        return found
+
+    def _kernels(self) -> list[str]:
+        traces = getattr(self.function, "concrete_functions", ())
+        return [name for trace in traces for name in getattr(trace, "kernels", ())]
+
+    def _check(self, arrays: tuple[Any, ...], found: Any) -> None:
+        expected = self.workload.with_numpy(*arrays)
+        close, apart = getattr(self.workload, "CLOSE", 1e-5), getattr(self.workload, "APART", 0.0)
+        ours = found if isinstance(found, (tuple, list)) else (found,)
+        theirs = expected if isinstance(expected, tuple) else (expected,)
+        for i, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+            a, b = np.asarray(one), np.asarray(other)
+            if a.shape != b.shape:
+                raise Mismatch(f"result {i} has shape {a.shape}, NumPy's {b.shape}")
+            scale = np.abs(b).max(initial=0.0) if b.dtype.kind == "f" else 1.0
+            far = ~np.isclose(a, b, rtol=close, atol=close * scale, equal_nan=True)
+            if far.mean() > apart:
+                worst = np.abs(a.astype(float) - b.astype(float)).max()
+                raise Mismatch(
+                    f"{far.sum()} of {far.size} elements of result {i} are not NumPy's, by up to {worst:.2g}"
+                )
+
+    # ---- the peers: each sets how an argument is given and how a result is waited for, and answers the function
+
+    def _made(self, name: str, *arguments: Any) -> Any:
+        make = getattr(self.workload, name, None)
+        if make is None:
+            raise NotImplementedError
+        return make(*arguments)
+
+    def _numpy(self) -> Any:
+        return self.workload.with_numpy
+
+    def _autoconv(self) -> Any:
+        self.give = self.library.constant
+        return self.library.function(self._made("with_graph", self.library))
+
+    def _tensorflow(self, **settings: Any) -> Any:
+        self.give = self.library.constant
+        return self.library.function(self._made("with_graph", self.library), **settings)
+
+    def _tensorflow_xla(self) -> Any:
+        return self._tensorflow(jit_compile=True)
+
+    def _jax(self) -> Any:
+        if any(array.dtype.itemsize == 8 for array in self.inputs(0)):
+            self.library.config.update("jax_enable_x64", True)
+        self.give = self.library.numpy.asarray
+        self.wait = self.library.block_until_ready
+        return self._made("with_jax", self.library)
+
+    def _numba(self) -> Any:
+        return self._made("with_numba", self.library)
+
+    def _torch(self) -> Any:
+        self.give = self.library.from_numpy
+        return self._made("with_torch", self.library)
+
+
+_LIBRARIES = {
+    "numpy": "numpy",
+    "autoconv": "autoconv",
+    "tensorflow": "tensorflow",
+    "tensorflow-xla": "tensorflow",
+    "jax": "jax",
+    "numba": "numba",
+    "torch": "torch",
+}
+
+
+def main() -> None:
+    """Answers requests until there are no more. What libraries print goes to standard error."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    bench: Bench | None = None
+    for line in sys.stdin:
+        request = json.loads(line)
+        do = request.pop("do")
+        try:
+            if do == "load":
+                bench = Bench(**request)
+                version = getattr(bench.library, "__version__", "")
+                answer: dict[str, Any] = {"version": str(version), "import": bench.import_seconds}
+            else:
+                answer = getattr(bench, do)(**request)
+        except ImportError as error:
+            answer = {"absent": str(error)}
+        except NotImplementedError as error:
+            answer = {"left_out": str(error)}
+        except Exception as error:
+            answer = {"failed": f"{type(error).__name__}: {str(error).strip()[:500]}"}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def _forget_peak() -> None:
+    """Lets the peak of this process's memory start again from what it is now, where Linux can."""
+    try:
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+    except OSError:
+        return
+
+
+def _memory(what: str) -> int:
+    """Bytes of resident memory, now (VmRSS) or at its peak (VmHWM); 0 where the system does not say."""
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+            return next(int(line.split()[1]) << 10 for line in file if line.startswith(what))
+    except (OSError, StopIteration):
+        return 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""`autoconv bench`: workloads beside NumPy and other compilers."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from autoconv.errors import TargetError
+
+from .diagnostics import say
+
+_OWN_WORKLOADS = Path(__file__).resolve().parents[1] / "fixtures" / "bench"
+
+
+@click.command(short_help="Measure workloads beside NumPy and other compilers.")
+@click.option("--suite", "suites", multiple=True, metavar="NAME", help="The workloads of that suite; may be repeated.")
+@click.option("--only", multiple=True, metavar="NAME", help="That workload; may be repeated.")
+@click.option("--peer", "peers", multiple=True, metavar="NAME", help="That peer; may be repeated.")
+@click.option("--peers-python", default=sys.executable, metavar="PATH", help="The Python that has the peers.")
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Turns of each peer.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=0.2, show_default=True, help="How long a turn takes.")
+@click.option("--folder", type=click.Path(path_type=Path), default=_OWN_WORKLOADS, help="Where the workloads are.")
+@click.option("--small", is_flag=True, help="Small inputs: whether everything runs, and no figures to quote.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw a picture as well.")
+@click.option("--json", is_flag=True, help="One JSON document, in seconds and bytes.")
+def bench(
+    suites: tuple[str, ...],
+    only: tuple[str, ...],
+    peers: tuple[str, ...],
+    peers_python: str,
+    rounds: int,
+    seconds: float,
+    folder: Path,
+    small: bool,
+    plot: Path | None,
+    json: bool,
+) -> None:
+    """Measure workloads: the time of a warm call, the first call, and memory.
+
+    NumPy is always there, and JAX, TensorFlow (with XLA and without), Numba and torch.compile where they are
+    installed. Each runs in a process of its own; rounds are interleaved, with new inputs each, and the best counts.
+    Every result is checked against NumPy's. Compare figures of one run only.
+
+    \b
+    Examples:
+      autoconv bench
+      autoconv bench --suite loops --peer jax --rounds 5
+      autoconv bench --peers-python peers/bin/python --plot ratios.png
+    """
+    import autoconv.bench.picture as picture  # read when it is asked for: brings NumPy
+    import autoconv.bench.rounds as measuring
+    import autoconv.bench.table as table
+
+    files = measuring.workloads(folder, suites, only)
+    settings = measuring.Settings(
+        peers=_chosen(peers, measuring.PEERS),
+        python=_checked_python(peers_python),
+        rounds=rounds,
+        seconds=seconds,
+        tiny=small,
+    )
+    if plot is not None:
+        picture.library()  # says now, not in half an hour, that it is missing
+    rows: dict[str, Any] = {}
+    absent: dict[str, str] = {}
+    for name, file in files.items():
+        say(f"{name} …", err=True)
+        rows[name] = measuring.measure(file, settings, absent)
+    if plot is not None:
+        picture.draw(rows, plot)
+    if json:
+        say(jsonlib.dumps(table.as_data(rows, absent), indent=2))
+        return
+    _print_tables(table.as_tables(rows))
+    for peer, reason in absent.items():
+        say(f"{peer} is left out: {reason}")
+    for note in table.notes(rows):
+        say(note)
+
+
+def _chosen(names: tuple[str, ...], peers: Any) -> Any:
+    known = [peer.name for peer in peers]
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise TargetError(f"no peer {', '.join(unknown)}; there are: {', '.join(known)}")
+    return tuple(peer for peer in peers if not names or peer.name in (*names, "numpy", "autoconv"))
+
+
+def _checked_python(path: str) -> str:
+    if not os.access(path, os.X_OK) or os.path.isdir(path):
+        raise TargetError(f"{path} is not a Python that can be run; --peers-python takes the path of one")
+    return path
+
+
+def _print_tables(tables: list[Any]) -> None:
+    from rich.console import Console  # heavy, and only needed here
+
+    terminal = sys.stdout.isatty()
+    console = Console(width=None if terminal else 160, force_terminal=terminal)
+    for each in tables:
+        with console.capture() as text:
+            console.print(each)
+        say(text.get())

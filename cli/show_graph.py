@@ -1,0 +1,81 @@
+"""`autoconv show-graph`: the graph of a function, stage by stage."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from autoconv.errors import TargetError
+
+from .diagnostics import say
+from .targets import find_target
+
+
+@click.command("show-graph", short_help="Print the graph of a function, stage by stage. Imports its module.")
+@click.argument("target")
+@click.option("--spec", "specs", default="", metavar="TYPES", help="The arguments: 'float32[2,3] int32[] 2.5'.")
+@click.option("--stage", metavar="STAGE", help="That stage only; an unknown name lists them all.")
+@click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
+@click.option("--spans", is_flag=True, help="With each node, the line of the source that it comes from.")
+def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans: bool) -> None:
+    """Print the graph of TARGET: as it was recorded, after each optimisation that changed it, and what native code
+    makes of it: which ops share a loop, and which run by their kernels.
+
+    TARGET names a function as for show-code. To trace it, its module is imported and the function runs once. One that
+    is not decorated is put under @autoconv.function.
+
+    \b
+    Examples:
+      autoconv show-graph newton.py:solve --spec 'float32[1000] float32[]'
+      autoconv show-graph newton.py:solve --spec 'float64[] 50' --compile --stage native
+    """
+    import autoconv.tracing.stages as tracing  # read when it is asked for: brings NumPy
+
+    if stage is not None and stage not in tracing.STAGES:
+        tracing.named(stage, ())
+    tracing.parse_specs(specs)  # says what is wrong with them before the module runs
+    found = tracing.stages(_function(target), specs, "compile" if compiled else "function", spans)
+    if stage is not None:
+        say(tracing.named(stage, found).text, newline=False)
+        return
+    for each in found:
+        say(f"# {each.name}" if each.changed else f"# {each.name}: no change")
+        if each.changed:
+            say(each.text)
+
+
+def _function(target: str) -> Any:
+    """The function that TARGET names, its module freshly imported."""
+    found = find_target(target)
+    if not found.name:
+        raise TargetError(f"{target} is a file; name a function in it, as in {target}:func")
+    module = _imported(found.path)
+    value: Any = module
+    for part in found.name.split("."):
+        value = getattr(value, part, None)
+    if not callable(value) or isinstance(value, type):
+        raise TargetError(f"{found.path}:{found.name} is no function once the module has been imported")
+    return value
+
+
+def _imported(path: Path) -> Any:
+    """The module in a file, under its full name where it lies in a package."""
+    full = path.resolve()
+    name, root = full.stem, full.parent
+    while (root / "__init__.py").exists():
+        name, root = f"{root.name}.{name}", root.parent
+    sys.path.insert(0, os.fspath(root))
+    try:
+        spec = importlib.util.spec_from_file_location(name.removesuffix(".__init__"), full)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise TargetError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    return module

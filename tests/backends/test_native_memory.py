@@ -1,0 +1,198 @@
+"""Arrays that native code uses again, or has checked by a kernel."""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.backends import llvm, reference
+from autoconv.errors import AutoconvError
+from autoconv.graph.text_parser import from_text
+from autoconv.ops import OPS
+
+
+def native(text: str) -> Any:
+    run = llvm.compile_graph(from_text(text, OPS))
+    assert isinstance(run, llvm.NativeGraph)
+    return run
+
+
+def test_a_loop_uses_its_arrays_again() -> None:
+    @autoconv.function
+    def mix(x, y, n):
+        z = x
+        while n > 0:
+            x, y, z = autoconv.sin(y) + z, x * 0.5, autoconv.roll(y, 1, 0)
+            n -= 1
+        return x, y, z
+
+    def plain(x, y, n):
+        z = x
+        for _ in range(n):
+            x, y, z = np.sin(y) + z, x * np.float32(0.5), np.roll(y, 1, 0)
+        return x, y, z
+
+    size = 250_000
+    x, y = np.linspace(0, 1, size, dtype=np.float32), np.linspace(1, 2, size, dtype=np.float32)
+    given = autoconv.constant(x), autoconv.constant(y)
+    mix(*given, autoconv.constant(3))
+    tracemalloc.start()
+    try:
+        found = mix(*given, autoconv.constant(40))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    for one, other in zip(found, plain(x, y, 40), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+    assert peak < 8.5 * x.nbytes  # the state twice, and what is between
+    np.testing.assert_array_equal(given[0], np.linspace(0, 1, size, dtype=np.float32))
+    np.testing.assert_array_equal(given[1], np.linspace(1, 2, size, dtype=np.float32))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts page faults")
+def test_steps_of_a_loop_ask_the_system_for_no_memory() -> None:
+    import resource
+
+    @autoconv.function
+    def halve(x, n):
+        while n > 0:
+            x = autoconv.tanh(x) + 0.5 * x[::-1]
+            n -= 1
+        return x
+
+    x = autoconv.ones(300_000)
+    halve(x, autoconv.constant(2))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    halve(x, autoconv.constant(100))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 5_000  # 100 arrays have 29,000 pages
+
+
+def test_what_somebody_keeps_is_not_used_again() -> None:
+    kept: list[np.ndarray] = []
+
+    def keep(array: np.ndarray) -> np.ndarray:
+        kept.append(np.asarray(array))
+        return np.float32(0)
+
+    @autoconv.function
+    def steps(x, n):
+        while n > 0:
+            x = x * 2.0 + autoconv.numpy_function(keep, [x], autoconv.float32)
+            n -= 1
+        return x
+
+    found = steps(autoconv.ones([1000]), autoconv.constant(10))
+    np.testing.assert_array_equal(found, np.full(1000, 1024, np.float32))
+    for i, array in enumerate(kept):
+        np.testing.assert_array_equal(array, np.full(1000, 2.0**i, np.float32))
+
+
+def test_loops_in_loops_and_a_second_one() -> None:
+    @autoconv.function
+    def nested(x, n):
+        total = x * 0.0
+        for _ in autoconv.range(n):
+            part = x
+            for _ in autoconv.range(n):
+                part = autoconv.sort(part * 1.5)[::-1] - 0.25
+            total = total + part
+        for _ in autoconv.range(n):
+            total = total * 0.5 + x
+        return total
+
+    x = np.array([0.5, 0.25, 1.0, 0.75])
+    expected = np.zeros(4)
+    for _ in range(5):
+        part = x
+        for _ in range(5):
+            part = np.sort(part * 1.5)[::-1] - 0.25
+        expected = expected + part
+    for _ in range(5):
+        expected = expected * 0.5 + x
+    for _ in range(3):
+        np.testing.assert_allclose(nested(x, autoconv.constant(5)), expected, rtol=1e-12)
+
+
+CAST = """
+graph f(%x: weak int64[4], %y: int32[4]) {
+  %twice = add(%x, %x): weak int64[4]
+  %cast = python_cast(%twice, dtype=int32, weak=False): int32[4]
+  %sum = add(%cast, %y): int32[4]
+  return %sum, %twice
+}
+"""
+
+
+def test_checked_arithmetic_of_arrays_is_a_loop() -> None:
+    run = native(CAST)
+    assert run.kernels == []
+    x, y = np.array([1, -5, 2**30 - 1, -(2**30)]), np.array([1, 2, 0, 0], np.int32)
+    for one, other in zip(run([x, y]), [(2 * x).astype(np.int32) + y, 2 * x], strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+
+
+@pytest.mark.parametrize("beyond", [2**30, -(2**30) - 1, 2**61, -(2**61) - 1])
+def test_what_is_beyond_is_the_error_of_the_kernel(beyond: int) -> None:
+    x, y = np.array([1, 2, beyond, 4]), np.zeros(4, np.int32)
+    graph = from_text(CAST, OPS)
+    with pytest.raises((ArithmeticError, AutoconvError)) as expected:
+        reference.compile_graph(graph)([x, y])
+    with pytest.raises(type(expected.value)) as found:
+        native(CAST)([x, y])
+    assert str(found.value) == str(expected.value)
+
+
+def test_numbers_known_by_their_type_need_no_kernel() -> None:
+    run = native("""
+graph f(%x: float32[], %a: float32[2,3]) {
+  %one = ones_like(%x): float32[]
+  %size = size(%a, dtype=int32): int32[]
+  %many = broadcast_to_shape_of(%x, %a): float32[2,3]
+  %sum = add(%many, %one): float32[2,3]
+  return %sum, %size, %one
+}
+""")
+    assert run.kernels == []
+    found = run([np.asarray(2.5, np.float32), np.zeros((2, 3), np.float32)])
+    np.testing.assert_array_equal(found[0], np.full((2, 3), 3.5, np.float32))
+    assert [np.asarray(one).item() for one in found[1:]] == [6, 1.0]
+
+
+def test_what_is_padded_is_computed_in_its_place() -> None:
+    @autoconv.function
+    def padded(x, y, w):
+        z = autoconv.sin(x[1:]) + y
+        total = autoconv.reduce_sum(z)
+        largest = autoconv.reduce_max(z, axis=0)
+        return (
+            autoconv.pad(z, [[1, 2], [0, 3]], constant_values=-1.5),
+            autoconv.pad(z * 2.0, [[0, 0], [2, 0]]),
+            total,
+            largest,
+            autoconv.pad(x, [[1, 1], [1, 1]]),
+            autoconv.pad(w > 1, [[2, 1]], constant_values=True),
+            autoconv.pad(z[:0], [[1, 1], [0, 0]], constant_values=4.0),
+            autoconv.pad(autoconv.transpose(z), [[0, 1], [1, 0]]) + 1.0,
+        )
+
+    x, y, w = np.arange(20.0).reshape(5, 4), np.linspace(0, 1, 16).reshape(4, 4), np.arange(4)
+    z = np.sin(x[1:]) + y
+    expected = (
+        np.pad(z, [[1, 2], [0, 3]], constant_values=-1.5),
+        np.pad(z * 2, [[0, 0], [2, 0]]),
+        z.sum(),
+        z.max(axis=0),
+        np.pad(x, 1),
+        np.pad(w > 1, [[2, 1]], constant_values=True),
+        np.full((2, 4), 4.0),
+        np.pad(z.T, [[0, 1], [1, 0]]) + 1,
+    )
+    for one, other in zip(padded(x, y, w), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-14)
+    assert padded.concrete_functions[0].kernels == []

@@ -1,0 +1,128 @@
+"""Large arrays of native code: kept memory is used again, belongs to one array at a time, and is bounded."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.backends.llvm import pool
+
+if int(np.__version__.split(".")[0]) > 1:
+    from numpy._core.multiarray import get_handler_name
+else:
+    from numpy.core.multiarray import get_handler_name
+
+ROOT = Path(__file__).parents[2]
+
+
+@autoconv.function
+def next_one(x):
+    return x + 1.0
+
+
+@autoconv.compile
+def next_array(x):
+    return x + 1.0
+
+
+def made(count: int) -> np.ndarray:
+    return next_array(np.zeros(count, np.float32))
+
+
+def test_large_arrays_are_of_the_pool_and_small_ones_are_not() -> None:
+    large, small = made(pool.SMALLEST), made(16)
+    assert get_handler_name(large) == "autoconv"
+    assert get_handler_name(small) == get_handler_name(np.empty(3)) == get_handler_name()
+    assert large.ctypes.data % 64 == 0 and large.flags.owndata and large.flags.writeable and large.base is None
+
+
+def test_memory_is_used_again_and_only_when_it_is_free() -> None:
+    size = 50_000
+    x = autoconv.zeros(size)
+    next_one(x)
+    seen = set()
+    for _ in range(50):
+        one = next_one(x).numpy()
+        seen.add(one.ctypes.data)
+        np.testing.assert_array_equal(one, np.ones(size))
+        del one
+    assert len(seen) <= 3
+    held = [next_one(autoconv.fill([size], float(i))).numpy() for i in range(40)]
+    assert not any(np.shares_memory(a, b) for a, b in itertools.pairwise(held))
+    assert len({a.ctypes.data for a in held}) == 40
+    for i, array in enumerate(held):
+        np.testing.assert_array_equal(array, np.full(size, i + 1.0, np.float32))
+
+
+def test_arrays_can_be_resized_copied_and_pickled() -> None:
+    array = made(30_000)
+    again = pickle.loads(pickle.dumps(array))
+    np.testing.assert_array_equal(again, array)
+    array.resize(60_000, refcheck=False)
+    np.testing.assert_array_equal(array, np.r_[np.ones(30_000), np.zeros(30_000)])
+    array.resize(10, refcheck=False)
+    np.testing.assert_array_equal(array, np.ones(10))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_what_is_kept_is_bounded() -> None:
+    def resident() -> int:
+        with open("/proc/self/status", encoding="ascii") as file:
+            return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmRSS"))
+
+    made(4_000_000)
+    before = resident()
+    arrays = [made(4_000_000) for _ in range(15)]  # 240 MB
+    assert resident() - before > 200e6
+    del arrays
+    assert resident() - before < 100e6  # 64 MB of ours
+
+
+def test_threads() -> None:
+    failed: list[int] = []
+
+    def work(number: int) -> None:
+        x = autoconv.fill([40_000], float(number))
+        for _ in range(100):
+            if not (next_one(x).numpy() == number + 1).all():
+                failed.append(number)
+
+    next_one(autoconv.zeros(40_000))
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+
+
+def test_arrays_outlive_the_function_and_the_interpreters_end(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import atexit, gc, sys\n"
+        "import autoconv\n"
+        "def build():\n"
+        "    @autoconv.function\n"
+        "    def f(x):\n"
+        "        return x * 2.0, x + 1.0\n"
+        "    return [a.numpy() for a in f(autoconv.ones(100_000))]\n"
+        "kept = build()\n"
+        "gc.collect()\n"
+        "sys.kept_to_the_end = [kept, build()]\n"
+        "atexit.register(lambda: print(kept[0].sum()))\n"
+        "kept[1] = None\n"
+        "import builtins\n"
+        "builtins.last = build()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, timeout=120, cwd=ROOT, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "200000.0"), done.stderr

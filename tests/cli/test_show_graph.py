@@ -1,0 +1,116 @@
+"""`autoconv show-graph`: the stages of a graph, and what becomes of it natively."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autoconv.graph.text import from_text
+from autoconv.graph.verify import verify
+from autoconv.ops import OPS
+
+PROGRAM = """
+import autoconv
+import helper
+
+
+def chain(x, n):
+    y = autoconv.exp(x) * 2.0 + x * (1.0 + 1.0)
+    unused = autoconv.sin(x)
+    while n > 0:
+        y = autoconv.sort(y)
+        n = n - 1
+    return y
+
+
+def root(a, steps):
+    x = a
+    for _ in range(steps):
+        x = 0.5 * (x + a / x)
+    return x
+
+
+class Layer:
+    @autoconv.function
+    def call(x):
+        return helper.double(x)
+
+
+NUMBER = 3
+"""
+
+
+@pytest.fixture
+def program(here: Path) -> Path:
+    (here / "program.py").write_text(PROGRAM)
+    (here / "helper.py").write_text("def double(x):\n    return x * 2.0\n")
+    return here
+
+
+def test_every_stage_is_a_graph(program, cli):
+    for stage in ("before", "fold", "common", "dead"):
+        result = cli("show-graph", "program.py:chain", "--spec", "float32[8] int32[]", "--stage", stage)
+        assert result.exit_code == 0, result.output
+        verify(from_text(result.stdout, OPS))
+        assert ("sin(" in result.stdout) == (stage != "dead")
+
+
+def test_what_fused_and_what_runs_by_kernels(program, cli):
+    text = cli("show-graph", "program.py:chain", "--spec", "float32[8] int32[]", "--stage", "native").stdout
+    first = text.splitlines()[0]
+    assert first.startswith("loop over 8: ") and all(op in first for op in ("exp", "multiply", "add"))
+    assert "while, while_body:" in text
+    kernels = text.splitlines()[-1].partition("by kernels: ")[2]
+    assert kernels in ("sort", "nothing")
+
+
+def test_all_stages_say_which_changed_nothing(program, cli):
+    text = cli("show-graph", "program.py:chain", "--spec", "float32[8] int32[]").stdout
+    headings = [line.partition(":")[0] for line in text.splitlines() if line.startswith("# ")]
+    assert headings[0] == "# before" and headings[-1] == "# native"
+    assert "# dead\n" in text and "# fold: no change" in text
+
+
+def test_python_numbers_under_compile(program, cli):
+    text = cli("show-graph", "root", "--spec", "2.0 50", "--compile", "--stage", "before").stdout
+    assert text.startswith("graph root(%a: weak float64[], %steps: weak int64[])")
+
+
+def test_decorated_functions_and_modules_beside(program, cli):
+    text = cli("show-graph", "program.py:Layer.call", "--spec", "float32[?,2]", "--stage", "dead").stdout
+    assert "%x: float32[?,2]" in text and "multiply" in text
+
+
+def test_spans(program, cli):
+    text = cli("show-graph", "program.py:chain", "--spec", "float32[8] int32[]", "--stage", "dead", "--spans").stdout
+    assert "program.py:7" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("program.py:chain", "--stage", "after"), "no stage after; the stages in order are: before, fold"),
+        (("program.py:chain", "--spec", "float32[2"), "'float32[2' is no argument; write a type, such as float32[2,3]"),
+        (("program.py:chain", "--spec", "string"), "'string' is no argument"),
+        (("program.py",), "program.py is a file; name a function in it"),
+        (("program.py:Layer",), "program.py:Layer is no function once the module has been imported"),
+        (("program.py:missing",), "no function or class missing"),
+    ],
+)
+def test_what_is_wrong_is_said(program, cli, arguments, message):
+    result = cli("show-graph", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_module_that_cannot_be_imported(here, cli):
+    (here / "bad.py").write_text("def f(x):\n    return x\n\n\nraise ValueError('not today')\n")
+    result = cli("show-graph", "bad.py:f", "--spec", "1")
+    assert result.exit_code == 2 and "bad.py cannot be imported: ValueError: not today" in result.stderr
+
+
+def test_a_function_without_a_graph_says_why(here, cli):
+    (here / "effects.py").write_text("import random\n\n\ndef f(x):\n    return x + random.random()\n")
+    result = cli("show-graph", "effects.py:f", "--spec", "1.0", "--compile")
+    assert result.exit_code == 1 and "it has no graph" in result.stderr
