@@ -12,7 +12,8 @@ from autoconv.errors import AssertionFailedError
 from autoconv.graph.dtypes import int64
 from autoconv.operators.calls import call
 from autoconv.operators.conditionals import and_, is_staged, switch_stmt, truth
-from autoconv.operators.staging import stage_arms, stage_loop
+from autoconv.operators.staged_loops import stage_loop
+from autoconv.operators.staging import stage_arms
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.recording import FUNCTION, current_region

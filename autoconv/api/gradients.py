@@ -10,8 +10,8 @@ from typing import Any
 from autoconv.api.recorded import symbolic_source
 from autoconv.api.tape import UnconnectedGradients, rows_of, zeros_of_source
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.operators.bodies import unify_captures
 from autoconv.operators.calls import call
-from autoconv.operators.staging import unify_captures
 from autoconv.runtime import taping
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.dispatch import apply, graph_value

@@ -18,9 +18,9 @@ from autoconv.api.shaping import tile
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
+from autoconv.operators.bodies import unify_captures
 from autoconv.operators.calls import call
 from autoconv.operators.iterables import leading_dimension
-from autoconv.operators.staging import unify_captures
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.dispatch import apply, graph_value
 from autoconv.runtime.recording import FUNCTION, current_region, new_trace, recording, subregion

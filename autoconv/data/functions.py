@@ -14,9 +14,9 @@ from autoconv.config import SETTINGS
 from autoconv.data.elements import components, leaf_type, rebuild, spec_leaves, spec_of
 from autoconv.data.nodes import Bindings, Run
 from autoconv.errors import StagingError
+from autoconv.operators.bodies import unify_captures
 from autoconv.operators.calls import call
 from autoconv.operators.layout import Variant
-from autoconv.operators.staging import unify_captures
 from autoconv.optimise import optimise
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region, new_trace, recording, subregion

@@ -8,9 +8,10 @@ from typing import Any
 
 from autoconv.errors import AssertionFailedError, StagingError
 from autoconv.operators.attempts import Attempt
+from autoconv.operators.bodies import record_body, write_spot
 from autoconv.operators.deferred import raising
 from autoconv.operators.layout import Static, Variant
-from autoconv.operators.staging import record_body, stage_arms, write_spot
+from autoconv.operators.staging import stage_arms
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, heap_of, items_of
 from autoconv.runtime.journal import cells_spots

@@ -17,7 +17,8 @@ from autoconv.operators.iterables import Staged, StagedList, as_staged, is_stage
 from autoconv.operators.layout import Variant
 from autoconv.operators.lazy import Generated, Lazy, Source
 from autoconv.operators.names import BREAK, NORMAL, goes_on
-from autoconv.operators.staging import stage_arms, stage_loop
+from autoconv.operators.staged_loops import stage_loop
+from autoconv.operators.staging import stage_arms
 from autoconv.operators.streams import is_stream, stream_of
 from autoconv.operators.variants import defined
 from autoconv.runtime.containers import TracedList, contents, heap_of, items_of

@@ -28,6 +28,7 @@ from autoconv.operators.arguments import (
     layout_found,
 )
 from autoconv.operators.attempts import Attempt, emit_output
+from autoconv.operators.bodies import Recorded, Suspended, record_body, record_raise, swallowed, write_spot
 from autoconv.operators.kept import keep, kept, kept_layout
 from autoconv.operators.layout import (
     NEVER,
@@ -42,17 +43,7 @@ from autoconv.operators.layout import (
     rebuild,
 )
 from autoconv.operators.reach import may_call_itself
-from autoconv.operators.staging import (
-    Recorded,
-    Suspended,
-    move_into_graph,
-    record_body,
-    record_raise,
-    refuse_changed_copies,
-    swallowed,
-    unnoted_changes,
-    write_spot,
-)
+from autoconv.operators.sharing import move_into_graph, refuse_changed_copies, unnoted_changes
 from autoconv.runtime.containers import heap_of
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.objects import record_object

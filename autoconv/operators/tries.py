@@ -15,6 +15,15 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType
+from autoconv.operators.bodies import (
+    Recorded,
+    Suspended,
+    cannot_be_caught,
+    is_about_program,
+    record_raise,
+    unify_captures,
+    write_spot,
+)
 from autoconv.operators.calls import call
 from autoconv.operators.conditionals import is_staged, truth
 from autoconv.operators.items import context
@@ -32,19 +41,8 @@ from autoconv.operators.layout import (
 )
 from autoconv.operators.names import Undefined
 from autoconv.operators.recursion import written_by_calls
-from autoconv.operators.staging import (
-    Recorded,
-    Suspended,
-    cannot_be_caught,
-    is_about_program,
-    move_into_graph,
-    move_shared,
-    record_raise,
-    refuse_changed_copies,
-    stage_arms,
-    unify_captures,
-    write_spot,
-)
+from autoconv.operators.sharing import move_into_graph, move_shared, refuse_changed_copies
+from autoconv.operators.staging import stage_arms
 from autoconv.runtime.containers import PLAIN, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
 from autoconv.runtime.objects import (

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.operators.staging import AbandonTrace
+from autoconv.operators.bodies import AbandonTrace
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import apply_object, constant_object, record_object
 from autoconv.runtime.recording import Trace

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.operators.bodies import AbandonTrace
 from autoconv.operators.layout import Variant
-from autoconv.operators.staging import AbandonTrace
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, materialise
 from autoconv.runtime.objects import record_object

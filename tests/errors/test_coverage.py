@@ -38,7 +38,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/lazy.py", "…"): "no attribute of a generator's: Python's own words",
     ("autoconv/operators/names.py", "…"): PASSED_ON,
     ("autoconv/operators/tries.py", "the lists that this try statement changes do not settle"): CANNOT,
-    ("autoconv/operators/staging.py", "a tensor decides which object this is, and … is changed"): ONLY_COMPILE,
+    ("autoconv/operators/sharing.py", "a tensor decides which object this is, and … is changed"): ONLY_COMPILE,
     ("autoconv/operators/recursion.py", "…"): "no error: leaves what is recorded of a function that calls itself",
     ("autoconv/operators/staging.py", "…"): "no error: leaves an arm of a function that calls itself",
     ("autoconv/operators/tries.py", "…"): "no error: enters the except clauses while tracing",

@@ -1,0 +1,308 @@
+"""The body of one region, recorded: what it gives, what it writes, what it raises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import (
+    AutoconvError,
+    ConversionError,
+    InaccessibleTensorError,
+    OperatorNotAllowedInGraphError,
+    StagingError,
+)
+from autoconv.graph.graph import Value
+from autoconv.operators.attributes import expect_missing, may_be_missing
+from autoconv.operators.deferred import template_of
+from autoconv.operators.layout import (
+    NEVER,
+    Static,
+    Variant,
+)
+from autoconv.operators.names import Undefined
+from autoconv.ops.exception_groups import leaves_of_group
+from autoconv.runtime.journal import MISSING, Journal, Spot
+from autoconv.runtime.objects import StagedException, apply_object, box, holds_symbols, record_object
+from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
+from autoconv.runtime.spans import current_place, place_of, span_of_error
+from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.tracebacks import raised_by_us
+
+# Never turned into an error of the graph: they are about the program as a whole.
+_ABOUT_THE_PROGRAM = (StagingError, ConversionError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
+
+
+Body = Callable[..., tuple[Any, ...]]
+
+
+class AbandonTrace(BaseException):
+    """Leaves a trace that cannot go on; the function that traces decides what happens instead."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        region = current_region()
+        if region is not None:
+            region.trace.refusal = self  # a finally that is left early swallows even this
+
+
+class Suspended(BaseException):
+    """Leaves an arm that needs what a recursive function gives, while that is not known, or never comes."""
+
+    def __init__(self, region: Region) -> None:
+        super().__init__()
+        self.trace = region.trace
+        self.before = region.trace.refusal
+        region.trace.refusal = swallowed()
+
+    def caught(self) -> None:
+        self.trace.refusal = self.before
+
+
+def swallowed() -> StagingError:
+    """What is wrong where the program itself takes what the tracing of a recursive function raises."""
+    return StagingError(
+        "a function calls itself inside of a finally or except that is left early, and a tensor decides how often",
+        current_place(),
+        "the call outside of that statement",
+    )
+
+
+@dataclass(eq=False)
+class Recorded:
+    """One arm or body: its region, what it gave (NEVER where it always raises), and what it wrote.
+
+    `suspended`: it was left because what a recursive function gives is not known, or never comes.
+    """
+
+    region: Region
+    results: Sequence[Any]
+    written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
+    diverges: bool = False
+    suspended: bool = False
+    wrote: bool = False  # of the test of a loop: whether it changes any state
+
+    def value_of(self, spot: Spot) -> Any:
+        return NEVER if self.diverges else self.written[spot.key] if spot.key in self.written else spot.read()
+
+
+def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any]], count: int) -> Recorded:
+    """Runs `body(region)` with its ops recorded into a new region; `count` is how many values it gives.
+
+    An exception that leaves it becomes one that the graph raises there.
+    """
+    region = subregion(parent, name)
+    region.journal = Journal(region)
+    diverges = suspends = False
+    with recording(region), _named_after(parent, name.partition("_")[0]):
+        try:
+            results = body(region)
+        except _ABOUT_THE_PROGRAM:
+            region.journal.roll_back()
+            raise
+        except Suspended as suspended:
+            suspended.caught()
+            results, diverges, suspends = [NEVER] * count, True, True
+        except RecursionError:
+            region.journal.roll_back()
+            raise StagingError(
+                "a function calls itself, a tensor decides how often, and each call has functions or objects of its "
+                "own for arguments; that cannot be part of a graph",
+                current_place(),
+                "arguments that are numbers, arrays, or the same objects at every call; or a loop",
+            ) from None
+        except Exception as error:  # whatever the user's code raises
+            if is_about_program(error):
+                region.journal.roll_back()
+                raise
+            try:
+                record_raise(region, error)
+            except AutoconvError as refusal:
+                raise refusal from None  # the user's error is not raised yet
+            results, diverges = [NEVER] * count, True
+        except BaseException:
+            region.journal.roll_back()
+            raise
+        spots = dict(region.journal.spots)
+        written = region.journal.roll_back()
+    region.journal = None
+    return Recorded(region, results, written, spots, diverges, suspends)
+
+
+@contextmanager
+def _named_after(parent: Region, shown: str) -> Iterator[None]:
+    """Nodes recorded inside are called after the node that is going to own their region: `cond/add`."""
+    trace = parent.trace
+    before = trace.scope
+    trace.scope = parent.graph.next_name(before + shown) + "/"
+    try:
+        yield
+    finally:
+        trace.scope = before
+
+
+# What the operators raise on behalf of the user's code; other errors raised by this package are about the program.
+_RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionError)
+
+
+def cannot_be_caught(error: BaseException) -> bool:
+    """Whether no except clause of the program's is meant to take the error: what tracing says of the program."""
+    if isinstance(error, _ABOUT_THE_PROGRAM) or not isinstance(error, Exception):
+        return True
+    return getattr(error, "_autoconv_about_program", False) or _names_a_stand_in(error)
+
+
+_STAND_INS = re.compile(r"\b(SymbolicTensor|SymbolicObject|Variant|ObjectMethod|NotAssigned|Traced(List|Dict|Set))\b")
+
+
+def _names_a_stand_in(error: BaseException) -> bool:
+    """Whether Python found one of our classes where the program has a value of its own."""
+    if type(error) not in (TypeError, AttributeError, ValueError):
+        return False
+    return any(isinstance(part, str) and _STAND_INS.search(part) for part in error.args)
+
+
+def is_about_program(error: Exception) -> bool:
+    """Whether the error is one of tracing itself, rather than one that the user's code would raise there."""
+    if cannot_be_caught(error):
+        return True
+    if type(error) is StagedException:
+        return False
+    if getattr(error, "_autoconv_run_time", False):
+        return False
+    return raised_by_us(error) and not isinstance(error, _RUN_TIME)
+
+
+def record_raise(region: Region, error: BaseException) -> None:
+    """A node that raises the exception, with its message filled in from tensors when it has any."""
+    span = span_of_error(error)
+    if type(error) is StagedException:
+        region.record("object_raise", [region.lift(error.value.value_in_graph)], {}, span=span)
+        return
+    if region.contract == COMPILE and holds_symbols(error.args):
+        with recording(region):
+            error.args = tuple(box(x) if _is_composite(x) and holds_symbols((x,)) else x for x in error.args)
+    template, data = template_of(error)
+    hidden = any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
+    own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
+    if hidden or (template is not None and own):
+        raise StagingError(
+            f"{type(error).__name__} has its own constructor, and the values it is raised with are known only when "
+            "the graph runs",
+            place_of(span) if span is not None else None,
+            "an exception of Python's own, with the values as its arguments",
+        ) from None
+    if isinstance(error, BaseExceptionGroup) and any(template_of(part)[1] for part in leaves_of_group(error)):
+        raise StagingError(
+            "an exception in a group has values that are known only when the graph runs",
+            place_of(span) if span is not None else None,
+            "exceptions whose arguments are constants",
+        ) from None
+    error.__traceback__ = None
+    for how, link in (("cause", error.__cause__), ("context", error.__context__)):
+        if type(link) is StagedException and region.contract != COMPILE and not all(t.weak for t in data):
+            error.__cause__ = error.__context__ = None  # its text counts for more than what led to it
+        elif type(link) is StagedException:
+            _record_linked(region, error, how, link, span)
+            return
+    inputs = [region.lift(t.value_in_graph) for t in data]
+    exception = error if template is None else type(error)
+    attributes = {"exception": exception, "template": template}
+    if template is not None and (error.__cause__ is not None or error.__context__ is not None):
+        attributes["chain"] = error
+    region.record("raise", inputs, attributes, span=span)
+
+
+def _is_composite(value: Any) -> bool:
+    """Whether an argument of an exception is no number or object of the graph, but may be made of some."""
+    return isinstance(value, (Variant, tuple, list, dict, set))
+
+
+def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:
+    """Raises an exception with one that only the running graph knows as its cause or context."""
+    template, data = template_of(error)
+    error.__cause__ = error.__context__ = None
+    with recording(region):
+        arguments = [_argument(entry, data) for entry in template or ()]
+        made = record_object("object_exception", arguments, kind=error if template is None else type(error))
+        inputs = [region.lift(x.value_in_graph) for x in (made, link.value)]
+        region.record("object_raise", inputs, {"linked": how}, span=span)
+
+
+def _argument(entry: Any, data: Sequence[Any]) -> Any:
+    """One argument of an exception, from its template (see `deferred.template_of`)."""
+    if isinstance(entry, int):
+        return data[entry]
+    if entry and entry[0] is None:
+        return entry[1]
+    whole: Any = ""
+    for piece in entry:
+        whole = whole + (piece if isinstance(piece, str) else apply_object("str", data[piece]))
+    return whole
+
+
+def applied(arm: Body, inputs: Sequence[Any]) -> Callable[[Region], tuple[Any, ...]]:
+    return lambda _: as_tuple(arm(*inputs))
+
+
+def unify_captures(regions: Sequence[Region], leading: int | Sequence[int] = 0) -> list[Value]:
+    """Gives all regions the same captures in the same order, behind `leading` parameters (of each, where it is a
+    sequence); returns the outer values."""
+    union: dict[Value, None] = {}
+    for region in regions:
+        union.update(dict.fromkeys(region.captured()))
+    for position, region in enumerate(regions):
+        captured = region.captured()
+        own = region.graph.parameters[: leading if isinstance(leading, int) else leading[position]]
+        inner = []
+        for outer in union:
+            if outer not in captured:
+                captured[outer] = region.graph.add_parameter(outer.type, outer.name)
+                region.captures[outer] = captured[outer]
+            inner.append(captured[outer])
+        region.graph.parameters = [*own, *inner]
+    return list(union)
+
+
+def write_spot(spot: Spot, value: Any) -> None:
+    """Writes, and notes it in the journal of the region that is being recorded now."""
+    region = current_region()
+    journal = nearest_journal(region)
+    if journal is not None:
+        journal.note(spot)
+    if isinstance(spot.owner, (list, dict, set)) and type(value).__name__ == "Variant":
+        is_list = isinstance(spot.owner, list)
+        raise StagingError(
+            f"{spot.name} that was there before the call has another length or other keys depending on a tensor",
+            current_place(),
+            "a list made in the function, and returned"
+            if is_list
+            else "keys that are there from the start, with None where there is no value yet",
+        )
+    if may_be_missing(value) and spot.kind:
+        value = _maybe_missing(spot, value)
+    spot.write(value)
+
+
+def _maybe_missing(spot: Spot, value: Variant) -> Variant:
+    """A value that may not be there, as its reads expect it."""
+    region = current_region()
+    if spot.kind == "attribute" and region is not None:
+        expect_missing(region, spot.owner, spot.key[1])
+        return value
+    arms = [Undefined(spot.name) if arm is MISSING else arm for arm in value.values]
+    return Variant(value.tag, [Static(arm) if isinstance(arm, Undefined) else layout
+                               for arm, layout in zip(arms, value.layouts, strict=True)], arms)  # fmt: skip
+
+
+def nearest_journal(region: Region | None) -> Journal | None:
+    return region.journal if region is not None else None
+
+
+def as_tuple(results: Any) -> tuple[Any, ...]:
+    return () if results is None else tuple(results)

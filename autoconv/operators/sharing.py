@@ -1,0 +1,161 @@
+"""Lists, dicts and sets that several regions see: what moves into the graph, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import (
+    StagingError,
+)
+from autoconv.operators.bodies import Recorded
+from autoconv.operators.layout import (
+    NEVER,
+    Layout,
+    Leaf,
+    Never,
+    Parts,
+    Static,
+    is_object_layout,
+    join_layouts,
+    layout_of,
+    state_layout,
+)
+from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
+from autoconv.runtime.journal import Spot
+from autoconv.runtime.recording import COMPILE, Region, recording
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import mutable_parts
+
+
+def move_into_graph(
+    parent: Region, columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], spots: Sequence[Spot], count: int
+) -> bool:
+    """Moves lists, dicts and sets of the traced code, whose contents depend on a tensor in more than the values of
+    their items, into the graph; says whether there were any, so that the regions have to be recorded again."""
+    if parent.contract != COMPILE:
+        return False
+    moving = []
+    for column, layout in zip(columns[:count], layouts[:count], strict=True):
+        if is_object_layout(layout):
+            moving += [v for v in column if type(v) in PLAIN and parent.is_inside(v._home)]
+    for spot, column, layout in zip(spots, columns[count:], layouts[count:], strict=True):
+        if type(spot.owner) in PLAIN and not _keeps_shape(column, layout):
+            moving.append(spot.owner)
+    found = False
+    for container in moving:
+        if heap_of(container) is None:
+            materialise(container)
+            found = True
+    return found
+
+
+def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any]) -> bool:
+    """Moves lists, dicts and sets that several of the values hold into the graph, where they stay one. Says whether any
+    was there before the arm, which then has to be recorded again."""
+    if parent.contract != COMPILE:
+        return False
+    seen: set[int] = set()
+    found = False
+    for part in [part for value in values for part in mutable_parts(value)]:
+        if id(part) in seen and type(part) in PLAIN and heap_of(part) is None:
+            before = arm is None or parent.is_inside(part._home)
+            with recording(parent if arm is None or before else arm.region):
+                materialise(part)
+            found |= before
+        seen.add(id(part))
+    return found
+
+
+def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]) -> bool:
+    """As `move_into_graph`, for what a loop's body was seen to write for the first time."""
+    columns, layouts = [], []
+    for spot in spots:
+        before, after = spot.read(), stepped.value_of(spot)
+        later = NEVER if after is NEVER else layout_of(after, stepped.region)
+        columns.append([before, after])
+        layouts.append(join_layouts(state_layout(before, parent), later, spot.name, parent.contract))
+    return move_into_graph(parent, columns, layouts, spots, 0)
+
+
+def refuse_changed_copies(region: Region, spots: Iterable[Spot]) -> None:
+    """Refuses an object that one path changes and another replaces: its copies would not know of each other."""
+    for spot in spots:
+        if id(spot.owner) in region.trace.frozen:
+            raise StagingError(f"a tensor decides which object this is, and {spot.name} is changed", current_place())
+
+
+def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
+    """Whether contents written on several paths are as many items of one kind each, so that they stay known."""
+    if any(value is not NEVER and not isinstance(value, tuple) for value in column):
+        return False
+    return isinstance(layout, (Static, Never)) or (
+        isinstance(layout, Parts) and all(isinstance(part, (Static, Leaf, Never)) for part in layout.parts)
+        and not any(map(is_object_layout, layout.parts))
+    )  # fmt: skip
+
+
+def check_alias(region: Region, body: Any, value: Any, name: str) -> None:
+    """Under `compile`, a list that an arm gives a second name stays one list: plain Python."""
+    if type(value) in PLAIN:
+        return
+    if name.startswith("retval_"):  # what a function returns has no other name any more, unless something changes it
+        for part in mutable_parts(value):
+            if type(part) in PLAIN:
+                if part._outside:  # the result has to be the argument itself
+                    region.trace.outside_effect(part, "a tensor decides whether an argument is returned")
+                region.trace.frozen[id(part)] = part
+        return
+    parts = {id(part) for part in mutable_parts(value)}
+    if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):
+        region.trace.outside_effect(region, f"a tensor decides whether {name!r} is another name of a list or dict")
+
+
+def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
+    """What the names but `name` hold that a function's body reads from around it."""
+    cells = getattr(body, "__closure__", None) or ()
+    for known, cell in zip(body.__code__.co_freevars if cells else (), cells, strict=True):
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            continue
+        if known != name:
+            yield value
+        if depth and isinstance(value, FunctionType):
+            yield from _read_by(value, name, depth - 1)
+
+
+@contextmanager
+def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
+    """Refuses a body that changes a list or dict unnoticed by the journal, and takes the change back."""
+    held = [part for value in (*inputs, *_read_by(body, "")) for part in mutable_parts(value)]
+    spots = [container_spot(part) for part in held if isinstance(part, (list, dict))]
+    before = [spot.read() for spot in spots]
+    changed = ""
+    try:
+        yield
+    finally:
+        for spot, contents in zip(spots, before, strict=True):
+            if not same_items(spot.read(), contents):
+                spot.write(contents)
+                changed = spot.name
+    if changed:
+        raise StagingError(
+            f"{changed} is changed in place where a tensor decides whether it is",
+            place,
+            "an assignment of a new value to the name",
+        )
+
+
+def same_items(now: Any, before: Any) -> bool:
+    """Whether the contents of a container are the same objects."""
+    if not isinstance(now, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
+        return now is before
+    if len(now) != len(before):
+        return False
+    return all(
+        a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) == 2 and a[0] is b[0] and a[1] is b[1])
+        for a, b in zip(now, before, strict=True)
+    )

@@ -1,0 +1,285 @@
+"""Loops, recorded: types of the state are widened until an iteration keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.errors import (
+    StagingError,
+)
+from autoconv.graph.dtypes import bool_
+from autoconv.graph.types import TensorType
+from autoconv.operators.attempts import emit_output
+from autoconv.operators.bodies import Body, Recorded, as_tuple, record_body, unify_captures, write_spot
+from autoconv.operators.layout import (
+    NEVER,
+    Arms,
+    Grown,
+    Layout,
+    Leaf,
+    Parts,
+    Static,
+    emit,
+    is_number_layout,
+    join_layouts,
+    joined_lists,
+    joined_objects,
+    layout_of,
+    leaf_types,
+    rebuild,
+    settled_lists,
+    state_layout,
+)
+from autoconv.operators.sharing import (
+    move_into_graph,
+    move_new_into_graph,
+    move_shared,
+    refuse_changed_copies,
+    same_items,
+    unnoted_changes,
+)
+from autoconv.operators.staging import aligned, stage_arms
+from autoconv.runtime.containers import TracedList, heap_of
+from autoconv.runtime.journal import Spot
+from autoconv.runtime.recording import COMPILE, Region, current_region, recording
+from autoconv.runtime.spans import current_place
+
+_ROUNDS = 12
+
+
+# After these rounds under `compile`, what of a loop's state has not settled becomes an object of the graph.
+_PATIENCE = 4
+
+
+def stage_loop(
+    test: Callable[..., Any],
+    body: Body,
+    state: Sequence[Any],
+    names: Sequence[str],
+    spots: dict[tuple[Any, ...], Spot] | None = None,
+    peel: bool = True,
+    limited: bool = False,
+) -> tuple[Any, ...]:
+    """A while loop; types of the state are widened until an iteration keeps them.
+
+    Under `compile`, where a number of Python's becomes one of another kind, the first iteration is one of its own.
+    """
+    parent = current_region()
+    assert parent is not None
+    spots = dict(spots or {})
+    count = len(names)
+    move_shared(parent, None, state)
+    layouts = [state_layout(value, parent) for value in state]
+    for turn in range(_ROUNDS):
+        initial = [*state, *(spot.read() for spot in spots.values())]
+        layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
+        titles = [*names, *(spot.name for spot in spots.values())]
+        with unnoted_changes(body, state, current_place()):
+            checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count)
+        limit = stepped.region.most_iterations
+        if limit is not None and not limited:
+            return _limited(limit, test, body, state, names, spots)
+        if checked.wrote:
+            return _tested_in_body(test, body, state, names)
+        new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
+        after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
+        shared = move_shared(parent, stepped, after)
+        widened = [
+            join_layouts(layout, NEVER if value is NEVER else layout_of(value, stepped.region), title, parent.contract)
+            for layout, value, title in zip(layouts[:count], after, titles, strict=False)
+        ]
+        if parent.contract != COMPILE:
+            widened = [settled_lists(x, name, parent.contract) for x, name in zip(widened, names, strict=True)]
+        for position, (spot, layout) in enumerate(zip(spots.values(), layouts[count:], strict=True), count):
+            before = initial[position]
+            initial[position], after[position] = aligned(spot, [before, after[position]], parent)
+            if initial[position] is not before:
+                layout = _with_keys(layout, state_layout(initial[position], parent))
+            widened.append(_widened_contents(spot, layout, after[position], stepped.region))
+        if peel and parent.contract == COMPILE and not new and any(map(_changes_kind, layouts[:count], widened)):
+            return _peeled(test, body, state, names, spots)
+        if parent.contract == COMPILE and turn >= _PATIENCE:
+            widened = [
+                layout if layout == wider else joined_objects(layout, wider)
+                for layout, wider in zip(layouts, widened, strict=True)
+            ]
+        columns = [[value] for value in initial]
+        moved = move_into_graph(parent, columns, widened, list(spots.values()), count)
+        moved |= shared
+        moved |= move_new_into_graph(parent, stepped, list(new.values()))
+        if moved:
+            spots = {key: spot for key, spot in spots.items() if heap_of(spot.owner) is None}
+            new = {key: spot for key, spot in new.items() if heap_of(spot.owner) is None}
+            widened = widened[:count]
+        refuse_changed_copies(parent, [*spots.values(), *new.values()])
+        if not new and not moved and widened == layouts:
+            for show in shown:
+                emit_output(parent, show)
+            return _finish_loop(parent, checked, stepped, layouts, initial, after, spots, count)
+        layouts = widened
+        if new:
+            spots.update(new)
+    raise StagingError(
+        "the types of this loop's variables do not settle: " + ", ".join(names),
+        current_place(),
+        "values of one type, whatever the iteration",
+    )
+
+
+def _widened_contents(spot: Spot, layout: Layout, value: Any, region: Region) -> Layout:
+    """The layout of what a loop writes to a spot: what it held before, and what after an iteration."""
+    later = NEVER if value is NEVER else layout_of(value, region)
+    if type(spot.owner) is TracedList and region.contract != COMPILE:
+        grown = isinstance(layout, Grown) or isinstance(later, Grown)
+        if grown or (isinstance(value, tuple) and _length(layout) != len(value)):
+            return joined_lists([x for x in (layout, later) if x is not NEVER], spot.name, region.contract)
+    return join_layouts(layout, later, spot.name, region.contract)
+
+
+def _with_keys(layout: Layout, wanted: Layout) -> Layout:
+    """The layout of what a dict holds, with the keys that `wanted` has in addition."""
+    assert isinstance(wanted, Parts)
+    known = {_key(pair): pair for pair in (layout.parts if isinstance(layout, Parts) else ())}
+    return Parts(tuple, None, tuple(known.get(_key(pair), pair) for pair in wanted.parts))
+
+
+def _key(pair: Layout) -> Any:
+    if isinstance(pair, Static):
+        return pair.value[0]
+    assert isinstance(pair, Parts) and isinstance(pair.parts[0], Static)
+    return pair.parts[0].value
+
+
+def _length(layout: Layout) -> int:
+    return len(layout.parts) if isinstance(layout, Parts) else len(layout.value) if isinstance(layout, Static) else -1
+
+
+def _changes_kind(before: Layout, after: Layout) -> bool:
+    """Whether a number turned out to be of more than one kind."""
+    return isinstance(before, (Static, Leaf)) and isinstance(after, Arms) and all(map(is_number_layout, after.arms))
+
+
+def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any) -> tuple[Any, ...]:
+    from autoconv.operators.conditionals import is_staged, truth
+
+    def first_and_rest(*values: Any) -> tuple[Any, ...]:
+        return stage_loop(test, body, as_tuple(body(*values)), names, spots, peel=False)
+
+    first = test(*state)
+    if not is_staged(first):
+        return first_and_rest(*state) if first else tuple(state)
+    return stage_arms(truth(first), [first_and_rest, lambda *values: values], state, names)
+
+
+def _limited(
+    limit: Any, test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any
+) -> tuple[Any, ...]:
+    """The loop, which ends after `limit` iterations as well."""
+
+    def stays(count: Any, *values: Any) -> Any:
+        arms: list[Body] = [lambda: (test(*values),), lambda: (False,)]
+        return stage_arms(count < limit, arms, [], ("condition",))[0]
+
+    def step(count: Any, *values: Any) -> tuple[Any, ...]:
+        return (count + 1, *as_tuple(body(*values)))
+
+    return stage_loop(stays, step, (0, *state), ("number of iterations", *names), spots, limited=True)[1:]
+
+
+def _tested_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
+    """A loop whose test writes lists, attributes or outer names, which are state of the body alone: the test is made
+    before the loop, and again at the end of each iteration."""
+    from autoconv.operators.conditionals import truth
+
+    def step(*values: Any) -> tuple[Any, ...]:
+        after = as_tuple(body(*values[:-1]))
+        return (*after, truth(test(*after), "while loop"))
+
+    first = truth(test(*state), "while loop")
+    return stage_loop(lambda *values: values[-1], step, (*state, first), (*names, "the test of the loop"))[:-1]
+
+
+def _record_iteration(
+    parent: Region, test: Any, body: Body, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int
+) -> tuple[Recorded, Recorded, list[Callable[[], None]]]:
+    """The test and the body recorded for these layouts, and what they printed meanwhile."""
+    outer_output, parent.trace.pending_output = parent.trace.pending_output, []
+    try:
+        bound: dict[Any, Any] = {}
+        tested = lambda region: [_test(region, test, layouts, spots, count, bound)]
+        checked = record_body(parent, "while_cond", tested, 1)
+        checked.wrote = any(
+            key not in bound or not _same_contents(checked.written[key], bound[key]) for key in checked.spots
+        )
+        stepped = record_body(parent, "while_body", lambda region: _step(region, body, layouts, spots, count), count)
+    finally:
+        shown, parent.trace.pending_output = parent.trace.pending_output, outer_output
+    return checked, stepped, shown or []
+
+
+def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int) -> list[Any]:
+    """Parameters for the state, as Python values; those of spots are written to them."""
+    values = []
+    for layout in layouts:
+        leaves = [region.graph.add_parameter(leaf, f"{region.trace.scope}Placeholder") for leaf in leaf_types(layout)]
+        values.append(rebuild(layout, iter(leaves)))
+    for spot, value in zip(spots.values(), values[count:], strict=True):
+        write_spot(spot, value)
+    return values[:count]
+
+
+def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int, bound: dict[Any, Any]) -> Any:
+    """The test for state of those layouts; `bound` takes what its spots hold before."""
+    from autoconv.operators.conditionals import truth
+
+    values = _bind(region, layouts, spots, count)
+    bound.update((key, spot.read()) for key, spot in spots.items())
+    return truth(test(*values), "while loop")
+
+
+def _same_contents(now: Any, before: Any) -> bool:
+    return same_items(now, before) or (type(now) is type(before) is frozenset and now == before)
+
+
+def _step(region: Region, body: Any, layouts: Any, spots: Any, count: int) -> Sequence[Any]:
+    return as_tuple(body(*_bind(region, layouts, spots, count)))
+
+
+def _finish_loop(
+    parent: Region,
+    checked: Recorded,
+    stepped: Recorded,
+    layouts: Sequence[Layout],
+    initial: Sequence[Any],
+    after: Sequence[Any],
+    spots: dict[Any, Spot],
+    count: int,
+) -> tuple[Any, ...]:
+    first = [v for value, layout in zip(initial, layouts, strict=True) for v in emit(value, layout, parent)]
+    with recording(checked.region):
+        condition = checked.results[0]
+        bool_layout = Leaf(_bool_type())
+        checked.region.graph.outputs = emit(condition, bool_layout, checked.region)
+    with recording(stepped.region):
+        stepped.region.graph.outputs = [
+            v for value, layout in zip(after, layouts, strict=True) for v in emit(value, layout, stepped.region)
+        ]
+    captures = unify_captures([checked.region, stepped.region], len(first))
+    node = parent.record(
+        "while",
+        [*first, *captures],
+        {"state": len(first)},
+        regions=[checked.region.graph, stepped.region.graph],
+        types=[leaf for layout in layouts for leaf in leaf_types(layout)],
+        shown="while",
+    )
+    values = iter(node.results)
+    rebuilt = [rebuild(layout, values) for layout in layouts]
+    for spot, value in zip(spots.values(), rebuilt[count:], strict=True):
+        write_spot(spot, value)
+    return tuple(rebuilt[:count])
+
+
+def _bool_type() -> Any:
+    return TensorType(bool_, (), True)
