@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import autoconv as ac
 from autoconv.backends import llvm, reference
+from autoconv.errors import ListReadError
 from autoconv.graph.text_parser import from_text
 from autoconv.ops import OPS
 
@@ -167,3 +173,127 @@ def test_slices_of_what_a_loop_computes() -> None:
         """,
         np.random.default_rng(0).normal(size=(6, 5)),
     )
+
+
+def kernels(function, *arguments):
+    return function.get_concrete_function(*arguments)._run.kernels
+
+
+def test_what_a_loop_keeps_for_its_way_back_is_native() -> None:
+    @ac.function
+    def forward(h, w):
+        for _ in ac.range(40):  # more than a new stack has room for
+            if ac.reduce_sum(h) > 0.0:
+                h = ac.tanh(h @ w)
+            else:
+                h = ac.sin(h) + 0.1
+        return h
+
+    @ac.function
+    def backward(h, w):
+        with ac.GradientTape() as tape:
+            tape.watch([h, w])
+            total = ac.reduce_sum(forward(h, w))
+        return tape.gradient(total, [h, w])
+
+    random = np.random.default_rng(1)
+    h, w = ac.constant(random.normal(size=(3, 4))), ac.constant(random.normal(size=(4, 4)) * 0.7)
+    of_h, of_w = backward(h, w)
+    assert kernels(backward, h, w) == []
+
+    def total(h, w):
+        return float(ac.reduce_sum(forward(ac.constant(h), ac.constant(w))))
+
+    step = 1e-6
+    for given, found, place in ((h, of_h, (1, 2)), (w, of_w, (0, 3)), (w, of_w, (2, 2))):
+        up, down = given.numpy().copy(), given.numpy().copy()
+        up[place] += step
+        down[place] -= step
+        pair = [(x, w.numpy()) if given is h else (h.numpy(), x) for x in (up, down)]
+        slope = (total(*pair[0]) - total(*pair[1])) / (2 * step)
+        np.testing.assert_allclose(found.numpy()[place], slope, rtol=1e-5, atol=1e-8)
+
+
+def test_nested_loops_share_a_stack() -> None:
+    @ac.function
+    def f(x):
+        for i in ac.range(3):
+            for _ in ac.range(i + 2):
+                x = ac.sin(x) * 1.5
+        return x
+
+    @ac.function
+    def slope(x):
+        with ac.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x)
+
+    x = ac.constant(0.4, ac.float64)
+    expected = (float(f(x + 1e-6)) - float(f(x - 1e-6))) / 2e-6
+    np.testing.assert_allclose(float(slope(x)), expected, rtol=1e-5)
+
+
+def test_a_list_that_is_used_twice_is_no_stack() -> None:
+    found = both(
+        """
+        graph twice(%x: float64[]) {
+          %empty = list_empty(dtype=float64, shape=(), weak=False): list<float64[]>
+          %one = list_push(%empty, %x): list<float64[]>
+          %y = add(%x, %x): float64[]
+          %two = list_push(%one, %y): list<float64[]>
+          %z = multiply(%y, %y): float64[]
+          %other = list_push(%one, %z): list<float64[]>
+          %pop = list_pop(%two): list<float64[]>, float64[]
+          %pop_1 = list_pop(%other): list<float64[]>, float64[]
+          return %pop:1, %pop_1:1
+        }
+        """,
+        np.array(3.0),
+    )
+    assert [float(v) for v in found] == [6.0, 36.0]
+
+
+def test_an_empty_stack_raises_what_the_kernel_raises() -> None:
+    text = """
+    graph pop(%x: float64[]) {
+      %empty = list_empty(dtype=float64, shape=(), weak=False): list<float64[]>
+      %pop = list_pop(%empty): list<float64[]>, float64[]
+      %y = add(%pop:1, %x): float64[]
+      return %y
+    }
+    """
+    with pytest.raises(ListReadError, match="empty list"):
+        llvm.compile_graph(from_text(text, OPS))([np.array(1.0)])
+
+
+@pytest.mark.parametrize("kind", ["numbers", "arrays"])
+def test_a_loop_without_end_can_be_interrupted(kind: str, tmp_path: Path) -> None:
+    program = tmp_path / "endless.py"
+    program.write_text(f"""
+import sys, threading, time
+import autoconv as ac
+
+@ac.function
+def f(x):
+    while ac.reduce_sum(x) >= 0.0:
+        x = x * 1.0 + 0.0
+    return x
+
+x = ac.constant(1.0) if "{kind}" == "numbers" else ac.ones([1000, 100])
+f.get_concrete_function(x)
+threading.Timer(0.1, lambda: print("another thread", flush=True)).start()
+try:
+    print("begins", flush=True)
+    f(x)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+""")
+    with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begins\n"
+        assert process.stdout.readline() == "another thread\n"
+        process.send_signal(signal.SIGINT)
+        before = time.perf_counter()
+        assert process.stdout.readline() == "interrupted\n"
+        assert time.perf_counter() - before < 2.0  # 0.1 on a machine with nothing else to do

@@ -16,11 +16,11 @@ FLOAT_VALUE = CELL_CONTENTS = 16
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
 
 _PYTHON = (
-    "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem", "_Py_Dealloc",
-    "PyErr_Occurred", "PyDict_GetItemWithError", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong",
-    "PyFloat_FromDouble", "PyType_GenericAlloc",
+    "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
+    "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
+    "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
 )  # fmt: skip
-_NUMPY = {"PyArray_Return": 76, "PyArray_Empty": 184}  # positions in the table of NumPy's C API
+_NUMPY = {"PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Empty": 184}  # positions in the table of NumPy's C API
 _BLAS = ("sgemm", "dgemm")
 
 

@@ -16,10 +16,12 @@ from autoconv.backends.form import CallForm, Captured, CellGuard
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.kernels import load, store
-from autoconv.backends.llvm.regions import Body, Native, Object, Region
+from autoconv.backends.llvm.regions import Region
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, register
+from autoconv.backends.llvm.stacks import stacks
 from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.values import Body, Native, Object
 from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
@@ -31,7 +33,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
     names = [f"%p{i}" for i in range(len(graph.parameters))]
     header = ", ".join([f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)] + ["ptr %results"])
     out = FunctionText(module, f"define internal i1 @graph({header}) nounwind")
-    body = Body(module, out, calls)
+    body = Body(module, out, calls, stacks(graph))
     b = ElementWriter(out)
     arguments: list[Native] = [
         b.wrap(v.type.dtype, n) if is_scalar(v.type) else Object(n)  # type: ignore[union-attr]

@@ -10,9 +10,10 @@ import numpy as np
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, clone
+from autoconv.graph.graph import Graph, Node, Value, clone, copy_node
 from autoconv.ops.builder import GraphBuilder
 
+_SAME = frozenset({"identity", "stop_gradient"})  # give their input
 Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
@@ -27,6 +28,12 @@ def is_composite(node: Node) -> bool:
 
 
 def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    if any(_is_empty_list(value) for value in inputs):
+        # A list of its own for every use, so that each can be a stack.
+        own = [copy_node(copy, v.node, ()).results[0] if v.node and _is_empty_list(v) else v for v in inputs]
+        return copy_node(copy, node, own, [clone(region, _replaced) for region in node.regions]).results
+    if node.op.name in _SAME and inputs[0].type == node.results[0].type:
+        return inputs
     rule = _RULES.get(node.op.name)
     if rule is None or node.effects is not Effects.PURE:
         return None
@@ -39,6 +46,10 @@ def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] |
     results = found if isinstance(found, tuple) else (found,)
     assert [v.type for v in results] == [v.type for v in node.results], node
     return results
+
+
+def _is_empty_list(value: Value) -> bool:
+    return value.node is not None and value.node.op.name == "list_empty"
 
 
 def _softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:

@@ -13,6 +13,10 @@ def prelude(module: ModuleText) -> str:
     whose count is beyond 32 bits, alone."""
     module.declare("_Py_Dealloc", "void", "ptr")
     module.declare("PyArray_Empty", "ptr", "i32, ptr, ptr, i32")
+    module.declare("PyEval_SaveThread", "ptr", "")
+    module.declare("PyEval_RestoreThread", "void", "ptr")
+    module.declare("PyErr_CheckSignals", "i32", "")
+    module.declare("PyArray_Resize", "ptr", "ptr, ptr, i32, i32")
     module.declare("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr")
     return """
 define internal void @retain(ptr %object) noinline nounwind {
@@ -78,6 +82,29 @@ define internal ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) noin
   call void @retain(ptr %descriptor)
   %made = call ptr @"PyArray_Empty"(i32 %rank, ptr %dimensions, ptr %descriptor, i32 0)
   ret ptr %made
+}
+
+define internal i1 @pause() noinline nounwind {
+  %state = call ptr @"PyEval_SaveThread"()
+  call void @"PyEval_RestoreThread"(ptr %state)
+  %found = call i32 @"PyErr_CheckSignals"()
+  %interrupted = icmp ne i32 %found, 0
+  ret i1 %interrupted
+}
+
+define internal i1 @resize(ptr %array, i64 %size) noinline nounwind {
+  %dimension = alloca i64
+  store i64 %size, ptr %dimension
+  %dimensions = alloca { ptr, i32 }
+  store ptr %dimension, ptr %dimensions
+  %count = getelementptr i8, ptr %dimensions, i64 8
+  store i32 1, ptr %count
+  %none = alloca ptr
+  %answer = call ptr @"PyArray_Resize"(ptr %array, ptr %dimensions, i32 0, i32 0)
+  store ptr %answer, ptr %none
+  call void @release(ptr %none)
+  %failed = icmp eq ptr %answer, null
+  ret i1 %failed
 }
 
 define internal ptr @call_python(ptr %function, ptr %arguments, i64 %count) noinline nounwind {

@@ -8,93 +8,34 @@ something fails, all slots are let go of and the function answers NULL.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.calls import Calls
+from autoconv.backends.llvm.blocks import write_join, write_matmul, write_search
 from autoconv.backends.llvm.fusion import Item, Plan
 from autoconv.backends.llvm.kernels import KernelText, load, store
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
-from autoconv.backends.llvm.scalars import Element, ElementWriter, literal, memory, register
-from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.backends.llvm.views import Index, item_index, linear, plus, viewed
+from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
+from autoconv.backends.llvm.scalars import Element, ElementWriter, memory, register
+from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
+from autoconv.backends.llvm.updates import write_update
+from autoconv.backends.llvm.values import Body, Native, Object, RegisterWriter
+from autoconv.backends.llvm.views import linear, viewed
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.index_spec import INPUT
 
-
-@dataclass(slots=True)
-class Object:
-    """A Python object: the register with its address, and the slot that owns it (None: somebody else does)."""
-
-    ir: str
-    slot: str | None = None
-
-
-Native = Element | Object
-WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})  # roles that take whole inputs
-
-
-class RegisterWriter(ElementWriter):
-    """Writes numbers outside of loops, by the C library's functions."""
-
-    in_loop = False
-
-    def __init__(self, region: Region, fail: Any = None) -> None:
-        super().__init__(region.out, fail)
-        self._region = region
-
-    def number(self, value: Value) -> Element:
-        return self._region.number(value)
-
-
-class Body:
-    """What all regions of one native function share."""
-
-    def __init__(self, module: ModuleText, out: FunctionText, calls: Calls) -> None:
-        self.module = module
-        self.out = out
-        self.calls = calls
-        self.failed = "failed"
-        self._ticks: str | None = None
-
-    def own(self, ir: str) -> Object:
-        """A new reference gets a slot of its own."""
-        slot = self.out.slot()
-        self.out.line(f"store ptr {ir}, ptr {slot}")
-        return Object(ir, slot)
-
-    def release(self, slot: str) -> None:
-        self.out.line(f"call void @release(ptr {slot})")
-
-    def check(self, failure: str) -> None:
-        """Leaves where the i1 `failure` holds."""
-        go_on = self.out.label("ok")
-        self.out.branch_if(failure, self.failed, go_on, unlikely=True)
-        self.out.begin(go_on)
-
-    def poll(self) -> None:
-        """Every 65,536 times, asks Python for an interrupt."""
-        if self._ticks is None:
-            self._ticks = self.out.alloca("i64", "0")
-        out = self.out
-        ticks = out.new(f"add i64 {out.new(f'load i64, ptr {self._ticks}')}, 1")
-        out.line(f"store i64 {ticks}, ptr {self._ticks}")
-        due = out.new(f"icmp eq i64 {out.new(f'and i64 {ticks}, 65535')}, 0")
-        ask, go_on = out.label("poll"), out.label("go")
-        out.branch_if(due, ask, go_on, unlikely=True)
-        out.begin(ask)
-        self.module.declare("PyErr_CheckSignals", "i32", "")
-        found = out.new('call i32 @"PyErr_CheckSignals"()')
-        interrupted = out.new(f"icmp ne i32 {found}, 0")
-        out.branch_if(interrupted, self.failed, go_on, unlikely=True)
-        out.begin(go_on)
+# Roles that take their inputs whole, and who writes those that are no part of this file.
+_SHORT = frozenset({"scalar", "pick", "view", "control"})  # roles of what takes a few nanoseconds
+WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})
+_WRITERS: dict[str, Callable[[Any, Node], None]] = {
+    "matmul": write_matmul, "update": write_update, "join": write_join, "search": write_search,
+    "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
+}  # fmt: skip
 
 
 class Region:
@@ -107,10 +48,10 @@ class Region:
         self.graph = graph
         self.owners = owners
         self._values: dict[Value, Native] = dict(zip(graph.parameters, arguments, strict=True))
-        self._picks: dict[Node, list[Any]] = {}
+        self.picks: dict[Node, list[Any]] = {}
         self._plan = Plan(graph)
-        self._uses = Counter(value for item in self._plan.items for value in self._reads(item))
-        self._uses.update(graph.outputs)
+        self.uses = Counter(value for item in self._plan.items for value in self._reads(item))
+        self.uses.update(graph.outputs)
         for value in graph.parameters:
             self._let_go_if_unused(value)
         for item in self._plan.items:
@@ -124,9 +65,7 @@ class Region:
 
     def _reads(self, item: Item) -> list[Value]:
         single = item.nodes[0]
-        return (
-            list(single.inputs) if self._plan.roles[single] in WHOLE else item.reads
-        )
+        return list(single.inputs) if self._plan.roles[single] in WHOLE else item.reads
 
     # ---- values and their references
 
@@ -146,12 +85,12 @@ class Region:
         return self.out.new(f"load ptr, ptr {address}")
 
     def _used(self, value: Value, times: int) -> None:
-        self._uses[value] -= times
+        self.uses[value] -= times
         self._let_go_if_unused(value)
 
     def _let_go_if_unused(self, value: Value) -> None:
         found = self._values.get(value)
-        if self._uses[value] <= 0 and isinstance(found, Object) and found.slot is not None:
+        if self.uses[value] <= 0 and isinstance(found, Object) and found.slot is not None:
             self.body.release(found.slot)
 
     def take(self, value: Value, last: bool) -> str:
@@ -169,12 +108,12 @@ class Region:
         for value in self.graph.outputs:
             native = self._values[value]
             if isinstance(native, Object):
-                self._uses[value] -= 1
-                native = Object(self.take(value, self._uses[value] == 0))
+                self.uses[value] -= 1
+                native = Object(self.take(value, self.uses[value] == 0))
             found.append(native)
         return found
 
-    def _set(self, value: Value, native: Native) -> None:
+    def set(self, value: Value, native: Native) -> None:
         self._values[value] = native
 
     # ---- items
@@ -185,7 +124,12 @@ class Region:
             return
         (node,) = item.nodes
         kind = self._plan.roles[node]
-        getattr(self, f"_write_{kind}")(node)
+        if kind in _WRITERS:
+            _WRITERS[kind](self, node)
+        elif kind == "kernel":
+            self.write_kernel(node)
+        else:
+            getattr(self, f"_write_{kind}")(node)
 
     def _write_scalar(self, node: Node) -> None:
         """By the op's element rule; where that says that something is out of the ordinary, by the kernel."""
@@ -203,27 +147,27 @@ class Region:
         b = RegisterWriter(self, fail)
         found = ELEMENTS[node.op.name](b, *operands, **node.attributes)
         if not failing:
-            self._set(result, found)
+            self.set(result, found)
             return
         fast = self.out.block
         self.out.branch(done)
         self.out.begin(cold)
-        slow = self._call(node, rarely=True)[0]
+        slow = self.call_kernel(node, rarely=True)[0]
         assert isinstance(slow, Element)
         after = self.out.block
         self.out.branch(done)
         self.out.begin(done)
         kind = register(found.dtype)
-        self._set(
+        self.set(
             result, b.wrap(found.dtype, self.out.new(f"phi {kind} [ {found.ir}, %{fast} ], [ {slow.ir}, %{after} ]"))
         )
 
     def _write_view(self, node: Node) -> None:
-        self._guard(node)
+        self.guard(node)
 
-    def _guard(self, node: Node) -> None:
+    def guard(self, node: Node) -> None:
         """Makes the dynamic indices of a view positive; where one is out of range, the kernel says so."""
-        if node in self._picks or node.op.name not in ("get_item", "gather", "set_item", "add_at_item"):
+        if node in self.picks or node.op.name not in ("get_item", "gather", "set_item", "add_at_item"):
             return
         operands = iter(node.inputs[2 if node.op.name in ("set_item", "add_at_item") else 1 :])
         picks: list[Any] = []
@@ -240,7 +184,7 @@ class Region:
                 if INPUT in entry:
                     picks.append(self._position(b, node, self.number(next(operands)), shape[axis]))
                 axis += 1
-        self._picks[node] = picks
+        self.picks[node] = picks
 
     def _position(self, b: ElementWriter, node: Node, given: Element, size: int) -> str:
         index = b.cast(given, int64)
@@ -253,17 +197,17 @@ class Region:
         cold, fine = self.out.label("cold"), self.out.label("fine")
         self.out.branch_if(outside, cold, fine, unlikely=True)
         self.out.begin(cold)
-        self._call(node, rarely=True)
+        self.call_kernel(node, rarely=True)
         self.out.branch(fine)  # not reached: the kernel raises
         self.out.begin(fine)
         return found.ir
 
     def _write_pick(self, node: Node) -> None:
         """A single element of an array."""
-        self._guard(node)
+        self.guard(node)
         (result,) = node.results
         b = RegisterWriter(self)
-        self._set(result, self._element_at(b, viewed(b, node, (), self._picks.get(node, []))))
+        self.set(result, self._element_at(b, viewed(b, node, (), self.picks.get(node, []))))
 
     def _element_at(self, b: Any, place: Any) -> Element:
         if isinstance(place, Element):
@@ -272,165 +216,16 @@ class Region:
         if is_scalar(value.type):
             found = self.number(value)
         elif value in self._plan.views:
-            found = self._element_at(b, viewed(b, value.node, index, self._picks.get(value.node, [])))
+            found = self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
         else:
             found = load(b, value.type.dtype, self.data(value), linear(self.out, index, sizes(value.type)))
         return finish(found) if finish is not None else found
 
-    def _write_update(self, node: Node) -> None:
-        """Into the array itself where nobody else has it and this is its last use, else into a copy."""
-        self._guard(node)
-        (result,) = node.results
-        x, value = node.inputs[:2]
-        last = self._uses[x] == node.inputs.count(x) == 1
-        self._set(result, self._writable(x, last))
-        pointer = self.data(result)
-        self._write_part(node, value, pointer, (), self._updated_shape(node))
-
-    def _updated_shape(self, node: Node) -> tuple[int, ...]:
-        shape = list(sizes(node.inputs[0].type))
-        spec = node.attributes["spec"]
-        covered = sum(entry[0] in ("int", "slice") for entry in spec)
-        found: list[int] = []
-        for entry in spec:
-            if entry[0] == "ellipsis":
-                rest = len(shape) - covered
-                found += shape[:rest]
-                shape = shape[rest:]
-                continue
-            size = shape.pop(0)
-            covered -= 1
-            if entry[0] == "slice":
-                found.append(len(range(*slice(*entry[1:]).indices(size))))
-        return (*found, *shape)
-
-    def _write_part(self, node: Node, value: Value, pointer: str, index: Index, shape: tuple[int, ...]) -> None:
-        if len(index) < len(shape):
-            with self.out.loop("0", str(shape[len(index)])) as i:
-                self._write_part(node, value, pointer, (*index, i), shape)
-            return
-        b = RegisterWriter(self)
-        if is_scalar(value.type):
-            element = self.number(value)
-        else:
-            own = sizes(value.type)
-            aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
-            place = tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True))
-            element = load(b, value.type.dtype, self.data(value), linear(self.out, place, own))  # type: ignore[union-attr]
-        x = node.inputs[0]
-        dtype = x.type.dtype  # type: ignore[union-attr]
-        target = item_index(self.out, node, index, self._picks.get(node, []))
-        offset = linear(self.out, target, sizes(x.type))
-        element = b.cast(element, dtype)
-        if node.op.name == "add_at_item":
-            element = ELEMENTS["add"](b, load(b, dtype, pointer, offset), element)
-        store(b, element, pointer, offset)
-
-    def _writable(self, value: Value, last: bool) -> Object:
-        """The array of a value, or a copy, as a new reference that may be written to."""
-        out = self.out
-        given = self.object(value)
-        copied, done = out.label("copied"), out.label("writable")
-        before = out.block
-        if last and given.slot is not None:
-            alone = out.new(f"call i1 @is_alone(ptr {given.ir})")
-            taken = out.label("taken")
-            out.branch_if(alone, taken, copied)
-            out.begin(taken)
-            out.line(f"store ptr null, ptr {given.slot}")
-            before = taken
-            out.branch(done)
-        else:
-            out.branch(copied)
-            before = ""
-        out.begin(copied)
-        shape = sizes(value.type)
-        made = self.new_array(value.type)
-        out.line(f"store ptr null, ptr {made.slot}")
-        count = value.type.dtype.size  # type: ignore[union-attr]
-        for size in shape:
-            count *= size
-        address = out.new(f"getelementptr inbounds i8, ptr {made.ir}, i64 {abi.DATA}")
-        self.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-        target = out.new(f"load ptr, ptr {address}")
-        out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {self.data(value)}, i64 {count}, i1 false)')
-        after = out.block
-        out.branch(done)
-        out.begin(done)
-        arms = f"[ {made.ir}, %{after} ]" + (f", [ {given.ir}, %{before} ]" if before else "")
-        return self.body.own(out.new(f"phi ptr {arms}"))
-
-    def _write_join(self, node: Node) -> None:
-        """Each input copied to its part of the result."""
-        (result,) = node.results
-        self._set(result, self.new_array(result.type))
-        target, shape = self.data(result), sizes(result.type)
-        axis = node.attributes["axis"] % len(shape)
-        start = 0
-        for value in node.inputs:
-            self._copy_part(value, target, shape, axis, start, ())
-            start += sizes(value.type)[axis]
-
-    def _copy_part(
-        self, value: Value, target: str, shape: tuple[int, ...], axis: int, start: int, index: Index
-    ) -> None:
-        own = sizes(value.type)
-        if len(index) < len(own):
-            with self.out.loop("0", str(own[len(index)])) as i:
-                self._copy_part(value, target, shape, axis, start, (*index, i))
-            return
-        b = RegisterWriter(self)
-        element = load(b, value.type.dtype, self.data(value), linear(self.out, index, own))  # type: ignore[union-attr]
-        place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
-        store(b, element, target, linear(self.out, place, shape))
-
-    def _write_search(self, node: Node) -> None:
-        """argmax and argmin: the first of the best, or the first nan."""
-        (x,), (result,) = node.inputs, node.results
-        shape = sizes(x.type)
-        axis = node.attributes.get("axis", 0) % len(shape)
-        out, b, dtype = self.out, RegisterWriter(self), x.type.dtype  # type: ignore[union-attr]
-        if is_scalar(result.type):
-            target = out.alloca(memory(result.type.dtype))  # type: ignore[union-attr]
-        else:
-            self._set(result, self.new_array(result.type))
-            target = self.data(result)
-        source = self.data(x)
-        best, where = out.alloca(memory(dtype)), out.alloca("i64")
-        test = "gt" if node.op.name == "argmax" else "lt"
-
-        def search(index: Index) -> None:
-            if len(index) < len(shape) - 1:
-                with out.loop("0", str(shape[len(index) + (len(index) >= axis)])) as i:
-                    search((*index, i))
-                return
-
-            def at(position: Any) -> Element:
-                return load(b, dtype, source, linear(out, (*index[:axis], position, *index[axis:]), shape))
-
-            store(b, at(0), best, 0)
-            out.line(f"store i64 0, ptr {where}")
-            with out.loop("1", str(shape[axis])) as i:
-                here, before = at(i), load(b, dtype, best, 0)
-                better = b.compare(test, here, before)
-                if dtype.is_floating:
-                    better = (better | b.is_nan(here)) & ~b.is_nan(before)
-                store(b, b.select(better, here, before), best, 0)
-                old = out.new(f"load i64, ptr {where}")
-                out.line(f"store i64 {out.new(f'select i1 {better.ir}, i64 {i}, i64 {old}')}, ptr {where}")
-            found = b.cast(b.wrap(int64, out.new(f"load i64, ptr {where}")), result.type.dtype)  # type: ignore[union-attr]
-            left = tuple(size for d, size in enumerate(shape) if d != axis)
-            store(b, found, target, linear(out, index, left))
-
-        search(())
-        if is_scalar(result.type):
-            self._set(result, load(b, result.type.dtype, target, 0))  # type: ignore[union-attr]
-
     def _write_loops(self, item: Item) -> None:
         for node in item.nodes:
             if self._plan.roles[node] == "copy":
-                self._guard(node)
-        kernel = KernelText(self.body.module, self._plan, item, self._picks)
+                self.guard(node)
+        kernel = KernelText(self.body.module, self._plan, item, self.picks)
         self.body.module.has_loops = True
         arguments = []
         for value in kernel.arguments:
@@ -439,14 +234,14 @@ class Region:
             else:
                 arguments.append(f"ptr {self.data(value)}")
         for view in kernel.indices:
-            arguments += [f"i64 {pick}" for pick in self._picks[view] if isinstance(pick, str)]
+            arguments += [f"i64 {pick}" for pick in self.picks[view] if isinstance(pick, str)]
         cells: dict[Value, str] = {}
         for value in item.stored:
             if is_scalar(value.type):
                 cells[value] = self.out.alloca(memory(value.type.dtype))  # type: ignore[union-attr]
                 arguments.append(f"ptr {cells[value]}")
             else:
-                self._set(value, self.new_array(value.type))
+                self.set(value, self.new_array(value.type))
                 arguments.append(f"ptr {self.data(value)}")
         text = ", ".join(arguments)
         rare = self.out.new(f"call i1 @{kernel.name}({text})")
@@ -459,7 +254,7 @@ class Region:
             self.out.begin(done)
         b = RegisterWriter(self)
         for value, cell in cells.items():
-            self._set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
+            self.set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
 
     def new_array(self, type_: Type) -> Object:
         """An array of that type, its elements not set."""
@@ -470,52 +265,30 @@ class Region:
         self.body.check(out.new(f"icmp eq ptr {made}, null"))
         return self.body.own(made)
 
-    def _write_matmul(self, node: Node) -> None:
-        """The BLAS that NumPy brought along; its own matmul where there is none."""
-        x, y = node.inputs
-        (result,) = node.results
-        name = "sgemm" if x.type.dtype.name == "float32" else "dgemm"  # type: ignore[union-attr]
-        rows, columns = sizes(result.type)
-        flip_x, flip_y = node.attributes.get("transpose_a", False), node.attributes.get("transpose_b", False)
-        inner = sizes(x.type)[0 if flip_x else 1]
-        if f"cblas_{name}" not in abi.symbols() or not rows * columns * inner:
-            self._write_kernel(node)
-            return
-        kind = "float" if name == "sgemm" else "double"
-        self.body.module.declare(
-            f"cblas_{name}", "void",
-            f"i32, i32, i32, i64, i64, i64, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64",
-        )  # fmt: skip
-        self._set(result, self.new_array(result.type))
-        dtype = x.type.dtype  # type: ignore[union-attr]
-        self.out.line(
-            f'call void @"cblas_{name}"(i32 101, i32 {112 if flip_x else 111}, i32 {112 if flip_y else 111}, '
-            f"i64 {rows}, i64 {columns}, i64 {inner}, {kind} {literal(1, dtype)}, ptr {self.data(x)}, "
-            f"i64 {sizes(x.type)[1]}, ptr {self.data(y)}, i64 {sizes(y.type)[1]}, {kind} {literal(0, dtype)}, "
-            f"ptr {self.data(result)}, i64 {columns})"
-        )
-
-    def _write_kernel(self, node: Node) -> None:
+    def write_kernel(self, node: Node) -> None:
         name = node.op.name
         if name == "constant" or (name == "absent" and is_scalar(node.results[0].type)):
             self._write_constant(node)
             return
-        for value, native in zip(node.results, self._call(node), strict=True):
-            self._set(value, native)
+        if node.results and node.results[0] in self.body.stacks:
+            _WRITERS[name](self, node)
+            return
+        for value, native in zip(node.results, self.call_kernel(node), strict=True):
+            self.set(value, native)
 
     def _write_constant(self, node: Node) -> None:
         (result,) = node.results
         if is_scalar(result.type):
             number = np.asarray(node.attributes["value"]).item() if node.op.name == "constant" else 0
             dtype = result.type.dtype  # type: ignore[union-attr]
-            self._set(result, RegisterWriter(self).constant(number, dtype))
+            self.set(result, RegisterWriter(self).constant(number, dtype))
         else:
             value = node.attributes["value"]
             if is_array(result.type):
                 value = np.ascontiguousarray(value)
-            self._set(result, Object(self.body.calls.object(value)(self.out)))
+            self.set(result, Object(self.body.calls.object(value)(self.out)))
 
-    def _call(self, node: Node, rarely: bool = False) -> list[Native]:
+    def call_kernel(self, node: Node, rarely: bool = False) -> list[Native]:
         """The op's kernel, called as the Python function that it is; `rarely`: where native code cannot go on."""
         out, body = self.out, self.body
         arguments = out.alloca(f"[{max(len(node.inputs), 1)} x ptr]")
@@ -589,7 +362,7 @@ class Region:
         for value in inputs:
             native = self._values[value]
             if isinstance(native, Object):
-                last = node.inputs.count(value) == 1 and self._uses[value] == 1
+                last = node.inputs.count(value) == 1 and self.uses[value] == 1
                 native = Object(native.ir, native.slot if last else None)
             lent.append(native)
         return lent
@@ -598,7 +371,7 @@ class Region:
         owners = (node, *self.owners)
         inner = Region(self.body, node.regions[0], self._lent(node, node.inputs), owners)
         for value, output, native in zip(node.results, node.regions[0].outputs, inner.results(), strict=True):
-            self._set(value, self._converted(native, output.type, value.type))
+            self.set(value, self._converted(native, output.type, value.type))
 
     def _converted(self, native: Native, from_type: Type, to_type: Type) -> Native:
         """A result of a region as a value of its owner's type, which may know less: numbers may need a box."""
@@ -631,7 +404,7 @@ class Region:
             out.branch(done)
         out.begin(done)
         for value, cell in zip(node.results, cells, strict=True):
-            self._set(value, self._read(cell, value.type))
+            self.set(value, self._read(cell, value.type))
 
     def _cell(self, type_: Type) -> str:
         return self.out.alloca(memory(type_.dtype)) if is_scalar(type_) else self.out.slot()  # type: ignore[union-attr]
@@ -663,7 +436,7 @@ class Region:
         for value in node.inputs[:count]:
             native = self._values[value]
             if isinstance(native, Object):
-                last = node.inputs.count(value) == 1 and self._uses[value] == 1
+                last = node.inputs.count(value) == 1 and self.uses[value] == 1
                 native = Object(self.take(value, last))
             start.append(native)
         self._fill(cells, body.parameters[:count], node.inputs[:count], start)
@@ -674,7 +447,7 @@ class Region:
         head, again, done = out.label("while"), out.label("again"), out.label("after")
         out.branch(head)
         out.begin(head)
-        self.body.poll()
+        self.body.poll(often=any(role(inner) not in _SHORT for region in node.regions for inner in region.walk()))
         state = [self._read(cell, type_) for cell, type_ in zip(cells, types, strict=True)]
         seen = [Object(native.ir) if isinstance(native, Object) else native for native in state]
         inner = Region(self.body, test, [*seen, *captures], self.owners)
@@ -689,4 +462,4 @@ class Region:
         out.begin(done)
         for value, cell, type_ in zip(node.results, cells, types, strict=True):
             native = self._read(cell, type_)
-            self._set(value, self._converted(native, type_, value.type))
+            self.set(value, self._converted(native, type_, value.type))

@@ -72,7 +72,8 @@ def role(node: Node) -> str:
     if name in _GENERATED:
         return "view" if is_array(result.type) and _generates(node) else "kernel"
     if name in _MAPPED:
-        return "view" if is_array(node.inputs[0].type) and _maps(node) else "kernel"
+        known = is_array(node.inputs[0].type) or (name.startswith("broadcast") and is_array(result.type))
+        return "view" if known and _maps(node) else "kernel"
     if name == "gather":
         return "view" if _picks_one(node) else "kernel"
     if name in LOOP_REDUCTIONS:

@@ -157,6 +157,16 @@ def cast(b: Elements, x: Any, *, dtype: DType) -> Any:
     return b.cast(x, dtype)
 
 
+@element("zeros_like")
+def zeros_like(b: Elements, x: Any, *, dtype: DType | None = None) -> Any:
+    return b.constant(0, dtype or x.dtype)
+
+
+@element("ones_like")
+def ones_like(b: Elements, x: Any, *, dtype: DType | None = None) -> Any:
+    return b.constant(1, dtype or x.dtype)
+
+
 @element("relu")
 def relu(b: Elements, x: Any) -> Any:
     return maximum(b, x, b.constant(0, x.dtype))

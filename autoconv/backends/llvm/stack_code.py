@@ -1,0 +1,126 @@
+"""The code of stacks (see `stacks`): made, pushed to, popped from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autoconv.backends.llvm import abi, stacks
+from autoconv.backends.llvm.kernels import load, store
+from autoconv.backends.llvm.roles import is_scalar, sizes
+from autoconv.backends.llvm.scalars import ElementWriter
+from autoconv.backends.llvm.values import Object
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.list_value import ListValue
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+
+def write_list_empty(region: Region, node: Node) -> None:
+    size = _element_size(region, node.results[0])
+    room = max(1, min(stacks.FIRST_ROOM, stacks.FIRST_BYTES // max(size, 1)))
+    made = _new_bytes(region, str(stacks.HEADER + room * size))
+    data = _data_of(region, made.ir)
+    region.out.line(f"store i64 0, ptr {data}")
+    region.out.line(f"store i64 {room}, ptr {_past(region, data, '8')}")
+    region.set(node.results[0], made)
+
+
+def write_list_push(region: Region, node: Node) -> None:
+    """Into the buffer, which grows where it is full."""
+    out, (list_, item), (result,) = region.out, node.inputs, node.results
+    given = _taken_stack(region, list_)
+    size = _element_size(region, list_)
+    data = _data_of(region, given)
+    length, room = out.new(f"load i64, ptr {data}"), out.new(f"load i64, ptr {_past(region, data, '8')}")
+    full, fits, grow = out.new(f"icmp eq i64 {length}, {room}"), out.label("fits"), out.label("grow")
+    held = region.body.own(given)
+    out.branch_if(full, grow, fits, unlikely=True)
+    out.begin(grow)
+    more = out.new(f"lshr i64 {room}, 3")  # large ones grow by an eighth: what they are copied to counts as well
+    small = out.new(f"icmp slt i64 {room}, {max(stacks.SMALL // max(size, 1), 8)}")
+    larger = out.new(f"add i64 {room}, {out.new(f'select i1 {small}, i64 {room}, i64 {more}')}")
+    needed = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {larger}, {size}')}, {stacks.HEADER}")
+    region.body.check(out.new(f"call i1 @resize(ptr {given}, i64 {needed})"))
+    out.line(f"store i64 {larger}, ptr {_past(region, _data_of(region, given), '8')}")
+    out.branch(fits)
+    out.begin(fits)
+    data = _data_of(region, given)
+    place = _past(region, data, out.new(f"add i64 {out.new(f'mul nuw nsw i64 {length}, {size}')}, {stacks.HEADER}"))
+    if is_scalar(item.type):
+        store(ElementWriter(out), region.number(item), place, 0)
+    else:
+        _copy(region, place, region.data(item), str(size))
+    out.line(f"store i64 {out.new(f'add i64 {length}, 1')}, ptr {data}")
+    region.set(result, held)
+
+
+def write_list_pop(region: Region, node: Node) -> None:
+    out, (list_,), (shorter, item) = region.out, node.inputs, node.results
+    given = _taken_stack(region, list_)
+    held = region.body.own(given)
+    size = _element_size(region, list_)
+    data = _data_of(region, given)
+    length = out.new(f"load i64, ptr {data}")
+    cold, fine = out.label("cold"), out.label("fine")
+    out.branch_if(out.new(f"icmp sgt i64 {length}, 0"), fine, cold)
+    out.begin(cold)
+    function = region.body.calls.kernel(node, region.owners, rarely=True)
+    nothing = out.alloca("ptr")
+    element: Any = list_.type.element  # type: ignore[union-attr]
+    empty = region.body.calls.object(ListValue(dtype=element.dtype, shape=element.shape))(out)
+    out.line(f"store ptr {empty}, ptr {nothing}")
+    out.new(f"call ptr @call_python(ptr {function(out)}, ptr {nothing}, i64 1)")
+    out.branch(region.body.failed)
+    out.begin(fine)
+    left = out.new(f"sub i64 {length}, 1")
+    out.line(f"store i64 {left}, ptr {data}")
+    place = _past(region, data, out.new(f"add i64 {out.new(f'mul nuw nsw i64 {left}, {size}')}, {stacks.HEADER}"))
+    if is_scalar(item.type):
+        region.set(item, load(ElementWriter(out), item.type.dtype, place, 0))  # type: ignore[union-attr]
+    else:
+        region.set(item, region.new_array(item.type))
+        _copy(region, region.data(item), place, str(size))
+    region.set(shorter, held)
+
+
+def _taken_stack(region: Region, value: Value) -> str:
+    """The buffer, whose slot holds it no more: versions of a stack are used once."""
+    native = region.object(value)
+    assert native.slot is not None, "a stack that somebody else holds"
+    region.out.line(f"store ptr null, ptr {native.slot}")
+    return native.ir
+
+
+def _element_size(region: Region, list_: Value) -> int:
+    element: Any = list_.type.element  # type: ignore[union-attr]
+    count = int(element.dtype.size)
+    for size in sizes(element):
+        count *= size
+    return count
+
+
+def _new_bytes(region: Region, size: str) -> Object:
+    out = region.out
+    dimension = out.alloca("i64")
+    out.line(f"store i64 {size}, ptr {dimension}")
+    descriptor = region.body.calls.object(np.dtype(np.uint8))
+    made = out.new(f"call ptr @new_array(i32 1, ptr {dimension}, ptr {descriptor(out)})")
+    region.body.check(out.new(f"icmp eq ptr {made}, null"))
+    return region.body.own(made)
+
+
+def _data_of(region: Region, object_: str) -> str:
+    address = region.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {abi.DATA}")
+    return region.out.new(f"load ptr, ptr {address}")
+
+
+def _past(region: Region, data: str, offset: str) -> str:
+    return region.out.new(f"getelementptr inbounds i8, ptr {data}, i64 {offset}")
+
+
+def _copy(region: Region, target: str, source: str, count: str) -> None:
+    region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+    region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {source}, i64 {count}, i1 false)')

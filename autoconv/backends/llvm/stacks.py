@@ -1,0 +1,140 @@
+"""Tensor lists that are used as stacks: pushed to and popped from, one version after the other, seen by nobody else.
+
+Such a list is one buffer that grows. It is an array of bytes: how many elements there are, how many there is room for,
+and the elements. What a loop keeps for its way back is of this kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autoconv.backends.llvm.roles import is_array, is_scalar
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.types import ListType
+
+HEADER = 16  # bytes before the first element
+FIRST_ROOM = 16  # elements that a new stack has room for,
+FIRST_BYTES = 1 << 16  # unless they take more than this
+SMALL = 1 << 20  # bytes up to which a stack that is full doubles
+
+_MAKES, _PUSHES, _POPS = "list_empty", "list_push", "list_pop"
+
+
+def stacks(graph: Graph) -> frozenset[Value]:
+    """The values, in regions too, that are versions of a stack."""
+    found = _Classes()
+    if any(is_recursive(node) for node in graph.walk()):
+        return frozenset()
+    for value in (*graph.parameters, *graph.outputs):
+        if isinstance(value.type, ListType):
+            found.spoil(value)
+    found.visit(graph)
+    return found.good()
+
+
+class _Classes:
+    """Values that may be versions of one list, put together; those in which something else happens are spoiled."""
+
+    def __init__(self) -> None:
+        self._parent: dict[Value, Value] = {}
+        self._spoiled: set[Value] = set()
+
+    def _root(self, value: Value) -> Value:
+        self._parent.setdefault(value, value)
+        while self._parent[value] is not value:
+            self._parent[value] = self._parent[self._parent[value]]
+            value = self._parent[value]
+        return value
+
+    def join(self, first: Value, second: Value) -> None:
+        if not isinstance(first.type, ListType):
+            return
+        a, b = self._root(first), self._root(second)
+        if first.type != second.type:
+            self.spoil(first)
+            self.spoil(second)
+        if a is not b:
+            self._parent[a] = b
+            if a in self._spoiled:
+                self._spoiled.add(b)
+
+    def spoil(self, value: Value) -> None:
+        self._spoiled.add(self._root(value))
+
+    def good(self) -> frozenset[Value]:
+        bad = {self._root(value) for value in self._spoiled}
+        return frozenset(
+            value for value in list(self._parent) if self._root(value) not in bad and _holds_plain_elements(value)
+        )
+
+    def visit(self, graph: Graph) -> None:
+        uses: dict[Value, int] = {}
+        for value in graph.outputs:
+            if isinstance(value.type, ListType):
+                uses[value] = uses.get(value, 0) + 1
+        for node in graph.nodes:
+            for value in node.inputs:
+                if isinstance(value.type, ListType):
+                    uses[value] = uses.get(value, 0) + 1
+            self._visit_node(node)
+            for region in node.regions:
+                self.visit(region)
+        for value, count in uses.items():
+            if count > 1:  # two things happen to one version
+                self.spoil(value)
+
+    def _visit_node(self, node: Node) -> None:
+        name = node.op.name
+        if name == _MAKES:
+            self._root(node.results[0])
+        elif name in (_PUSHES, _POPS):
+            self.join(node.inputs[0], node.results[0])
+            item = node.inputs[1] if name == _PUSHES else node.results[1]
+            if item.type != node.inputs[0].type.element:  # type: ignore[union-attr]
+                self.spoil(node.inputs[0])
+            for value in (*node.inputs[1:], *node.results[1:]):
+                if isinstance(value.type, ListType):
+                    self.spoil(value)
+        elif name in ("cond", "call"):
+            captures = node.inputs[1:] if name == "cond" else node.inputs
+            for region in node.regions:
+                for given, parameter in zip(captures, region.parameters, strict=True):
+                    self.join(given, parameter)
+                for output, result in zip(region.outputs, node.results, strict=True):
+                    self.join(output, result)
+        elif name == "while":
+            self._visit_loop(node)
+        else:
+            for value in self._lists(node):
+                self.spoil(value)
+
+    def _visit_loop(self, node: Node) -> None:
+        count = node.attributes["state"]
+        test, body = node.regions
+        for position, given in enumerate(node.inputs):
+            for region in (test, body):
+                self.join(given, region.parameters[position])
+            if not isinstance(given.type, ListType):
+                continue
+            if position >= count:
+                self.spoil(given)  # each iteration would begin with the same version
+                continue
+            self.join(body.outputs[position], given)
+            self.join(node.results[position], given)
+            if any(test.parameters[position] in inner.inputs for inner in test.nodes):
+                self.spoil(given)
+
+    @staticmethod
+    def _lists(node: Node) -> Iterator[Value]:
+        for value in (*node.inputs, *node.results):
+            if isinstance(value.type, ListType):
+                yield value
+        for region in node.regions:
+            for value in (*region.parameters, *region.outputs):
+                if isinstance(value.type, ListType):
+                    yield value
+
+
+def _holds_plain_elements(value: Value) -> bool:
+    element = value.type.element  # type: ignore[union-attr]
+    return is_scalar(element) or is_array(element)

@@ -1,0 +1,103 @@
+"""Writes into a part of an array: in place where nobody else has the array, else in a copy of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.kernels import load, store
+from autoconv.backends.llvm.roles import is_scalar, sizes
+from autoconv.backends.llvm.values import Object, RegisterWriter
+from autoconv.backends.llvm.views import Index, item_index, linear
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.elements import ELEMENTS
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+
+def write_update(region: Region, node: Node) -> None:
+    """Into the array itself where nobody else has it and this is its last use, else into a copy."""
+    region.guard(node)
+    (result,) = node.results
+    x, value = node.inputs[:2]
+    last = region.uses[x] == node.inputs.count(x) == 1
+    region.set(result, _writable(region, x, last))
+    pointer = region.data(result)
+    _write_part(region, node, value, pointer, (), _updated_shape(region, node))
+
+
+def _updated_shape(region: Region, node: Node) -> tuple[int, ...]:
+    shape = list(sizes(node.inputs[0].type))
+    spec = node.attributes["spec"]
+    covered = sum(entry[0] in ("int", "slice") for entry in spec)
+    found: list[int] = []
+    for entry in spec:
+        if entry[0] == "ellipsis":
+            rest = len(shape) - covered
+            found += shape[:rest]
+            shape = shape[rest:]
+            continue
+        size = shape.pop(0)
+        covered -= 1
+        if entry[0] == "slice":
+            found.append(len(range(*slice(*entry[1:]).indices(size))))
+    return (*found, *shape)
+
+
+def _write_part(region: Region, node: Node, value: Value, pointer: str, index: Index, shape: tuple[int, ...]) -> None:
+    if len(index) < len(shape):
+        with region.out.loop("0", str(shape[len(index)])) as i:
+            _write_part(region, node, value, pointer, (*index, i), shape)
+        return
+    b = RegisterWriter(region)
+    if is_scalar(value.type):
+        element = region.number(value)
+    else:
+        own = sizes(value.type)
+        aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
+        place = tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True))
+        element = load(b, value.type.dtype, region.data(value), linear(region.out, place, own))  # type: ignore[union-attr]
+    x = node.inputs[0]
+    dtype = x.type.dtype  # type: ignore[union-attr]
+    target = item_index(region.out, node, index, region.picks.get(node, []))
+    offset = linear(region.out, target, sizes(x.type))
+    element = b.cast(element, dtype)
+    if node.op.name == "add_at_item":
+        element = ELEMENTS["add"](b, load(b, dtype, pointer, offset), element)
+    store(b, element, pointer, offset)
+
+
+def _writable(region: Region, value: Value, last: bool) -> Object:
+    """The array of a value, or a copy, as a new reference that may be written to."""
+    out = region.out
+    given = region.object(value)
+    copied, done = out.label("copied"), out.label("writable")
+    before = out.block
+    if last and given.slot is not None:
+        alone = out.new(f"call i1 @is_alone(ptr {given.ir})")
+        taken = out.label("taken")
+        out.branch_if(alone, taken, copied)
+        out.begin(taken)
+        out.line(f"store ptr null, ptr {given.slot}")
+        before = taken
+        out.branch(done)
+    else:
+        out.branch(copied)
+        before = ""
+    out.begin(copied)
+    shape = sizes(value.type)
+    made = region.new_array(value.type)
+    out.line(f"store ptr null, ptr {made.slot}")
+    count = value.type.dtype.size  # type: ignore[union-attr]
+    for size in shape:
+        count *= size
+    address = out.new(f"getelementptr inbounds i8, ptr {made.ir}, i64 {abi.DATA}")
+    region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+    target = out.new(f"load ptr, ptr {address}")
+    out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {region.data(value)}, i64 {count}, i1 false)')
+    after = out.block
+    out.branch(done)
+    out.begin(done)
+    arms = f"[ {made.ir}, %{after} ]" + (f", [ {given.ir}, %{before} ]" if before else "")
+    return region.body.own(out.new(f"phi ptr {arms}"))
