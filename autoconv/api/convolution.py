@@ -58,22 +58,21 @@ def _convolved(
     shape, kernel = image.type.shape, filters.type.shape
     if shape is None or kernel is None or len(shape) != 4 or len(kernel) != 4:
         raise ValueError(f"a convolution takes an image and filters of one rank, found {shape} and {kernel}")
-    if None in (*shape[1:3], *kernel[:2]):
-        raise ValueError(f"a convolution needs to know heights and widths, found {shape} and {kernel}")
-    if None not in (shape[3], kernel[2]) and shape[3] != kernel[2]:
+    sides, kernel_sides = _known(shape[1:3]), _known(kernel[:2])
+    if isinstance(shape[3], int) and isinstance(kernel[2], int) and shape[3] != kernel[2]:
         raise ValueError(f"the image has {shape[3]} channels, the filters have {kernel[2]}")
-    extents = [(k - 1) * gap + 1 for k, gap in zip(kernel[:2], gaps, strict=True)]
-    around = _around(padding, shape[1:3], extents, steps)
+    extents = [(k - 1) * gap + 1 for k, gap in zip(kernel_sides, gaps, strict=True)]
+    around = _around(padding, sides, extents, steps)
     if any(part for pair in around for part in pair):
         image = pad(image, [(0, 0), *around, (0, 0)])
     sizes = [
         (size + sum(pair) - extent) // step + 1
-        for size, pair, extent, step in zip(shape[1:3], around, extents, steps, strict=True)
+        for size, pair, extent, step in zip(sides, around, extents, steps, strict=True)
     ]
     if min(sizes) < 1:
-        raise ValueError(f"filters of {extents[0]} by {extents[1]} do not fit into an image of {shape[1]} by {shape[2]}")
+        raise ValueError(f"filters that reach over {extents} do not fit into an image of {sides}")
     total: Any = None
-    for at in itertools.product(range(kernel[0]), range(kernel[1])):
+    for at in itertools.product(range(kernel_sides[0]), range(kernel_sides[1])):
         rows, columns = (
             slice(i * gap, i * gap + (size - 1) * step + 1, step)
             for i, gap, size, step in zip(at, gaps, sizes, steps, strict=True)
@@ -83,7 +82,14 @@ def _convolved(
     return total
 
 
-def _around(padding: Any, sizes: Any, extents: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int]]:
+def _known(sizes: Sequence[Any]) -> list[int]:
+    known = [size for size in sizes if isinstance(size, int)]
+    if len(known) < len(sizes):
+        raise ValueError(f"a convolution needs to know heights and widths, found {list(sizes)}")
+    return known
+
+
+def _around(padding: Any, sizes: Sequence[int], extents: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int]]:
     """The zeros before and after each of the two dimensions."""
     if padding == "VALID":
         return [(0, 0), (0, 0)]

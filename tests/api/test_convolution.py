@@ -81,10 +81,16 @@ def test_first_and_second_derivatives():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 3, 1]), 1, "SAME"), "2 channels, the filters have"),
+        (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 3, 1]), 1, "SAME"), "2 channels, the filters"),
         (lambda: tf.nn.conv2d(tf.zeros([1, 1, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "VALID"), "do not fit into"),
         (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "same"), "`padding` must be"),
         (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 2, 1]), [1, 1, 1], "SAME"), "`strides` must be"),
+        (
+            lambda: tf.function(tf.nn.conv2d).get_concrete_function(
+                tf.TensorSpec([1, None, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME"
+            ),
+            "needs to know heights and widths",
+        ),
         (lambda: tf.nn.conv2d(tf.zeros([4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME"), "of one rank"),
         (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME", "HWC"), "`data_format`"),
     ],

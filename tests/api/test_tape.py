@@ -630,6 +630,6 @@ def test_a_list_has_the_dtype_of_its_tensors(dtype):
     for run in (lambda f: f, tf.function):
         if dtype.startswith("int"):
             with pytest.raises(TypeError, match="Cannot convert"):
-                run(lambda: tf.convert_to_tensor([x, 1.5]))()  # noqa: B023 - called at once
+                run(lambda: tf.convert_to_tensor([x, 1.5]))()
         else:
-            assert run(lambda: tf.convert_to_tensor([x, 1.5]))().numpy().tolist() == [2, 1.5]  # noqa: B023
+            assert run(lambda: tf.convert_to_tensor([x, 1.5]))().numpy().tolist() == [2, 1.5]

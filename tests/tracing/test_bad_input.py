@@ -60,7 +60,7 @@ def test_a_list_as_a_key_is_what_it_is_in_python(decorator):
 
     @decorator
     def g(x):
-        return {"a": x, **{}, [x]: 1}
+        return {"a": x, [x]: 1}
 
     refused(TypeError, lambda: f(ONE), "unhashable type: 'list'")
     refused(TypeError, lambda: g(ONE), "unhashable type: 'list'")

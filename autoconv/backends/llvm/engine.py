@@ -18,7 +18,7 @@ from autoconv.backends.llvm.abi import symbols
 
 _COUNT = itertools.count()
 _LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
-_LIBRARIES = 16  # that share a linker; one that is dropped leaves some 9 KB in its linker, which goes with the last of them
+_LIBRARIES = 16  # that share a linker: what is dropped leaves 9 KB in it, until the last of them goes
 
 
 class Code:
