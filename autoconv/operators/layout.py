@@ -151,7 +151,8 @@ def layout_of(value: Any, region: Region) -> Layout:
         return Leaf(region.lift(value.value_in_graph).type)
     if isinstance(value, Variant):
         known_arms = zip(value.layouts, value.values, strict=True)
-        arms = tuple(known if is_container(known) else layout_of(v, region) for known, v in known_arms)
+        # What an arm took apart is known by no other name: its parts are what counts, wherever it was put together.
+        arms = tuple(known if is_container(known) else _opened(layout_of(v, region)) for known, v in known_arms)
         if sum(map(is_object_layout, arms)) > 1:  # lists that moved into the graph since
             return Leaf(ObjectType(), as_object)
         return Arms(arms)

@@ -213,10 +213,12 @@ class Trial:
     def done(self) -> None:
         """The body has come to its end."""
         error = sys.exc_info()[1]
-        if error is not None and error is not self.around and _passes(error):
-            self.passing = True
-        elif self.state == "body":
+        if self.state != "body":
+            self.passing |= error is not None and error is not self.around and _passes(error)
+        elif error is None or error is self.around:
             self._finish_body(None)
+        else:  # on the way out with what was raised while it was traced
+            self._failed()
 
     def caught(self, number: int, kinds: Any) -> Any:
         if self.state == "body":
@@ -317,6 +319,7 @@ class Trial:
         assert journal is not None
         journal.hand_on(outer.journal)
         self.settled = True
+        self.state = "settled"  # every clause asks: the first one splices
         enter(outer)
 
     def _end_first_round(self) -> None:
@@ -446,8 +449,6 @@ class Trial:
             captures = unify_captures(regions, leading)
             graphs: list[Graph] = [region.graph for region in regions]
             node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
-            if self.suspended and all(arm.diverges for arm in arms):
-                raise Suspended(parent)
             leaves = iter(node.results)
             for position, (spot, layout) in enumerate(zip((*self.cells, *spots), layouts, strict=True)):
                 value = rebuild(layout, leaves)
@@ -458,6 +459,8 @@ class Trial:
                     spot.write(MISSING)
                 else:
                     spot.write(value)
+            if all(arm.diverges for arm in arms):  # what follows is not reached, and has none of the variables
+                raise Suspended(parent)
         return True
 
     def _moves(

@@ -24,6 +24,7 @@ from autoconv.ops.control import again
 from autoconv.ops.exception_groups import left_of_group, split_group
 from autoconv.ops.python_numbers import to_python_array
 from autoconv.ops.record import define, none
+from autoconv.ops.undo import note_apply, note_attribute, note_iteration, note_method
 
 _NO_GRADIENT = none(
     "it went through an object of Python's own: a list or dict, or a variable as it was when an exception was raised"
@@ -148,6 +149,7 @@ define(
 def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """The operator or builtin of that name; the last operands are passed by the names in `keywords`."""
     count = len(operands) - len(keywords)
+    note_apply(function, operands)
     return (FUNCTIONS[function](*operands[:count], **dict(zip(keywords, operands[count:], strict=True))),)
 
 
@@ -195,6 +197,7 @@ def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) 
             f"a graph chooses which {type(x).__name__} it calls the method {name!r} of, and cannot call it"
         )
     count = len(arguments) - len(keywords)
+    note_method(x, name, arguments)
     return (found(*arguments[:count], **dict(zip(keywords, arguments[count:], strict=True))),)
 
 
@@ -211,12 +214,14 @@ def _get_attribute(x: Any, *, name: str) -> tuple[Any]:
 
 def _set_attribute(x: Any, value: Any, *, name: str) -> tuple[()]:
     _refuse_own_access(x, name)
+    note_attribute(x, name)
     setattr(x, name, value)
     return ()
 
 
 def _delete_attribute(x: Any, *, name: str) -> tuple[()]:
     _refuse_own_access(x, name)
+    note_attribute(x, name)
     delattr(x, name)
     return ()
 
@@ -261,6 +266,7 @@ class Cursor:
 
 def _from(items: Any, start: int) -> Iterator[Any]:
     """What is left of a list behind the first `start` items, those included that it is still to get."""
+    note_iteration(items)
     found = iter(items)
     if start:
         found.__setstate__(start)  # type: ignore[attr-defined]
@@ -283,6 +289,7 @@ define(
 
 def _unpack(x: Any, *, count: int, star: int = -1) -> tuple[Any, ...]:
     """The items of x as Python unpacks them to `count` names, of which the one at `star` takes the rest."""
+    note_iteration(x)
     items = list(x)
     if star < 0:
         if len(items) > count:

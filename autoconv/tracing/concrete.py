@@ -15,6 +15,7 @@ from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.layout import Layout, leaf_types, rebuild
 from autoconv.ops.objects import NotAssigned
+from autoconv.ops.undo import can_undo, undoing
 from autoconv.runtime import taping
 from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
@@ -89,6 +90,9 @@ class ConcreteFunction:
         # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
         self.entry: Callable[..., Any] | None = None if self._first_of else getattr(self._run, "entry", None)
         self.asks_guards = self.entry is not None and needs_asking(guards)
+        if contract == "compile" and not self.can_run_again and can_undo(optimised):
+            self._run = undoing(self._run)
+            self.entry = self.entry and undoing(self.entry)
 
     @property
     def can_run_again(self) -> bool:

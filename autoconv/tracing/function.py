@@ -183,7 +183,8 @@ class Function(Pickled):
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
         """A call whose numbers the graph does not carry."""
-        if self.contract != COMPILE or not concrete.can_run_again:
+        again = concrete.can_run_again or hasattr(error, "_autoconv_undone")
+        if self.contract != COMPILE or not again:
             raise error
         reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
         # Python's own numbers know no such limit: the call is made again as plain Python.

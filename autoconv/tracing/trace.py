@@ -17,7 +17,7 @@ from autoconv.operators.calls import changed_names, converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, is_container, layout_of
 from autoconv.operators.names import Undefined, ld
 from autoconv.operators.special_methods import restore_special_methods
-from autoconv.operators.staging import Suspended
+from autoconv.operators.staging import Suspended, is_about_program, record_raise
 from autoconv.operators.tensor_lists import mapped
 from autoconv.operators.variants import of_distinct_arms
 from autoconv.optimise import optimise
@@ -25,11 +25,11 @@ from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_keys, traced_argument
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.journal import MISSING, Journal
-from autoconv.runtime.objects import SymbolicObject
+from autoconv.runtime.objects import StagedException, SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
 from autoconv.runtime.structure import flatten, is_structure, pack
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from autoconv.runtime.tracebacks import at_definition
+from autoconv.runtime.tracebacks import at_definition, raised_by_us
 from autoconv.runtime.variable import Variable
 from autoconv.tracing import logs as trace_logs
 from autoconv.tracing import python_contract
@@ -130,6 +130,11 @@ def _trace(
         except Suspended as never:  # what follows is not reached
             never.caught()
             result = None
+        except Exception as error:
+            if contract != COMPILE or not _is_programs_own(error):
+                raise
+            record_raise(trace.root, error)  # a graph that raises on every call
+            result = None
         if trace.refusal is not None:
             raise trace.refusal
         _check_not_modified(call, copies, before, signature, contract, function)
@@ -159,6 +164,11 @@ def _trace(
     trace_logs.graphs(name, graph, finished)
     concrete = ConcreteFunction(graph, finished, call.key, call.names, captures, layout, guards, contract, owner, name)
     return Traced(concrete, created)
+
+
+def _is_programs_own(error: Exception) -> bool:
+    """Whether the program itself raised the error: what comes out of this package here may be about the trace."""
+    return type(error) is StagedException or not (raised_by_us(error) or is_about_program(error))
 
 
 def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:

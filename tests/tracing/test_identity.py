@@ -208,3 +208,20 @@ def test_keys_that_a_tensor_decides():
     assert missing(ac.constant(3)).numpy() == 3
     with pytest.raises(KeyError, match="x"):
         missing(ac.constant(1))
+
+
+def test_a_list_that_a_loop_returns_needs_no_object_of_the_graph():
+    def f(x, y):
+        v = 1.5
+        for _ in range(2, y, 2):
+            if x > 100:
+                return [x, v]
+            v = v + 1
+            if x > 50:
+                return v * 0.5
+        return 1
+
+    compiled = ac.compile(f)
+    for arguments in ((1, 9), (101, 9), (60, 9), (200, 0), (1, 0)):
+        assert compiled(*arguments) == f(*arguments)
+    assert compiled.experimental_get_tracing_count() == 1 and "plain Python" not in compiled.explain()

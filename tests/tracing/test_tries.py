@@ -240,3 +240,66 @@ def test_arguments_of_exceptions_may_be_of_several_kinds():
         return x
 
     agrees(f, (True, True), (True, False), (False, True))
+
+
+def test_a_function_that_always_raises_is_a_graph_that_does():
+    def gone(n, log):
+        log.append(n)
+        raise KeyError("gone", n)
+
+    def finally_(n, log):
+        print("in", n)
+        try:
+            raise ValueError(3) from KeyError(n)
+        finally:
+            log.append("out")
+
+    for f in (gone, finally_):
+        agrees(f, (1, []), (2, [5]))
+
+
+def test_what_follows_a_body_that_always_raises_is_not_reached():
+    class Manager:
+        def __enter__(self):
+            print("enter")
+
+        def __exit__(self, kind, error, trace):
+            print("exit", kind.__name__)
+
+    def f(n):
+        with Manager():
+            m = 4 // n
+            raise ValueError("always") from ValueError
+            return m
+
+    agrees(f, (1,), (0,), (2,))
+
+    def g(n):
+        try:
+            try:
+                k = 4 // n
+                raise ValueError(k)
+            finally:
+                print("finally")
+            return "<"
+        except ValueError as error:
+            return error.args
+        return ">"
+
+    agrees(g, (1,), (0,), (2,))
+
+
+def test_a_body_that_raises_while_traced_goes_through_every_clause():
+    def f(n):
+        try:
+            if n == 2:
+                n = 3
+            n = {}["missing"] + n
+        except ValueError:
+            return "value"
+        except TypeError:
+            return "type"
+        except Exception:
+            return n
+
+    agrees(f, (1,), (2,))

@@ -1,0 +1,271 @@
+"""What a run of a graph changed of Python's own objects, so that it can be taken back.
+
+A run that meets an int beyond its 64 bits is made again as plain Python, from what was there before the run. `undoing`
+notes, while it runs, how to take back each change that the kernels of `ops/objects.py` make; what cannot be taken back
+(an iterator asked for its next, a method of an unknown class) is said to be `lost`, and the error stands.
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import IntegerLimitError, OtherKindError
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, is_recursive
+
+# Nodes that write, and whose changes are noted, or are to objects of the graph alone.
+_NOTED = frozenset(
+    {
+        "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
+        "object_iterate", "object_advance", "object_unpack", "object_exception",
+    }
+)  # fmt: skip
+_PRINTING = frozenset({"print", "python_print", "object_print", "py_call"})
+_CONSTANT = (
+    str, bytes, int, float, bool, complex, tuple, frozenset, range, slice, types.NoneType, np.generic,
+)  # fmt: skip
+_READING: dict[type, set[str]] = {
+    list: {"copy", "count", "index"},
+    dict: {"copy", "get", "items", "keys", "values"},
+    set: {
+        "copy",
+        "difference",
+        "intersection",
+        "isdisjoint",
+        "issubset",
+        "issuperset",
+        "symmetric_difference",
+        "union",
+    },
+}
+_ARRAYS_CHANGE = {"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort"}
+_IN_PLACE = frozenset(
+    {
+        "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "iand", "ior", "ixor",
+        "imatmul",
+    }
+)  # fmt: skip
+_SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
+_DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
+_MISSING = object()
+_MOST = 100_000  # changes, of a few hundred bytes each
+
+
+class _Active(threading.local):
+    log: _Log | None = None
+
+
+class _Log:
+    """How to take back the changes of a run, in their order, and whether that is all of them.
+
+    What a container or attribute held is noted once; what is noted is kept alive, so that its id stays its own.
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[Any, Callable[[], Any]]] = []
+        self.noted: set[Any] = set()  # (id, key), or the id of what is noted as a whole
+        self.bytes: dict[int, int] = {}  # of parts of arrays
+        self.lost = False
+
+    def add(self, owner: Any, key: Any, undo: Callable[[], Any]) -> None:
+        self.noted.add(key)
+        self.entries.append((owner, undo))
+        if len(self.entries) > _MOST:
+            self.lose()
+
+    def lose(self) -> None:
+        """Gives up: nothing is kept of what cannot be taken back in whole."""
+        self.lost = True
+        self.entries.clear()
+        self.noted.clear()
+
+    def undo(self) -> None:
+        for _, undo in reversed(self.entries):
+            undo()
+        self.entries.clear()
+
+
+_ACTIVE = _Active()
+
+
+def can_undo(graph: Graph) -> bool:
+    """Whether everything that the graph writes is noted: it draws nothing, prints nothing, and changes only objects."""
+    return not any(_cannot_undo(node) for node in graph.walk())
+
+
+def _cannot_undo(node: Node) -> bool:
+    if node.regions and not is_recursive(node):
+        return False  # what is in them is looked at by itself
+    known = node.op.name in _NOTED or not node.effects & Effects.WRITE
+    return is_recursive(node) or bool(node.effects & Effects.RANDOM) or node.op.name in _PRINTING or not known
+
+
+def undoing(run: Callable[..., Any]) -> Callable[..., Any]:
+    """`run`, with its changes taken back where it raises for a number that a graph does not carry.
+
+    The error has `_autoconv_undone` then. Every other error leaves the changes before it, as Python does.
+    """
+
+    def noted(*arguments: Any) -> Any:
+        outer, log = _ACTIVE.log, _Log()
+        _ACTIVE.log = log
+        try:
+            return run(*arguments)
+        except (IntegerLimitError, OtherKindError) as error:
+            if not log.lost:
+                _ACTIVE.log = None
+                log.undo()
+                error._autoconv_undone = True  # type: ignore[union-attr]
+            raise
+        finally:
+            _ACTIVE.log = outer
+            if outer is not None and not outer.lost:
+                outer.entries += log.entries
+                if log.lost:
+                    outer.lose()
+
+    return noted
+
+
+def note_apply(function: str, operands: tuple[Any, ...]) -> None:
+    """Before an operator or builtin of `ops/objects.py` is applied."""
+    log = _ACTIVE.log
+    if log is None or log.lost:
+        return
+    if function in ("setitem", "delitem"):
+        _note_item(log, function, *operands[:2])
+    elif function in _IN_PLACE:
+        _note_whole(log, operands[0])
+    fills = function == "getitem" and isinstance(operands[0], dict) and type(operands[0]) is not dict
+    if fills or any(hasattr(operand, "__next__") for operand in operands):
+        log.lose()
+
+
+def note_iteration(items: Any) -> None:
+    """Before something is gone over: what is an iterator already does not start again."""
+    log = _ACTIVE.log
+    if log is not None and hasattr(items, "__next__"):
+        log.lose()
+
+
+def note_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
+    """Before a method is called."""
+    log = _ACTIVE.log
+    if log is None or log.lost:
+        return
+    if any(hasattr(argument, "__next__") for argument in arguments):
+        log.lose()
+    elif name in _READING.get(type(owner), ()) or (type(owner) is np.ndarray and name not in _ARRAYS_CHANGE):
+        return
+    elif type(owner) is list and name == "append":
+        _note_length(log, owner)
+    elif type(owner) is np.ndarray:
+        log.lose()
+    else:
+        _note_whole(log, owner)
+
+
+def note_attribute(owner: Any, name: str) -> None:
+    """Before an attribute is set or deleted."""
+    log = _ACTIVE.log
+    if log is None or log.lost:
+        return
+    key = id(owner), name
+    if key in log.noted:
+        return
+    kind = type(owner)
+    described = getattr(kind, name, None)
+    slot = isinstance(described, (types.MemberDescriptorType, types.GetSetDescriptorType))
+    own = kind.__setattr__ not in _SETTING or kind.__delattr__ not in _DELETING
+    if own or (hasattr(described, "__set__") and not slot):
+        log.lose()
+        return
+    try:
+        before = getattr(owner, name) if slot else vars(owner).get(name, _MISSING)
+    except (AttributeError, ValueError):  # an empty slot or cell
+        before = _MISSING
+
+    def undo() -> None:
+        if before is not _MISSING:
+            setattr(owner, name, before)
+            return
+        with suppress(AttributeError):  # the write may have failed
+            delattr(owner, name)
+
+    log.add(owner, key, undo)
+
+
+def _note_item(log: _Log, function: str, owner: Any, key: Any) -> None:
+    if id(owner) in log.noted:
+        return
+    if type(owner) is dict and function == "setitem":
+        _note_entry(log, owner, key)
+    elif type(owner) is list and type(key) is int and function == "setitem":
+        _note_position(log, owner, key)
+    elif type(owner) is np.ndarray:
+        _note_part(log, owner, key)
+    else:
+        _note_whole(log, owner)
+
+
+def _note_entry(log: _Log, owner: dict[Any, Any], key: Any) -> None:
+    try:
+        if (id(owner), key) in log.noted:
+            return
+        before = owner.get(key, _MISSING)
+    except Exception:
+        return  # a key that cannot be one: the write raises the same
+    undo = (lambda: owner.pop(key, None)) if before is _MISSING else (lambda: owner.__setitem__(key, before))
+    log.add(owner, (id(owner), key), undo)
+
+
+def _note_position(log: _Log, owner: list[Any], key: int) -> None:
+    key += len(owner) * (key < 0)
+    if not 0 <= key < len(owner) or (id(owner), key) in log.noted:
+        return
+    before = owner[key]
+    log.add(owner, (id(owner), key), lambda: owner.__setitem__(key, before))
+
+
+def _note_length(log: _Log, owner: list[Any]) -> None:
+    if id(owner) not in log.noted and (id(owner), "length") not in log.noted:
+        length = len(owner)
+        log.add(owner, (id(owner), "length"), lambda: owner.__delitem__(slice(length, None)))
+
+
+def _note_part(log: _Log, owner: np.ndarray, key: Any) -> None:
+    try:
+        before = np.array(owner[key])
+    except Exception:
+        return  # as the write
+    noted = log.bytes[id(owner)] = log.bytes.get(id(owner), 0) + before.nbytes
+    if noted > owner.nbytes:
+        _note_whole(log, owner)
+    else:
+        log.add(owner, (id(owner), len(log.entries)), lambda: owner.__setitem__(key, before))
+
+
+def _note_whole(log: _Log, owner: Any) -> None:
+    """Notes all that it holds."""
+    if isinstance(owner, _CONSTANT) or id(owner) in log.noted:
+        return
+    if type(owner) is list:
+        items = owner.copy()
+        log.add(owner, id(owner), lambda: owner.__setitem__(slice(None), items))
+    elif type(owner) in (dict, set):
+        held = owner.copy()
+        log.add(owner, id(owner), lambda: (owner.clear(), owner.update(held)))
+    elif type(owner) is np.ndarray:
+        values = owner.copy()
+        log.add(owner, id(owner), lambda: owner.__setitem__(..., values))
+    else:
+        log.lose()
+
+
+__all__ = ["can_undo", "note_apply", "note_attribute", "note_iteration", "note_method", "undoing"]

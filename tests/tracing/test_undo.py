@@ -1,0 +1,138 @@
+"""Calls that write to what was there before, and then meet an int beyond 64 bits: Python's result, once."""
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv.errors import IntegerLimitError
+from autoconv.ops.objects import FUNCTIONS
+from autoconv.ops.undo import note_apply, note_attribute, note_iteration, note_method, undoing
+
+total = 0
+
+
+class Box:
+    def __init__(self):
+        self.n = 1
+
+
+def writes_a_global(n):
+    global total
+    for _ in range(n):
+        total += 1
+        n = n * 10**6 + total
+    return n
+
+
+def test_a_global_is_written_once():
+    global total
+    f = ac.compile(writes_a_global)
+    for n in (2, 3, 5, 2):
+        total = 7
+        expected = writes_a_global(n), total
+        total = 7
+        assert (f(n), total) == expected
+    assert f.experimental_get_tracing_count() == 1
+    assert "one call: the Python int" in f.explain()
+
+
+def test_attributes_lists_and_dicts_are_written_once():
+    def f(n, box, log, table):
+        log.append(n)
+        box.n = box.n + n
+        table["n"] = table.get("n", 0) + n
+        table.setdefault("new", []).append(n)
+        log[0] = n
+        log.insert(0, n)
+        m = n
+        for _ in range(n):
+            m = m * 10**6 + n
+        return m, box.n
+
+    compiled, box = ac.compile(f), Box()
+    for n in (2, 9, 3, 8):
+        logs, tables = ([1], [1]), ({"n": 4}, {"n": 4})
+        box.n = 1
+        expected = f(n, box, logs[1], tables[1]), box.n
+        box.n = 1
+        assert (compiled(n, box, logs[0], tables[0]), box.n) == expected
+        assert (logs[0], tables[0]) == (logs[1], tables[1])
+    assert compiled.experimental_get_tracing_count() == 1
+
+
+def beyond(change):
+    def run():
+        change()
+        raise IntegerLimitError("beyond")
+
+    with pytest.raises(IntegerLimitError) as caught:
+        undoing(run)()
+    return hasattr(caught.value, "_autoconv_undone")
+
+
+def apply(function, *operands):
+    note_apply(function, operands)
+    return FUNCTIONS[function](*operands)
+
+
+def method(owner, name, *arguments):
+    note_method(owner, name, arguments)
+    return getattr(owner, name)(*arguments)
+
+
+def test_every_kind_of_change_is_taken_back():
+    items, table, members, array, box = [1, 2, 3], {"a": 1, "b": 2}, {1, 2}, np.arange(6.0), Box()
+
+    def change():
+        apply("setitem", items, 1, "x")
+        method(items, "append", 4)
+        apply("setitem", items, -1, 5)
+        method(items, "reverse")
+        apply("delitem", items, 0)
+        method(items, "append", 6)
+        apply("setitem", table, "c", 3)
+        apply("setitem", table, "a", 9)
+        apply("delitem", table, "a")
+        method(table, "update", {"d": 4})
+        apply("ior", members, {7})
+        for _ in range(4):
+            apply("setitem", array, slice(1, 4), 5.0)
+            apply("setitem", array, 0, 2.0)
+        apply("iadd", array, 1.0)
+        for value in (5, 6):
+            note_attribute(box, "n")
+            box.n = value
+        note_attribute(box, "m")
+        box.m = 1
+
+    assert beyond(change)
+    assert items == [1, 2, 3] and list(table.items()) == [("a", 1), ("b", 2)] and members == {1, 2}
+    assert array.tolist() == [0, 1, 2, 3, 4, 5] and vars(box) == {"n": 1}
+
+
+def test_what_cannot_be_taken_back_is_not_half_taken_back():
+    items, numbers = [1], iter([1, 2])
+
+    def change():
+        method(items, "append", 2)
+        note_iteration(numbers)
+        next(numbers)
+
+    assert not beyond(change) and items == [1, 2]
+
+
+def test_other_errors_leave_what_was_done():
+    items = []
+
+    def run():
+        method(items, "append", 2)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        undoing(run)()
+    assert items == [2]
+
+
+def test_a_run_inside_of_a_run_is_taken_back_with_it():
+    items = []
+    assert beyond(undoing(lambda: method(items, "append", 2))) and items == []
