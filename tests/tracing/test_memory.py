@@ -35,7 +35,7 @@ def test_evicted_traces_free_their_machine_code(monkeypatch, tmp_path):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))  # so that all of it is compiled here
     monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 8)
     monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 0)
-    assert resident_growth(100) < 3_000_000
+    assert resident_growth(100) < 6_000_000  # 14 MB if nothing were freed; alone in its process the heap grows by 3
 
 
 def test_dropped_functions_leave_nothing():
