@@ -32,8 +32,8 @@ def cond(
 
     Raises TypeError when one of them is not callable.
     """
-    _check_callable("true_fn", true_fn)
-    _check_callable("false_fn", false_fn)
+    check_callable("true_fn", true_fn)
+    check_callable("false_fn", false_fn)
     if not is_staged(pred):
         return call(true_fn)() if bool(pred) else call(false_fn)()
     return _one_of(truth(pred), [true_fn, false_fn], "the result of cond")
@@ -56,9 +56,9 @@ def case(
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(f"pred_fn_pairs has to be (predicate, function) pairs, found {pair!r}")
-        _check_callable("a function of pred_fn_pairs", pair[1])
+        check_callable("a function of pred_fn_pairs", pair[1])
     if default is not None:
-        _check_callable("default", default)
+        check_callable("default", default)
     predicates = [pred() if callable(pred) and as_tensor(pred) is None else pred for pred, _ in pairs]
     if exclusive:
         _check_exclusive(predicates)
@@ -83,7 +83,7 @@ def switch_case(
     numbers = list(table)
     arms = [*table.values(), default or table[max(numbers)]]
     for arm in arms:
-        _check_callable("a function of branch_fns", arm)
+        check_callable("a function of branch_fns", arm)
     index = as_tensor(branch_index)
     if index is None or isinstance(index, EagerTensor):
         return call(table.get(int(branch_index), arms[-1]))()
@@ -111,8 +111,8 @@ def while_loop(
     by themselves; `shape_invariants` is checked. Raises ValueError when `body` gives another number of
     values, or a variable does not start with a shape that its invariant allows.
     """
-    _check_callable("cond", cond)
-    _check_callable("body", body)
+    check_callable("cond", cond)
+    check_callable("body", body)
     if not loop_vars and loop_vars != 0:
         raise ValueError("while_loop needs at least one loop variable")
     given = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
@@ -158,7 +158,8 @@ def _always(value: Any) -> Thunk:
     return lambda: value
 
 
-def _check_callable(what: str, function: Any) -> None:
+def check_callable(what: str, function: Any) -> None:
+    """Raises TypeError, naming the parameter, for what is no function."""
     if not callable(function):
         raise TypeError(f"'{what}' must be callable, found {function!r}")
 

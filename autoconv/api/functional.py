@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.api.control import while_loop
+from autoconv.api.control import check_callable, while_loop
 from autoconv.api.shaping import concat
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape, TensorType
@@ -30,6 +30,7 @@ def map_fn(
     the result, is needed only for results of no rows whose dtype differs from that of `elems`. Raises
     ValueError for an empty structure.
     """
+    check_callable("fn", fn)
     rows, template = _rows(elems)
     function = call(fn)
     signature = dtype if fn_output_signature is None else fn_output_signature
@@ -51,6 +52,7 @@ def scan(
     It starts from `initializer`, or else from the first row, which then is the first result. `reverse` goes
     from the last row to the first; results stand where their rows do.
     """
+    check_callable("fn", fn)
     rows, template = _rows(elems)
     function = call(fn)
     if initializer is None:
@@ -87,6 +89,7 @@ def foldr(
 
 
 def _fold(fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool) -> Any:
+    check_callable("fn", fn)
     rows, template = _rows(elems)
     function, length = call(fn), leading_dimension(rows[0])
 

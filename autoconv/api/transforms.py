@@ -31,7 +31,7 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
     is not floating, a value that is not a scalar, or one that was computed outside of autoconv.
     """
 
-    @functools.wraps(f)
+    @_wraps(f)
     def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         taken, chosen = _arguments(f, args, argnums)
         tape = GradientTape(watch_accessed_variables=False, recompute_every=recompute_every)
@@ -53,7 +53,7 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int 
     """The function that gives the gradient of `f`; see `value_and_grad`."""
     both = value_and_grad(f, argnums, recompute_every=recompute_every)
 
-    @functools.wraps(f)
+    @_wraps(f)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         return both(*args, **kwargs)[1]
 
@@ -64,7 +64,7 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
     """The function that gives the derivatives of each element of what `f` gives, a tensor, with respect to each element
     of the argument: of the shape of the result followed by that of the argument."""
 
-    @functools.wraps(f)
+    @_wraps(f)
     def derivatives(*args: Any, **kwargs: Any) -> Any:
         taken, (chosen,) = _arguments(f, args, argnums)
         tape = GradientTape(persistent=True, watch_accessed_variables=False)
@@ -82,7 +82,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
     """The function that gives the second derivatives of `f`, a scalar, with respect to each pair of elements of the
     argument, a tensor: of its shape twice."""
 
-    @functools.wraps(f)
+    @_wraps(f)
     def second(*args: Any, **kwargs: Any) -> Any:
         taken, (chosen,) = _arguments(f, args, argnums)
         if not isinstance(chosen, (Tensor, np.ndarray)):
@@ -136,10 +136,20 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
     return value, pack(template, [product(tape, leaf, primals, directions, zero=True) for leaf in leaves])
 
 
-def _arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
-    """The arguments with tensors in place of those to differentiate by, and these."""
+def _wraps(f: Function) -> Callable[[Function], Function]:
+    """functools.wraps, once `f` turned out to be a function."""
+    _check_callable(f)
+    return functools.wraps(f)
+
+
+def _check_callable(f: Any) -> None:
     if not callable(f):
         raise TypeError(f"derivatives are those of a function, found {f!r}")
+
+
+def _arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
+    """The arguments with tensors in place of those to differentiate by, and these."""
+    _check_callable(f)
     positions = [argnums] if isinstance(argnums, int) else list(argnums)
     taken = list(args)
     for position in positions:

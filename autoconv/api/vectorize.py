@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.control import check_callable
 from autoconv.api.functional import map_fn
 from autoconv.api.shaping import tile
 from autoconv.graph.effects import Effects
@@ -38,6 +39,7 @@ def vectorized_map(
     Ops that go over the rows in a loop are told to the logger unless `warn` is False. Raises ValueError for them
     where `fallback_to_while_loop` is False.
     """
+    check_callable("fn", fn)
     leaves, template = flatten(elems)
     rows = [convert_to_tensor(leaf) for leaf in leaves]
     if not rows or any(row.type.shape is None or not row.type.shape for row in rows):

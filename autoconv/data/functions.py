@@ -34,6 +34,8 @@ class ElementFunction:
     """
 
     def __init__(self, function: Callable[..., Any], spec: Any, name: str) -> None:
+        if not callable(function):
+            raise TypeError(f"`{name}` takes a function of an element, found {function!r}")
         outer = current_region()
         if outer is not None and outer.contract == COMPILE:
             raise StagingError("a dataset is made, which `compile` leaves to Python", current_place())

@@ -90,6 +90,9 @@ def new_dict(*parts: Any) -> Any:
     spreads = any(key is SPREAD for key in keys)
     late = [v for k, v in zip(keys, values, strict=True) if k is SPREAD and is_in_graph(v)]
     if late or holds_symbols([key for key in keys if key is not SPREAD]):
+        for key in keys:
+            if isinstance(key, (list, dict, set)):
+                hash(key)  # which raises Python's own error
         return _merged_in_graph(keys, values) if spreads else build_object("dict", zip(keys, values, strict=True))
     return items.new(_merged(keys, values) if spreads else dict(zip(keys, values, strict=True)))
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, float64, int32, int64, string
 from autoconv.graph.types import TensorType, weak_fits
+from autoconv.runtime import taping
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, standalone_dtype
@@ -37,8 +38,11 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     if tensor is None:
         tensor = stacked_list(value)
     if tensor is None:
-        if isinstance(value, (list, tuple)) and any_symbolic(value):
+        if isinstance(value, (list, tuple)) and (any_symbolic(value) or _is_taped(value)):
             return _stack(value, wanted)
+        inner = _dtype_inside(value)
+        if wanted is None and inner is not None:
+            wanted = inner  # [a float64 tensor, 1.0] is no list of float32, in a function neither
         if wanted is None and dtype_hint is not None:
             try:
                 return constant(value, dtype_hint)
@@ -150,6 +154,26 @@ def any_symbolic(values: Any) -> bool:
     )
 
 
+def _is_taped(values: Any) -> bool:
+    """Whether a nested list holds a tensor that a tape at work follows: through its array no gradient would."""
+    recorders = taping.active()
+    return bool(recorders) and any(
+        _is_taped(v) if isinstance(v, (list, tuple)) else any(recorder.follows(v) for recorder in recorders)
+        for v in values
+    )
+
+
+def _dtype_inside(values: Any) -> DType | None:
+    """The dtype of the first tensor or variable in a nested list; weak ones have none of their own."""
+    for value in values if isinstance(values, (list, tuple)) else ():
+        found = _dtype_inside(value)
+        if found is None and is_tensor(value) and not getattr(value, "weak", False):
+            found = as_dtype(value.dtype)
+        if found is not None:
+            return found
+    return None
+
+
 def is_variable(value: Any) -> bool:
     return hasattr(type(value), "__autoconv_tensor__")
 
@@ -160,10 +184,14 @@ def _apply(name: str, *operands: Any, **attributes: Any) -> Any:
     return dispatch.apply(name, *operands, **attributes)
 
 
-def _stack(values: Any, dtype: DType | None) -> Tensor:
-    rows = [_stack(v, dtype) if isinstance(v, (list, tuple)) else v for v in values]
+def _stack(values: Any, dtype: DType | None, inner: DType | None = None) -> Tensor:
+    """The values as one tensor; numbers take the dtype of the first tensor among them."""
+    inner = inner or _dtype_inside(values)
+    rows = [_stack(v, dtype, inner) if isinstance(v, (list, tuple)) else v for v in values]
     if dtype is not None:
         rows = [convert_to_tensor(row, dtype) for row in rows]
+    elif inner is not None:
+        rows = [row if is_tensor(row) else convert_to_tensor(row, inner) for row in rows]
     return _apply("stack", *rows, axis=0)
 
 

@@ -210,9 +210,9 @@ class Fingerprints:
             return type(value), tuple(self.of(item, f"{name}[{i}]", depth) for i, item in enumerate(value))
         if isinstance(value, dict):
             items = list(value.items())  # at once: other threads may change it meanwhile
-            return dict, tuple((self.of(k, name, 1), self.of(v, f"{name}[{k!r}]", depth)) for k, v in items)
+            return dict, tuple((self.of(k, name, depth), self.of(v, f"{name}[{k!r}]", depth)) for k, v in items)
         if isinstance(value, (set, frozenset)):
-            return type(value), frozenset(self.of(item, name, 1) for item in tuple(value))
+            return type(value), frozenset(self.of(item, name, depth) for item in tuple(value))
         if isinstance(value, range):
             return range, value.start, value.stop, value.step
         if isinstance(value, functools.partial):

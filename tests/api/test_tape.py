@@ -601,3 +601,35 @@ def test_calls_that_have_taken_the_short_way_before() -> None:
         y = f(x)
     assert tape.gradient(y, x).numpy() == 6.0
     assert f(x).numpy() == 9.0
+
+
+def test_gradients_go_through_lists_of_tensors():
+    x, three = tf.constant(3.0), tf.constant([1.0, 2.0])
+
+    def functions():
+        yield lambda x: tf.reduce_sum([x * 2, x, 1.0]), 3.0
+        yield lambda x: tf.reduce_sum([[x, x], [x * x, 1.0]]), 8.0
+        yield lambda x: tf.reduce_sum(three * [x, x]), 3.0
+        yield lambda x: tf.reduce_sum(tf.reshape([x, 1.0, x], [3, 1])), 2.0
+        yield lambda x: tf.reduce_sum(tf.tensor_scatter_nd_update(three, [[1]], [x * x])), 6.0
+
+    for function, expected in functions():
+        for run in (function, tf.function(function)):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = run(x)
+            assert tape.gradient(y, x).numpy() == expected
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_a_list_has_the_dtype_of_its_tensors(dtype):
+    x = tf.constant(2, dtype)
+    for make in (lambda x: [x, 1], lambda x: [1, x], lambda x: [[x], [1]], lambda x: (x, x)):
+        for found in everywhere(lambda _: tf.convert_to_tensor(make(x))):  # noqa: B023 - called at once
+            assert found.dtype == dtype
+    for run in (lambda f: f, tf.function):
+        if dtype.startswith("int"):
+            with pytest.raises(TypeError, match="Cannot convert"):
+                run(lambda: tf.convert_to_tensor([x, 1.5]))()
+        else:
+            assert run(lambda: tf.convert_to_tensor([x, 1.5]))().numpy().tolist() == [2, 1.5]

@@ -32,6 +32,40 @@ def test_what_cannot_be_called(decorator, thing):
         refused(TypeError, lambda: decorator(thing), "is not a callable object")
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ac.data.Dataset.range(3).map(3), "`map` takes a function of an element, found 3"),
+        (lambda: ac.data.Dataset.range(3).filter(None), "`filter` takes a function of an element, found None"),
+        (lambda: ac.data.Dataset.range(3).flat_map("f"), "`flat_map` takes a function of an element, found 'f'"),
+        (lambda: ac.map_fn(3, [ONE]), "'fn' must be callable, found 3"),
+        (lambda: ac.scan(3, [ONE]), "'fn' must be callable, found 3"),
+        (lambda: ac.foldl(3, [ONE]), "'fn' must be callable, found 3"),
+        (lambda: ac.vectorized_map(3, [ONE]), "'fn' must be callable, found 3"),
+        (lambda: ac.grad(3), "derivatives are those of a function, found 3"),
+        (lambda: ac.value_and_grad(3), "derivatives are those of a function, found 3"),
+        (lambda: ac.jacobian(3), "derivatives are those of a function, found 3"),
+        (lambda: ac.hessian(3), "derivatives are those of a function, found 3"),
+    ],
+)
+def test_what_is_no_function_is_refused_where_it_is_given(call, message):
+    refused(TypeError, call, message)
+
+
+@pytest.mark.parametrize("decorator", [ac.function, ac.compile])
+def test_a_list_as_a_key_is_what_it_is_in_python(decorator):
+    @decorator
+    def f(x):
+        return {[1]: x}
+
+    @decorator
+    def g(x):
+        return {"a": x, [x]: 1}
+
+    refused(TypeError, lambda: f(ONE), "unhashable type: 'list'")
+    refused(TypeError, lambda: g(ONE), "unhashable type: 'list'")
+
+
 def test_arity():
     f = ac.function(lambda a, b, *, c=1: a)
     refused(TypeError, lambda: f(ONE), "missing a required argument: 'b'", "(a, b, *, c=<captured_default_value>)")

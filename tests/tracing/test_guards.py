@@ -304,3 +304,20 @@ def test_everything_that_a_name_can_lead_to(decorator):
     ):
         change()
         assert int(g(4)) == f(4)
+
+
+def test_what_sets_and_keys_hold_is_compared_at_depth(x):
+    class Holder:
+        pass
+
+    holder = Holder()
+    holder.met, holder.table = {((1, 2), (3,))}, {((1,), 2): 1.0}
+
+    @ac.function
+    def f(x):
+        return x + len(holder.met) + holder.table[((1,), 2)]
+
+    assert values(f(x)) == values(x + 2.0)
+    assert "nested too deeply" not in f.explain()
+    holder.met.add(((1, 2), (4,)))
+    assert values(f(x)) == values(x + 3.0)

@@ -12,7 +12,7 @@ import autoconv
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from retrace_memory import dropped_growth, is_freed, live_growth
+from retrace_memory import dropped_growth, is_freed, live_growth, resident_growth
 
 FUNCTION = sys.modules[autoconv.types.Function.__module__]
 
@@ -28,6 +28,14 @@ def test_retraces_of_a_live_function_take_bounded_memory(monkeypatch):
     monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 8)
     monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 1 << 19)
     assert live_growth(120) < 1_000_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_evicted_traces_free_their_machine_code(monkeypatch, tmp_path):
+    monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))  # so that all of it is compiled here
+    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 8)
+    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 0)
+    assert resident_growth(100) < 6_000_000  # 14 MB if nothing were freed; alone in its process the heap grows by 3
 
 
 def test_dropped_functions_leave_nothing():

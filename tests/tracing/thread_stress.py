@@ -54,16 +54,20 @@ def subjects(count: int) -> list[Subject]:
 
 
 def _condition(number: int, before: Subject | None) -> Subject:
+    # Not `before` itself: a trace guards what the objects that it read hold, and `seen` changes.
+    following = before and before.function
+    following_plain = before and before.plain
+
     def body(x: Any, n: int) -> Any:
         if autoconv.reduce_sum(x) > number:
             x = x * n
         else:
             x = x - n
-        return x if before is None else before.function(x, n)
+        return x if following is None else following(x, n)
 
     def plain(x: Any, n: int) -> Any:
         x = x * n if x.sum() > number else x - n
-        return x if before is None else before.plain(x, n)
+        return x if following_plain is None else following_plain(x, n)
 
     return Subject(autoconv.function(body), plain)
 

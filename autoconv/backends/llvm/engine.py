@@ -18,6 +18,7 @@ from autoconv.backends.llvm.abi import symbols
 
 _COUNT = itertools.count()
 _LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
+_LIBRARIES = 16  # that share a linker: what is dropped leaves 9 KB in it, until the last of them goes
 
 
 class Code:
@@ -40,7 +41,8 @@ class Code:
             library.add_current_process()
             for name in exports:
                 library.export_symbol(name)
-            self._library = library.link(_linker(), f"autoconv{next(_COUNT)}")
+            number = next(_COUNT)
+            self._library = library.link(_linker(number // _LIBRARIES), f"autoconv{number}")
 
     def address(self, name: str) -> int:
         return int(self._library[name])
@@ -56,8 +58,9 @@ def _binding() -> Any:
     return binding
 
 
-@functools.cache
-def _linker() -> Any:
+@functools.lru_cache(maxsize=1)
+def _linker(batch: int) -> Any:
+    """The linker of the libraries of that batch; it lives on as long as one of them does."""
     return _binding().create_lljit_compiler(_machine(3), use_jit_link=False, suppress_errors=False)
 
 
@@ -90,8 +93,17 @@ def _compiled(text: str, level: int) -> bytes:
     options.loop_vectorization = options.slp_vectorization = level > 1
     options.loop_interleaving = options.loop_unrolling = level > 1
     builder = binding.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return bytes(machine.emit_object(module))
+    manager = builder.getModulePassManager()
+    manager.run(module, builder)
+    code = bytes(machine.emit_object(module))
+    _dispose(manager)
+    return code
+
+
+def _dispose(manager: Any) -> None:
+    """Frees a pass manager: up to llvmlite 0.50 its own `close` calls an empty method, and 45 KB a module stay."""
+    _binding().newpassmanagers.NewPassManager._dispose(manager)
+    manager.detach()
 
 
 def native_entry(address: int, name: str, keep: Any) -> Any:

@@ -1,0 +1,117 @@
+"""Convolutions of `autoconv.nn`, as one product of matrices for each element of the kernel."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.api.shaping import expand_dims, pad, squeeze, transpose
+from autoconv.runtime.convert import convert_to_tensor
+from autoconv.runtime.dispatch import apply, get_item
+from autoconv.runtime.tensor import Tensor
+
+
+def conv2d(
+    input: Any, filters: Any, strides: Any, padding: Any, data_format: str = "NHWC", dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The cross-correlation of images with filters: of the shape [batch, height, width, filters].
+
+    `input` is [batch, height, width, channels] ([batch, channels, height, width] for the data_format NCHW, as is the
+    result) with height and width known, `filters` [height, width, channels, filters]. `strides` and `dilations` are a
+    number, one for height and width, or one for each dimension. `padding` is "VALID", "SAME" (zeros around, one more
+    behind than before where it does not come out even) or (before, after) for each dimension. Raises ValueError.
+    """
+    if data_format not in ("NHWC", "NCHW"):
+        raise ValueError(f"`data_format` must be 'NHWC' or 'NCHW', found {data_format!r}")
+    first = data_format == "NCHW"
+    pads = padding if isinstance(padding, str) or not first else [padding[i] for i in (0, 2, 3, 1)]
+    image = transpose(input, [0, 2, 3, 1]) if first else convert_to_tensor(input)
+    steps, gaps = _pair("strides", strides, first), _pair("dilations", dilations, first)
+    result = _convolved(image, convert_to_tensor(filters), steps, gaps, pads)
+    return apply("identity", transpose(result, [0, 3, 1, 2]) if first else result, name=name)
+
+
+def conv1d(
+    input: Any, filters: Any, stride: int, padding: Any, data_format: str = "NWC", dilations: int = 1,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """As `conv2d`, of `input` [batch, width, channels] (NCW: [batch, channels, width]) with `filters` [width, channels,
+    filters]."""
+    if data_format not in ("NWC", "NCW"):
+        raise ValueError(f"`data_format` must be 'NWC' or 'NCW', found {data_format!r}")
+    first = data_format == "NCW"
+    image = transpose(input, [0, 2, 1]) if first else convert_to_tensor(input)
+    if not isinstance(padding, str):
+        padding = [padding[0], (0, 0), *(padding[:0:-1] if first else padding[1:])]
+    result = _convolved(
+        expand_dims(image, 1), expand_dims(filters, 0), (1, _one(stride)), (1, _one(dilations)), padding
+    )
+    result = squeeze(result, 1)
+    return apply("identity", transpose(result, [0, 2, 1]) if first else result, name=name)
+
+
+def _convolved(
+    image: Tensor, filters: Tensor, steps: Sequence[int], gaps: Sequence[int], padding: Any
+) -> Tensor:
+    shape, kernel = image.type.shape, filters.type.shape
+    if shape is None or kernel is None or len(shape) != 4 or len(kernel) != 4:
+        raise ValueError(f"a convolution takes an image and filters of one rank, found {shape} and {kernel}")
+    sides, kernel_sides = _known(shape[1:3]), _known(kernel[:2])
+    if isinstance(shape[3], int) and isinstance(kernel[2], int) and shape[3] != kernel[2]:
+        raise ValueError(f"the image has {shape[3]} channels, the filters have {kernel[2]}")
+    extents = [(k - 1) * gap + 1 for k, gap in zip(kernel_sides, gaps, strict=True)]
+    around = _around(padding, sides, extents, steps)
+    if any(part for pair in around for part in pair):
+        image = pad(image, [(0, 0), *around, (0, 0)])
+    sizes = [
+        (size + sum(pair) - extent) // step + 1
+        for size, pair, extent, step in zip(sides, around, extents, steps, strict=True)
+    ]
+    if min(sizes) < 1:
+        raise ValueError(f"filters that reach over {extents} do not fit into an image of {sides}")
+    total: Any = None
+    for at in itertools.product(range(kernel_sides[0]), range(kernel_sides[1])):
+        rows, columns = (
+            slice(i * gap, i * gap + (size - 1) * step + 1, step)
+            for i, gap, size, step in zip(at, gaps, sizes, steps, strict=True)
+        )
+        part = apply("matmul", get_item(image, (slice(None), rows, columns)), get_item(filters, at))
+        total = part if total is None else apply("add", total, part)
+    return total
+
+
+def _known(sizes: Sequence[Any]) -> list[int]:
+    known = [size for size in sizes if isinstance(size, int)]
+    if len(known) < len(sizes):
+        raise ValueError(f"a convolution needs to know heights and widths, found {list(sizes)}")
+    return known
+
+
+def _around(padding: Any, sizes: Sequence[int], extents: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int]]:
+    """The zeros before and after each of the two dimensions."""
+    if padding == "VALID":
+        return [(0, 0), (0, 0)]
+    if padding == "SAME":
+        missing = [
+            max((-(-size // step) - 1) * step + extent - size, 0)
+            for size, extent, step in zip(sizes, extents, steps, strict=True)
+        ]
+        return [(m // 2, m - m // 2) for m in missing]
+    if isinstance(padding, (list, tuple)) and len(padding) == 4:
+        return [(int(before), int(after)) for before, after in padding[1:3]]
+    raise ValueError(f"`padding` must be 'VALID', 'SAME' or a pair for each dimension, found {padding!r}")
+
+
+def _pair(what: str, value: Any, channels_first: bool) -> tuple[int, int]:
+    numbers = [1] if value is None else [value] if isinstance(value, int) else [int(part) for part in value]
+    if len(numbers) == 4:
+        numbers = numbers[2:] if channels_first else numbers[1:3]
+    if len(numbers) not in (1, 2) or min(numbers) < 1:
+        raise ValueError(f"`{what}` must be one, two or four numbers from 1 on, found {value!r}")
+    return numbers[0], numbers[-1]
+
+
+def _one(value: Any) -> int:
+    return int(value[0] if isinstance(value, (list, tuple)) else value)

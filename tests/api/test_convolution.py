@@ -1,0 +1,100 @@
+"""Convolutions against their definition, and their gradients against finite differences."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import autoconv as tf
+
+DRAW = np.random.default_rng(0)
+
+
+def convolved(image, filters, steps, gaps, around):
+    """By the definition: a sum over the kernel and the channels for each element of the result."""
+    image = np.pad(image, [(0, 0), *around, (0, 0)])
+    extents = [(k - 1) * gap + 1 for k, gap in zip(filters.shape[:2], gaps, strict=True)]
+    height, width = ((n - e) // s + 1 for n, e, s in zip(image.shape[1:3], extents, steps, strict=True))
+    found = np.zeros((image.shape[0], height, width, filters.shape[3]))
+    for b, r, c, f in itertools.product(*map(range, found.shape)):
+        for i, j in itertools.product(*map(range, filters.shape[:2])):
+            pixel = image[b, r * steps[0] + i * gaps[0], c * steps[1] + j * gaps[1]]
+            found[b, r, c, f] += pixel @ filters[i, j, :, f]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("padding", "around", "steps", "gaps"),
+    [
+        ("VALID", [(0, 0), (0, 0)], (1, 1), (1, 1)),
+        ("VALID", [(0, 0), (0, 0)], (2, 1), (1, 2)),
+        ("SAME", [(1, 1), (0, 1)], (1, 1), (1, 1)),
+        ("SAME", [(1, 1), (0, 0)], (2, 2), (1, 1)),
+        ([(0, 0), (2, 0), (0, 1), (0, 0)], [(2, 0), (0, 1)], (1, 2), (1, 1)),
+    ],
+)
+@pytest.mark.parametrize("run", [lambda f: f, tf.function], ids=["at once", "function"])
+def test_conv2d(padding, around, steps, gaps, run):
+    image, filters = DRAW.normal(size=(2, 5, 6, 3)), DRAW.normal(size=(3, 2, 3, 4))
+    wanted = convolved(image, filters, steps, gaps, around)
+
+    def body(x, w):
+        return tf.nn.conv2d(x, w, strides=steps, padding=padding, dilations=[1, *gaps, 1])
+
+    np.testing.assert_allclose(run(body)(tf.constant(image), tf.constant(filters)).numpy(), wanted, atol=1e-12)
+    if isinstance(padding, str):
+        first = tf.nn.conv2d(image.transpose(0, 3, 1, 2), filters, steps, padding, "NCHW", gaps)
+        np.testing.assert_allclose(first.numpy(), wanted.transpose(0, 3, 1, 2), atol=1e-12)
+
+
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+def test_conv1d(padding):
+    line, filters = DRAW.normal(size=(2, 7, 3)), DRAW.normal(size=(3, 3, 4))
+    around = [(0, 0), (1, 1) if padding == "SAME" else (0, 0)]
+    wanted = convolved(line[:, None], filters[None], (1, 2), (1, 1), around)[:, 0]
+    np.testing.assert_allclose(tf.nn.conv1d(line, filters, 2, padding).numpy(), wanted, atol=1e-12)
+    first = tf.nn.conv1d(line.transpose(0, 2, 1), filters, 2, padding, "NCW")
+    np.testing.assert_allclose(first.numpy(), wanted.transpose(0, 2, 1), atol=1e-12)
+
+
+def test_first_and_second_derivatives():
+    image, filters = DRAW.normal(size=(1, 4, 4, 2)), DRAW.normal(size=(2, 3, 2, 2))
+
+    def f(x, w):
+        return tf.reduce_sum(tf.nn.conv2d(x, w, 1, "SAME") ** 3)
+
+    slope = tf.grad(tf.function(f), (0, 1))
+    given = [tf.constant(image), tf.constant(filters)]
+    for position, found in enumerate(slope(*given)):
+        way = DRAW.normal(size=found.shape)
+        ahead, behind = list(given), list(given)
+        ahead[position], behind[position] = given[position] + 1e-5 * way, given[position] - 1e-5 * way
+        difference = (f(*ahead).numpy() - f(*behind).numpy()) / 2e-5
+        assert np.sum(found.numpy() * way) == pytest.approx(difference, rel=1e-6)
+        second = tf.grad(lambda *given: tf.reduce_sum(slope(*given)[position] * way), position)  # noqa: B023
+        difference = np.sum((slope(*ahead)[position].numpy() - slope(*behind)[position].numpy()) * way) / 2e-5
+        assert np.sum(second(*given).numpy() * way) == pytest.approx(difference, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 3, 1]), 1, "SAME"), "2 channels, the filters"),
+        (lambda: tf.nn.conv2d(tf.zeros([1, 1, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "VALID"), "do not fit into"),
+        (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "same"), "`padding` must be"),
+        (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 2, 1]), [1, 1, 1], "SAME"), "`strides` must be"),
+        (
+            lambda: tf.function(tf.nn.conv2d).get_concrete_function(
+                tf.TensorSpec([1, None, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME"
+            ),
+            "needs to know heights and widths",
+        ),
+        (lambda: tf.nn.conv2d(tf.zeros([4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME"), "of one rank"),
+        (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME", "HWC"), "`data_format`"),
+    ],
+)
+def test_what_is_no_convolution(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
