@@ -297,3 +297,15 @@ except KeyboardInterrupt:
         before = time.perf_counter()
         assert process.stdout.readline() == "interrupted\n"
         assert time.perf_counter() - before < 2.0  # 0.1 on a machine with nothing else to do
+
+
+def test_several_matrices_by_one() -> None:
+    @ac.function
+    def f(x, w):
+        return x @ w, ac.matmul(x, w, transpose_b=False)
+
+    random = np.random.default_rng(3)
+    x, w = random.normal(size=(2, 3, 4, 5)), random.normal(size=(5, 6))
+    for found in f(ac.constant(x), ac.constant(w)):
+        np.testing.assert_allclose(found.numpy(), x @ w, rtol=1e-12)
+    assert kernels(f, ac.constant(x), ac.constant(w)) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import abi
@@ -91,9 +92,10 @@ def write_matmul(region: Region, node: Node) -> None:
     x, y = node.inputs
     (result,) = node.results
     name = "sgemm" if x.type.dtype.name == "float32" else "dgemm"  # type: ignore[union-attr]
-    rows, columns = sizes(result.type)
+    *several, columns = sizes(result.type)
+    rows = math.prod(several)
     flip_x, flip_y = node.attributes.get("transpose_a", False), node.attributes.get("transpose_b", False)
-    inner = sizes(x.type)[0 if flip_x else 1]
+    inner = sizes(x.type)[0 if flip_x else -1]
     if f"cblas_{name}" not in abi.symbols() or not rows * columns * inner:
         region.write_kernel(node)
         return
@@ -107,6 +109,6 @@ def write_matmul(region: Region, node: Node) -> None:
     region.out.line(
         f'call void @"cblas_{name}"(i32 101, i32 {112 if flip_x else 111}, i32 {112 if flip_y else 111}, '
         f"i64 {rows}, i64 {columns}, i64 {inner}, {kind} {literal(1, dtype)}, ptr {region.data(x)}, "
-        f"i64 {sizes(x.type)[1]}, ptr {region.data(y)}, i64 {sizes(y.type)[1]}, {kind} {literal(0, dtype)}, "
+        f"i64 {sizes(x.type)[-1]}, ptr {region.data(y)}, i64 {sizes(y.type)[1]}, {kind} {literal(0, dtype)}, "
         f"ptr {region.data(result)}, i64 {columns})"
     )

@@ -167,5 +167,8 @@ def _reduces(node: Node) -> bool:
 
 
 def _multiplies(node: Node) -> bool:
-    types: list[Any] = [value.type for value in node.inputs]
-    return all(len(t.shape) == 2 and t.dtype.name in ("float32", "float64") for t in types)
+    """Whether it is one product of matrices: rows of several matrices, one after the other, are those of one."""
+    x, y = (len(sizes(value.type)) for value in node.inputs)
+    whole = x == 2 or (x > 2 and not node.attributes.get("transpose_a", False))
+    kinds: list[Any] = [value.type for value in node.inputs]
+    return whole and y == 2 and all(kind.dtype.name in ("float32", "float64") for kind in kinds)
