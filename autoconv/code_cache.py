@@ -17,6 +17,7 @@ from pathlib import Path
 from autoconv.config import cache_folder
 
 LIMIT = 256 << 20  # bytes that all entries together may take
+MOST = 20_000  # entries
 _CHECKSUM = 32
 _PRUNE_EVERY = 64  # entries written between two looks at the size of the folder
 
@@ -67,12 +68,12 @@ def store(key: str, code: bytes) -> None:
 
 
 def prune(limit: int = LIMIT) -> None:
-    """Removes the oldest entries until the rest fits into `limit` bytes."""
+    """Removes the oldest entries until the rest fits into `limit` bytes, and is no more than MOST."""
     found = sorted(entries(), key=lambda entry: entry[2], reverse=True)
     total = 0
-    for path, size, _ in found:
+    for count, (path, size, _) in enumerate(found):
         total += size
-        if total > limit:
+        if total > limit or count >= MOST:
             with contextlib.suppress(OSError):
                 path.unlink()
 

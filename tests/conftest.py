@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+
 import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite the goldens under fixtures/")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Machine code that tests make goes into a folder of theirs."""
+    folder = tempfile.mkdtemp(prefix="autoconv-tests-")
+    before = os.environ.get("AUTOCONV_CACHE")
+    os.environ["AUTOCONV_CACHE"] = folder
+
+    def put_back() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        if before is None:
+            os.environ.pop("AUTOCONV_CACHE", None)
+        else:
+            os.environ["AUTOCONV_CACHE"] = before
+
+    config.add_cleanup(put_back)
 
 
 @pytest.fixture
