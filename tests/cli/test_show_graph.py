@@ -12,7 +12,7 @@ from autoconv.ops import OPS
 
 PROGRAM = """
 import autoconv
-import helper
+import doubling
 
 
 def chain(x, n):
@@ -34,7 +34,7 @@ def root(a, steps):
 class Layer:
     @autoconv.function
     def call(x):
-        return helper.double(x)
+        return doubling.double(x)
 
 
 NUMBER = 3
@@ -44,7 +44,7 @@ NUMBER = 3
 @pytest.fixture
 def program(here: Path) -> Path:
     (here / "program.py").write_text(PROGRAM)
-    (here / "helper.py").write_text("def double(x):\n    return x * 2.0\n")
+    (here / "doubling.py").write_text("def double(x):\n    return x * 2.0\n")
     return here
 
 
