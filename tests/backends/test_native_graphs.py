@@ -309,3 +309,15 @@ def test_several_matrices_by_one() -> None:
     for found in f(ac.constant(x), ac.constant(w)):
         np.testing.assert_allclose(found.numpy(), x @ w, rtol=1e-12)
     assert kernels(f, ac.constant(x), ac.constant(w)) == []
+
+
+def test_conditions_of_unknown_shape() -> None:
+    @ac.function(input_signature=[ac.TensorSpec(None, ac.float32)])
+    def f(x):
+        if x > 0.0:
+            x = x * 2.0
+        while x < 10.0:
+            x = x + 3.0
+        return x
+
+    assert [float(f(ac.constant(v))) for v in (1.0, -1.0, 20.0)] == [11.0, 11.0, 40.0]

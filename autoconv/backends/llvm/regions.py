@@ -469,7 +469,7 @@ class Region:
         inner = Region(self.body, test, [*seen, *captures], self.owners)
         (condition,) = inner.results()
         if isinstance(condition, Object):
-            raise NotImplementedError("a loop whose condition is an object")
+            raise AssertionError("the role of a loop says that its condition is a number")
         out.branch_if(ElementWriter(out).cast(condition, bool_).ir, again, done)
         out.begin(again)
         inner = Region(self.body, body, [*state, *captures], self.owners)

@@ -61,7 +61,7 @@ def role(node: Node) -> str:
     "kernel"."""
     name = node.op.name
     if node.regions:
-        return "control" if name in ("cond", "while", "call") else "kernel"
+        return "control" if _is_steered_by_numbers(node) else "kernel"
     types = [value.type for value in (*node.inputs, *node.results)]
     if len(node.results) != 1 or not all(is_scalar(t) or is_array(t) for t in types):
         return "kernel"
@@ -89,6 +89,15 @@ def role(node: Node) -> str:
     if name == "matmul":
         return "matmul" if _multiplies(node) else "kernel"
     return "kernel"
+
+
+def _is_steered_by_numbers(node: Node) -> bool:
+    """Whether what decides is a number without dimensions, as far as its type says."""
+    if node.op.name == "cond":
+        return is_scalar(node.inputs[0].type)
+    if node.op.name == "while":
+        return is_scalar(node.regions[0].outputs[0].type)
+    return node.op.name == "call"
 
 
 def _has_rule(node: Node) -> bool:
