@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,13 @@ _LIBRARIES = 16  # that share a linker: what is dropped leaves 9 KB in it, until
 class Code:
     """Loaded machine code: `address(name)` of an exported function or global. It lives as long as this object.
 
-    `thorough` optimises for speed, else for a short compilation. Compiled code is kept on disk (see code_cache).
+    `thorough` optimises for speed, else for a short compilation. `imports` are addresses by the names that the text
+    declares, besides those of abi.symbols. Compiled code is kept on disk (see code_cache).
     """
 
-    def __init__(self, text: str, exports: Sequence[str], thorough: bool) -> None:
+    def __init__(
+        self, text: str, exports: Sequence[str], thorough: bool, imports: Mapping[str, int] | None = None
+    ) -> None:
         level = 3 if thorough else 1
         with _LOCK:
             key = hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
@@ -36,7 +39,7 @@ class Code:
                 code = _compiled(text, level)
                 code_cache.store(key, code)
             library = _binding().JITLibraryBuilder().add_object_img(code)
-            for name, address in symbols().items():
+            for name, address in {**symbols(), **(imports or {})}.items():
                 library.import_symbol(name, address)
             library.add_current_process()
             for name in exports:

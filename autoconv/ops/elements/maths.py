@@ -288,3 +288,12 @@ _VECTORISED: dict[str, Callable[..., Any]] = {
     "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh,
     "erf": _erf,
 }  # fmt: skip
+
+
+def is_elementary(name: str) -> bool:
+    return name in _LIBM
+
+
+def is_vectorised(name: str, dtype: Any) -> bool:
+    """Whether loops compute the function by a polynomial rather than by a call for each element."""
+    return name in _VECTORISED and dtype in (float32, float64)
