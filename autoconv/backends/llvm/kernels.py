@@ -99,7 +99,8 @@ class KernelText:
         return self._module.function("kernel", self.out.text()), has_rare
 
     def _begin(self, parameters: Sequence[str], careful: bool) -> None:
-        header = f"define internal i1 @FUNCTION({', '.join(parameters)}) noinline nounwind"
+        speed = " optnone" if careful else ""  # it runs so rarely that it is compiled quickly
+        header = f"define internal i1 @FUNCTION({', '.join(parameters)}) noinline nounwind{speed}"
         self.out = FunctionText(self._module, header)
         self.b = LoopWriter(self.out, careful, lambda value: self.element(value, ()))
         self._memo: dict[Any, Element] = {}

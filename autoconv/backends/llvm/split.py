@@ -19,8 +19,8 @@ from autoconv.ops.elements.maths import is_elementary, is_vectorised
 
 # Estimated costs, in units of about 0.05 ns: what one element of a node takes, one load or store of an element, the
 # least work that is worth waking a thread, and the least of a part.
-_ARITHMETIC, _VECTORISED, _CALLED, _MEMORY = 1, 6, 300, 2
-_WORTHWHILE, _PART = 800_000, 200_000
+_ARITHMETIC, _VECTORISED, _CALLED, _MEMORY = 1, 6, 300, 1
+_WORTHWHILE, _PART = 1_000_000, 200_000
 _NARROWEST = 128  # counts of an inner dimension that a part goes over, time and again
 
 
@@ -40,7 +40,6 @@ class Split:
         """Writes the call of all parts into `out`; answers the i1 that says whether one answered true.
 
         `body` takes `parameters`, then the number of the part and its first and last count as i64."""
-        module.has_parts = True
         kinds = [parameter.split(" ")[0] for parameter in parameters]
         names = [parameter.split(" ")[-1] for parameter in parameters]
         frame = "{ " + ", ".join(["i8", *kinds]) + " }"

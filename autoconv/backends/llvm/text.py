@@ -19,7 +19,6 @@ class ModuleText:
         self._count = 0
         self._functions: dict[str, str] = {}
         self.has_loops = False  # which are worth a thorough compilation
-        self.has_parts = False  # which threads share
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         """Declares the function `name`; a second declaration of it changes nothing. Answers `@name`."""

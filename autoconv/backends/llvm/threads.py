@@ -13,21 +13,14 @@ The threads start with the first use, never touch Python, and take no signals. A
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import os
 import signal
 import time
 
-from autoconv.backends.llvm.engine import Code
 from autoconv.config import SETTINGS
 
 MOST_PARTS = 32
-
-
-def parallel() -> int:
-    """The address of `void parallel(ptr part, ptr frame, i64 count)`."""
-    return _pool().address("parallel")
+MOST_THREADS = 64
 
 
 def available() -> bool:
@@ -37,22 +30,14 @@ def available() -> bool:
 
 def thread_count() -> int:
     """How many threads run parts, the caller's included: AUTOCONV_NUM_THREADS, or as many as this process may use."""
-    if SETTINGS.threads is not None:
-        return max(1, SETTINGS.threads)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@functools.cache
-def _pool() -> Code:
-    code = Code(_POOL, ["parallel", "workers"], thorough=False)
-    ctypes.c_int64.from_address(code.address("workers")).value = min(thread_count(), 64) - 1
-    return code
+    may_use = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(SETTINGS.threads or may_use, MOST_THREADS)
 
 
 # `here` is for how many calls threads are not asked, `penalty` for how many the next time that they come late.
 # A job is open from when its parts may be taken until the caller sees that none is left; `active` threads are in one.
 # 128 bytes hold a mutex, a condition or a set of signals on every system that has them.
-_POOL = """
+TEXT = """
 @workers = global i64 0
 @owner = internal global i32 0
 @process = internal global i32 0
@@ -286,4 +271,4 @@ busy:
 }
 """
 for _name in ("SIG_SETMASK", "CLOCK_MONOTONIC"):
-    _POOL = _POOL.replace(_name, str(int(getattr(signal, _name, getattr(time, _name, 0)))))
+    TEXT = TEXT.replace(_name, str(int(getattr(signal, _name, getattr(time, _name, 0)))))
