@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory,
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
 from autoconv.backends.llvm.values import Body, Native, Object, RegisterWriter
-from autoconv.backends.llvm.views import linear, viewed
+from autoconv.backends.llvm.views import Index, linear, viewed
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
@@ -91,7 +92,7 @@ class Region:
     def _let_go_if_unused(self, value: Value) -> None:
         found = self._values.get(value)
         if self.uses[value] <= 0 and isinstance(found, Object) and found.slot is not None:
-            self.body.let_go(found.slot, value.type)
+            self.body.let_go(found.slot, found.made_as or value.type)
 
     def take(self, value: Value, last: bool) -> str:
         """A new reference to an object; where this is its last use, the one that its slot owned."""
@@ -165,6 +166,14 @@ class Region:
     def _write_view(self, node: Node) -> None:
         self.guard(node)
 
+    def _write_alias(self, node: Node) -> None:
+        """The same object under another type: nobody reads more of it than its elements."""
+        (result,) = node.results
+        source = node.inputs[0]
+        found = self.object(source)
+        own = self.body.own(self.take(source, self.uses[source] == 1))
+        self.set(result, replace(own, made_as=found.made_as or source.type))
+
     def guard(self, node: Node) -> None:
         """Makes the dynamic indices of a view positive; where one is out of range, the kernel says so."""
         if node in self.picks or node.op.name not in ("get_item", "gather", "set_item", "add_at_item"):
@@ -213,13 +222,19 @@ class Region:
         if isinstance(place, Element):
             return place
         value, index, finish = place
-        if is_scalar(value.type):
-            found = self.number(value)
-        elif value in self._plan.views:
-            found = self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
-        else:
-            found = load(b, value.type.dtype, self.data(value), linear(self.out, index, sizes(value.type)))
+        found = self.element(value, index)
         return finish(found) if finish is not None else found
+
+    def element(self, value: Value, index: Index) -> Element:
+        """The number at `index` of a value, looking through views."""
+        b = RegisterWriter(self)
+        if is_scalar(value.type):
+            return self.number(value)
+        if value in self._plan.views:
+            assert value.node is not None
+            return self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
+        dtype = value.type.dtype  # type: ignore[union-attr]
+        return load(b, dtype, self.data(value), linear(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:
         for node in item.nodes:
