@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.blocks import write_join, write_search
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
-from autoconv.backends.llvm.kernels import KernelText
+from autoconv.backends.llvm.kernels import JoinText, KernelText
 from autoconv.backends.llvm.products import write_matmul
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
 from autoconv.backends.llvm.values import Body, Native, Object, RegisterWriter
@@ -34,7 +34,7 @@ from autoconv.ops.index_spec import INPUT
 _SHORT = frozenset({"scalar", "pick", "view", "control"})  # roles of what takes a few nanoseconds
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
-    "matmul": write_matmul, "update": write_update, "join": write_join, "search": write_search,
+    "matmul": write_matmul, "update": write_update, "search": write_search,
     "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
 }  # fmt: skip
 
@@ -125,6 +125,9 @@ class Region:
             return
         (node,) = item.nodes
         kind = self._plan.roles[node]
+        if kind == "join":
+            self._call_loops(item, JoinText(self.body.module, self._plan, item, self.picks))
+            return
         if kind in _WRITERS:
             _WRITERS[kind](self, node)
         elif kind == "kernel":
@@ -240,7 +243,9 @@ class Region:
         for node in item.nodes:
             if self._plan.roles[node] == "copy":
                 self.guard(node)
-        kernel = KernelText(self.body.module, self._plan, item, self.picks)
+        self._call_loops(item, KernelText(self.body.module, self._plan, item, self.picks))
+
+    def _call_loops(self, item: Item, kernel: KernelText) -> None:
         self.body.module.has_loops = True
         arguments = []
         for value in kernel.arguments:
