@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.kernels import load, store
+from autoconv.backends.llvm.positions import Index, linear, plus
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, literal, memory
 from autoconv.backends.llvm.values import RegisterWriter
-from autoconv.backends.llvm.views import Index, linear, plus
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 

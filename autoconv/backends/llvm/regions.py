@@ -15,14 +15,18 @@ import numpy as np
 
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.blocks import write_join, write_matmul, write_search
+from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
+from autoconv.backends.llvm.indexing import scatter_base, write_checks
+from autoconv.backends.llvm.indices import is_indexed
 from autoconv.backends.llvm.kernels import KernelText, load, store
+from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, memory, register
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
 from autoconv.backends.llvm.values import Body, Native, Object, RegisterWriter
-from autoconv.backends.llvm.views import linear, viewed
+from autoconv.backends.llvm.views import viewed
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
@@ -79,7 +83,9 @@ class Region:
         return found
 
     def data(self, value: Value) -> str:
-        """The address of an array's first element."""
+        """The address of an array's first element; of a contiguous view's, in what it looks at."""
+        if value in self._plan.views:
+            value = base_of(value, self._plan.views)
         address = self.out.new(f"getelementptr inbounds i8, ptr {self.object(value).ir}, i64 {abi.DATA}")
         return self.out.new(f"load ptr, ptr {address}")
 
@@ -111,6 +117,10 @@ class Region:
                 native = Object(self.take(value, self.uses[value] == 0))
             found.append(native)
         return found
+
+    def is_last_reader(self, item: Item, value: Value) -> bool:
+        """Whether nothing after the item reads the value, and in it a single node."""
+        return self.uses[value] == 1 and self._plan.reads(item, value) == 1
 
     def set(self, value: Value, native: Native) -> None:
         self._values[value] = native
@@ -166,7 +176,12 @@ class Region:
 
     def guard(self, node: Node) -> None:
         """Makes the dynamic indices of a view positive; where one is out of range, the kernel says so."""
-        if node in self.picks or node.op.name not in ("get_item", "gather", "set_item", "add_at_item"):
+        if node in self.picks:
+            return
+        if is_indexed(node):
+            self.picks[node] = write_checks(self, node)
+            return
+        if node.op.name not in ("get_item", "gather", "set_item", "add_at_item"):
             return
         operands = iter(node.inputs[2 if node.op.name in ("set_item", "add_at_item") else 1 :])
         picks: list[Any] = []
@@ -181,25 +196,28 @@ class Region:
                 axis += len(shape) - covered
             elif entry[0] in ("int", "slice"):
                 if INPUT in entry:
-                    picks.append(self._position(b, node, self.number(next(operands)), shape[axis]))
+                    picks.append(self.position(b, node, self.number(next(operands)), shape[axis]))
                 axis += 1
         self.picks[node] = picks
 
-    def _position(self, b: ElementWriter, node: Node, given: Element, size: int) -> str:
+    def position(self, b: ElementWriter, node: Node, given: Element, size: int) -> str:
         index = b.cast(given, int64)
         from_end = index < 0
         if node.op.name == "gather" and not node.inputs[1].type.weak:  # type: ignore[union-attr]
             found = index
         else:
             found = b.select(from_end, index + size, index)
-        outside = b.out.new(f"icmp uge i64 {found.ir}, {size}")
+        self.refuse(node, b.out.new(f"icmp uge i64 {found.ir}, {size}"))
+        return found.ir
+
+    def refuse(self, node: Node, outside: str) -> None:
+        """Where the i1 holds, the node's kernel raises."""
         cold, fine = self.out.label("cold"), self.out.label("fine")
         self.out.branch_if(outside, cold, fine, unlikely=True)
         self.out.begin(cold)
         self.call_kernel(node, rarely=True)
         self.out.branch(fine)  # not reached: the kernel raises
         self.out.begin(fine)
-        return found.ir
 
     def _write_pick(self, node: Node) -> None:
         """A single element of an array."""
@@ -212,17 +230,22 @@ class Region:
         if isinstance(place, Element):
             return place
         value, index, finish = place
-        if is_scalar(value.type):
-            found = self.number(value)
-        elif value in self._plan.views:
-            found = self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
-        else:
-            found = load(b, value.type.dtype, self.data(value), linear(self.out, index, sizes(value.type)))
+        found = self.element(b, value, index)
         return finish(found) if finish is not None else found
+
+    def element(self, b: Any, value: Value, index: Index) -> Element:
+        """One element of a value outside of loops."""
+        if is_scalar(value.type):
+            return self.number(value)
+        node = value.node
+        if node is not None and value in self._plan.views:
+            return self._element_at(b, viewed(b, node, index, self.picks.get(node, [])))
+        type_: Any = value.type
+        return load(b, type_.dtype, self.data(value), linear(self.out, index, sizes(type_)))
 
     def _write_loops(self, item: Item) -> None:
         for node in item.nodes:
-            if self._plan.roles[node] == "copy":
+            if self._plan.roles[node] in ("copy", "scatter"):
                 self.guard(node)
         kernel = KernelText(self.body.module, self._plan, item, self.picks)
         self.body.module.has_loops = True
@@ -240,11 +263,12 @@ class Region:
                 cells[value] = self.out.alloca(memory(value.type.dtype))  # type: ignore[union-attr]
                 arguments.append(f"ptr {cells[value]}")
             else:
-                self.set(value, self.new_array(value.type))
+                scatter = value.node is not None and self._plan.roles[value.node] == "scatter"
+                self.set(value, scatter_base(self, item, value) if scatter else self.new_array(value.type))
                 arguments.append(f"ptr {self.data(value)}")
         text = ", ".join(arguments)
         rare = self.out.new(f"call i1 @{kernel.name}({text})")
-        if kernel.has_rare and item.nodes[0].effects:
+        if kernel.has_rare and item.nodes[0].effects and self._plan.roles[item.nodes[0]] == "element":
             self._ask_kernel(item.nodes[0], rare)
         elif kernel.has_rare:
             again, done = self.out.label("careful"), self.out.label("done")
@@ -326,7 +350,15 @@ class Region:
         return self._unpacked(node, found)
 
     def _shown(self, value: Value) -> Object:
-        """Something of the shape of a view, for a kernel that is about to raise."""
+        """For a kernel that is about to raise: of a contiguous view what it is, else something of its shape."""
+        base = base_of(value, self._plan.views)
+        if base in self._values and is_array(base.type):
+            reshaped = self.body.calls.object(lambda x: x.reshape(sizes(value.type)))
+            one = self.out.alloca("ptr")
+            self.out.line(f"store ptr {self.object(base).ir}, ptr {one}")
+            made = self.out.new(f"call ptr @call_python(ptr {reshaped(self.out)}, ptr {one}, i64 1)")
+            self.body.check(self.out.new(f"icmp eq ptr {made}, null"))
+            return self.body.own(made)
         zero = np.zeros((), value.type.dtype.numpy)  # type: ignore[union-attr]
         return Object(self.body.calls.object(np.broadcast_to(zero, sizes(value.type)))(self.out))
 
