@@ -18,7 +18,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
 # Roles that take their inputs whole, and make their results so.
-WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})
+WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search", "whole"})
 
 
 @dataclass(eq=False)

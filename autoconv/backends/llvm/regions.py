@@ -20,6 +20,7 @@ from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.indexing import scatter_base, write_checks
 from autoconv.backends.llvm.indices import is_indexed
 from autoconv.backends.llvm.kernels import KernelText, load, store
+from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, memory, register
@@ -36,7 +37,7 @@ from autoconv.ops.index_spec import INPUT
 _SHORT = frozenset({"scalar", "pick", "view", "control"})  # roles of what takes a few nanoseconds
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
-    "matmul": write_matmul, "update": write_update, "join": write_join, "search": write_search,
+    "matmul": write_matmul, "update": write_update, "join": write_join, "search": write_search, "whole": write_whole,
     "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
 }  # fmt: skip
 

@@ -1,0 +1,55 @@
+"""Ops over whole arrays that have native code of their own, each in a file of its kind: who fits, and who writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from autoconv.backends.llvm.roles import ROLES
+from autoconv.backends.llvm.scalars import ElementWriter
+from autoconv.backends.llvm.text import FunctionText
+from autoconv.graph.graph import Node
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+Write = Callable[["Region", Node], None]
+_WRITERS: dict[str, Write] = {}
+
+
+def native(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Write]:
+    """Makes a function the writer of the ops of those names, of the nodes that fit; the others run by kernels. All
+    inputs and results are numbers in registers and arrays of known shapes."""
+
+    def register(write: Write) -> Write:
+        for name in names:
+            _WRITERS[name] = write
+            ROLES[name] = lambda node: "whole" if fits(node) else "kernel"
+        return write
+
+    return register
+
+
+def write_whole(region: Region, node: Node) -> None:
+    """By the writer of the op."""
+    _WRITERS[node.op.name](region, node)
+
+
+class Routine:
+    """A function of arrays, apart from the code that calls it: equal ones are compiled once."""
+
+    def __init__(self, region: Region, arguments: Sequence[str], result: str = "void") -> None:
+        self.module = region.body.module
+        header = f"define internal {result} @FUNCTION({', '.join(arguments)}) noinline nounwind"
+        self.out = FunctionText(self.module, header)
+        self.b = ElementWriter(self.out)
+
+    def finish(self, answer: str = "ret void") -> str:
+        """The name of the function."""
+        self.out.line(answer)
+        self.module.has_loops = True
+        return self.module.function("routine", self.out.text())
+
+
+def call(region: Region, name: str, *arguments: Any) -> None:
+    region.out.line(f"call void @{name}({', '.join(arguments)})")
