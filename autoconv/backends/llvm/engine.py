@@ -86,9 +86,7 @@ def _features() -> str:
 def _machine(level: int) -> Any:
     binding = _binding()
     target = binding.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=_features(), opt=level, jit=True
-    )
+    return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=_features(), opt=level, jit=True)
 
 
 def _compiled(text: str, level: int) -> bytes:

@@ -36,11 +36,13 @@ def write_whole(region: Region, node: Node) -> None:
 
 
 class Routine:
-    """A function of arrays, apart from the code that calls it: equal ones are compiled once."""
+    """A function of arrays, apart from the code that calls it: equal ones are compiled once. `short`: loops that would
+    not gain by being unrolled are not."""
 
-    def __init__(self, region: Region, arguments: Sequence[str], result: str = "void") -> None:
+    def __init__(self, region: Region, arguments: Sequence[str], result: str = "void", short: bool = False) -> None:
         self.module = region.body.module
-        header = f"define internal {result} @FUNCTION({', '.join(arguments)}) noinline nounwind"
+        attributes = "noinline nounwind" + (" optsize" if short else "")
+        header = f"define internal {result} @FUNCTION({', '.join(arguments)}) {attributes}"
         self.out = FunctionText(self.module, header)
         self.b = ElementWriter(self.out)
 

@@ -87,7 +87,11 @@ class Region:
         """The address of an array's first element; of a contiguous view's, in what it looks at."""
         if value in self._plan.views:
             value = base_of(value, self._plan.views)
-        address = self.out.new(f"getelementptr inbounds i8, ptr {self.object(value).ir}, i64 {abi.DATA}")
+        return self.address(self.object(value))
+
+    def address(self, array: Object) -> str:
+        """Of its first element."""
+        address = self.out.new(f"getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}")
         return self.out.new(f"load ptr, ptr {address}")
 
     def _used(self, value: Value, times: int) -> None:

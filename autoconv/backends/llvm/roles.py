@@ -70,11 +70,13 @@ def role(node: Node) -> str:
     if node.regions:
         return "control" if _is_steered_by_numbers(node) else "kernel"
     types = [value.type for value in (*node.inputs, *node.results)]
-    if len(node.results) != 1 or not all(is_scalar(t) or is_array(t) for t in types):
+    if not all(is_scalar(t) or is_array(t) for t in types):
         return "kernel"
     given = ROLES[name](node) if name in ROLES else None
     if given is not None:
         return given
+    if len(node.results) != 1:
+        return "kernel"
     (result,) = node.results
     if name in ELEMENTS and (node.op.elementwise or all(map(is_scalar, types))) and _has_rule(node):
         if is_scalar(result.type):
