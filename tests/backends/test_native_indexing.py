@@ -271,3 +271,24 @@ def test_one_element_of_a_gathered_vector() -> None:
 def test_kernels_are_left_for_shapes_that_are_not_known() -> None:
     graph = graph_of(op("segment_sum"), np.ones(3), np.array([0, 1, 1]))
     assert not isinstance(llvm.compile_graph(graph), llvm.NativeGraph)
+
+
+@pytest.mark.parametrize(("axis", "shape"), [(0, (4000, 300)), (1, (300, 4000))])
+def test_large_scatters_are_the_same_on_several_threads(axis: int, shape: tuple[int, ...]) -> None:
+    """Parts are cut where no two of them meet: across the slices, or before the axis."""
+    random = np.random.default_rng(0)
+    x, like = random.random(shape), np.zeros((50, 300) if axis == 0 else (300, 50))
+    positions = random.integers(0, 50, 4000)
+    (found,) = alike(op("ungather", axis=axis, batch_dims=0), x, positions, like)
+    expected = np.zeros(like.shape)
+    np.add.at(np.moveaxis(expected, axis, 0), positions, np.moveaxis(x, axis, 0))
+    np.testing.assert_array_equal(found, expected)
+    alike(op("gather", axis=axis), x, positions[: shape[axis]] % shape[axis])
+    alike(op("segment_sum", num_segments=50), random.random((400, 3000)), positions[:400])
+
+
+def test_a_million_single_updates() -> None:
+    random = np.random.default_rng(0)
+    positions = random.integers(0, 1000, 1_000_000).astype(np.int32)
+    (found,) = alike(op("segment_sum", num_segments=1000), np.ones(1_000_000, np.int32), positions)
+    np.testing.assert_array_equal(found, np.bincount(positions, minlength=1000))

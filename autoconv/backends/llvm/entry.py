@@ -15,10 +15,9 @@ import numpy as np
 from autoconv.backends.form import CallForm, Captured, CellGuard
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.calls import Address, Calls
-from autoconv.backends.llvm.kernels import load, store
 from autoconv.backends.llvm.regions import Region
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
-from autoconv.backends.llvm.scalars import Element, ElementWriter, register
+from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.llvm.values import Body, Native, Object

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.fusion import Item
 from autoconv.backends.llvm.indices import SCATTERS, Check, checks, single_positions
-from autoconv.backends.llvm.kernels import load
 from autoconv.backends.llvm.roles import sizes
-from autoconv.backends.llvm.scalars import ElementWriter, literal, register
+from autoconv.backends.llvm.scalars import ElementWriter, literal, load, register
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.updates import writable
 from autoconv.backends.llvm.values import Object, RegisterWriter

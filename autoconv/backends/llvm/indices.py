@@ -114,6 +114,17 @@ def _lead(node: Node) -> int:
     return len(part_shape(node)) if name in _ALONG else 1
 
 
+def straight_dimensions(node: Node) -> frozenset[int]:
+    """The dimensions of the part that are dimensions of the whole as well: no two of their counts meet in one place."""
+    name, rank = node.op.name, len(part_shape(node))
+    if name in _ITEMS:
+        return frozenset()
+    if name in _ALONG:
+        return frozenset(range(rank)) - {_axis(node)}
+    batch = int(node.attributes.get("batch_dims", 0))
+    return frozenset((*range(batch if name in _VECTORS else _axis(node)), *range(_lead(node), rank)))
+
+
 def _axis(node: Node) -> int:
     return int(node.attributes.get("axis", 0)) % len(whole_shape(node))
 

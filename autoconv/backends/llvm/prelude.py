@@ -1,4 +1,7 @@
-"""Functions that every module of native code begins with: references, new arrays, calls into Python."""
+"""Functions that all native code shares: references, new arrays, calls into Python.
+
+They are compiled once in a process (see shared), so that no graph pays for them.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,55 @@ from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.text import ModuleText
 
 METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
+FUNCTIONS = {
+    "retain": ("void", "ptr"),
+    "release": ("void", "ptr"),
+    "release_all": ("void", "ptr, i64"),
+    "new_array": ("ptr", "i32, ptr, ptr"),
+    "new_large_array": ("ptr", "i32, ptr, ptr, ptr"),
+    "keep": ("void", "ptr, ptr, i64"),
+    "spare_array": ("ptr", "ptr, i64"),
+    "pause": ("i1", ""),
+    "resize": ("i1", "ptr, i64"),
+    "call_python": ("ptr", "ptr, ptr, i64"),
+}  # fmt: skip
 
 
 def prelude(module: ModuleText) -> str:
-    """Declares in `module` what they call, and answers their text. `retain` and `release` leave immortal objects,
-    whose count is beyond 32 bits, alone. `keep` is a `release` that puts an array which nobody else has among
-    spare ones, from which `spare_array` takes one, or answers NULL."""
-    module.declare("_Py_Dealloc", "void", "ptr")
-    module.declare("PyArray_Empty", "ptr", "i32, ptr, ptr, i32")
-    module.declare("PyDataMem_SetHandler", "ptr", "ptr")
-    module.declare("PyEval_SaveThread", "ptr", "")
-    module.declare("PyEval_RestoreThread", "void", "ptr")
-    module.declare("PyErr_CheckSignals", "i32", "")
-    module.declare("PyArray_Resize", "ptr", "ptr, ptr, i32, i32")
-    module.declare("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr")
-    return """
-define internal void @retain(ptr %object) noinline nounwind {
+    """Declares in `module` what all native code shares, and answers the text of what it has of its own."""
+    for name, (result, parameters) in FUNCTIONS.items():
+        module.declare(name, result, parameters)
+    return _ALONE
+
+
+_ALONE = """
+define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
+  %count = load i64, ptr %array
+  %single = icmp eq i64 %count, 1
+  %place = getelementptr inbounds i8, ptr %array, i64 BASE
+  %base = load ptr, ptr %place
+  %whole = icmp eq ptr %base, null
+  %alone = and i1 %single, %whole
+  ret i1 %alone
+}
+""".replace("BASE", str(abi.BASE))
+
+
+# `retain` and `release` leave immortal objects, whose count is beyond 32 bits, alone. `keep` is a `release` that puts
+# an array which nobody else has among spare ones, from which `spare_array` takes one, or answers NULL.
+TEXT = (
+    _ALONE
+    + """
+declare void @_Py_Dealloc(ptr)
+declare ptr @PyArray_Empty(i32, ptr, ptr, i32)
+declare ptr @PyDataMem_SetHandler(ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare i32 @PyErr_CheckSignals()
+declare ptr @PyArray_Resize(ptr, ptr, i32, i32)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+
+define void @retain(ptr %object) nounwind {
   %low = load i32, ptr %object
   %immortal = icmp slt i32 %low, 0
   br i1 %immortal, label %done, label %count
@@ -34,7 +70,7 @@ done:
   ret void
 }
 
-define internal void @release(ptr %slot) noinline nounwind {
+define void @release(ptr %slot) nounwind {
   %object = load ptr, ptr %slot
   %none = icmp eq ptr %object, null
   br i1 %none, label %done, label %held
@@ -56,7 +92,7 @@ done:
   ret void
 }
 
-define internal void @release_all(ptr %slots, i64 %count) noinline nounwind {
+define void @release_all(ptr %slots, i64 %count) nounwind {
 entry:
   br label %loop
 loop:
@@ -70,23 +106,13 @@ done:
   ret void
 }
 
-define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
-  %count = load i64, ptr %array
-  %single = icmp eq i64 %count, 1
-  %place = getelementptr inbounds i8, ptr %array, i64 BASE
-  %base = load ptr, ptr %place
-  %whole = icmp eq ptr %base, null
-  %alone = and i1 %single, %whole
-  ret i1 %alone
-}
-
-define internal ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) noinline nounwind {
+define ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) nounwind {
   call void @retain(ptr %descriptor)
   %made = call ptr @"PyArray_Empty"(i32 %rank, ptr %dimensions, ptr %descriptor, i32 0)
   ret ptr %made
 }
 
-define internal ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler) noinline nounwind {
+define ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler) nounwind {
   %before = call ptr @"PyDataMem_SetHandler"(ptr %handler)
   %made = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
   %ours = call ptr @"PyDataMem_SetHandler"(ptr %before)
@@ -98,7 +124,7 @@ define internal ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor
   ret ptr %made
 }
 
-define internal void @keep(ptr %slot, ptr %spares, i64 %count) noinline nounwind {
+define void @keep(ptr %slot, ptr %spares, i64 %count) nounwind {
 entry:
   %object = load ptr, ptr %slot
   %none = icmp eq ptr %object, null
@@ -132,7 +158,7 @@ done:
   ret void
 }
 
-define internal ptr @spare_array(ptr %spares, i64 %count) noinline nounwind {
+define ptr @spare_array(ptr %spares, i64 %count) nounwind {
 entry:
   br label %look
 look:
@@ -152,7 +178,7 @@ none:
   ret ptr null
 }
 
-define internal i1 @pause() noinline nounwind {
+define i1 @pause() nounwind {
   %state = call ptr @"PyEval_SaveThread"()
   call void @"PyEval_RestoreThread"(ptr %state)
   %found = call i32 @"PyErr_CheckSignals"()
@@ -160,7 +186,7 @@ define internal i1 @pause() noinline nounwind {
   ret i1 %interrupted
 }
 
-define internal i1 @resize(ptr %array, i64 %size) noinline nounwind {
+define i1 @resize(ptr %array, i64 %size) nounwind {
   %dimension = alloca i64
   store i64 %size, ptr %dimension
   %dimensions = alloca { ptr, i32 }
@@ -175,11 +201,9 @@ define internal i1 @resize(ptr %array, i64 %size) noinline nounwind {
   ret i1 %failed
 }
 
-define internal ptr @call_python(ptr %function, ptr %arguments, i64 %count) noinline nounwind {
+define ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
   %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
   ret ptr %found
 }
-""".replace("BASE", str(abi.BASE)).replace("FLAGS", str(abi.FLAGS)).replace("OWNED", str(abi.OWNED_FLAGS))
-
-
-__all__ = ["METADATA", "prelude"]
+""".replace("FLAGS", str(abi.FLAGS)).replace("OWNED", str(abi.OWNED_FLAGS))
+)

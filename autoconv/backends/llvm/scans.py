@@ -6,11 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.kernels import load, store
 from autoconv.backends.llvm.natives import Routine, call, native
 from autoconv.backends.llvm.positions import Position, linear, plus, times, unravelled
 from autoconv.backends.llvm.roles import is_array, sizes
-from autoconv.backends.llvm.scalars import Element, memory
+from autoconv.backends.llvm.scalars import Element, load, memory, store
 from autoconv.graph.graph import Node
 
 if TYPE_CHECKING:

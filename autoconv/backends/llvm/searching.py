@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.kernels import load, store
 from autoconv.backends.llvm.natives import Routine, call, native
 from autoconv.backends.llvm.positions import Position, plus, times
 from autoconv.backends.llvm.roles import is_array, sizes
-from autoconv.backends.llvm.scalars import Element
+from autoconv.backends.llvm.scalars import Element, load, store
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 

@@ -10,12 +10,11 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.kernels import load, store
 from autoconv.backends.llvm.keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.natives import Routine, call, native
 from autoconv.backends.llvm.positions import Position, plus, times
 from autoconv.backends.llvm.roles import is_array, sizes
-from autoconv.backends.llvm.scalars import Element, register
+from autoconv.backends.llvm.scalars import Element, load, register, store
 from autoconv.graph.dtypes import DType, bool_, int32, int64, uint32
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.kernels import load, store
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.roles import is_scalar, sizes
+from autoconv.backends.llvm.scalars import load, store
 from autoconv.backends.llvm.values import Object, RegisterWriter
 from autoconv.backends.llvm.views import item_index
 from autoconv.graph.graph import Node, Value
