@@ -32,7 +32,8 @@ NATIVE_OPS = (counters, scans, searching, sorting)  # whose native code says so 
 
 class NativeGraph:
     """Native code for a graph: called with a list of arguments it answers a list of results. `entry` is what a user's
-    call may go to, where a CallForm was given; `kernels` are the ops that run by their kernels, by name."""
+    call may go to, where a CallForm was given; `kernels` are the ops that run by their kernels, by name, and
+    `kernel_calls` those with the lines of the user's program that they are for."""
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
         given, graph = graph, expand(graph)
@@ -55,7 +56,8 @@ class NativeGraph:
         keep = code, objects, form
         self._run = native_entry(code.address(RUN), graph.name, keep)
         self.entry = None if form is None else native_entry(code.address(CALL), graph.name, keep)
-        self.kernels = calls.kernels
+        self.kernel_calls = calls.kernels
+        self.kernels = [name for name, _ in calls.kernels]
         self._graph = given
         self._forms = [_form(value) for value in graph.parameters]
         self._plain: reference.Run | None = None

@@ -24,21 +24,4 @@ def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.pad(part, paddings=tuple(paddings), mode="CONSTANT", constant_values=0)
 
 
-def _numpy_scan(name: str) -> Any:
-    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-        (x,), axis = inputs, node.attributes.get("axis")
-        result: Any = node.results[0].type
-        if result.dtype.is_bool:
-            return None
-        if axis is None:
-            x, axis = b.reshape(x, shape=(-1,)), 0
-        if x.type.dtype is not result.dtype:
-            x = b.cast(x, dtype=result.dtype)
-        return getattr(b, name)(x, axis=axis, exclusive=False, reverse=False)
-
-    return rule
-
-
-COMPOSITES: dict[str, Any] = {
-    "shift": _shift, "numpy_cumsum": _numpy_scan("cumsum"), "numpy_cumprod": _numpy_scan("cumprod"),
-}  # fmt: skip
+COMPOSITES: dict[str, Any] = {"shift": _shift}

@@ -23,7 +23,10 @@ class _Walk:
     """Where elements lie: `outer` rows of `size` steps, each of `inner` columns, from the start or from the end."""
 
     def __init__(self, node: Node, shape: Sequence[int]) -> None:
-        axis = node.attributes["axis"] % len(shape)
+        given = node.attributes["axis"]
+        if given is None:
+            shape, given = (math.prod(shape),), 0
+        axis = given % len(shape)
         self.outer = math.prod(shape[:axis])
         self.size = shape[axis]
         self.inner = math.prod(shape[axis + 1 :])
@@ -40,17 +43,17 @@ def _scans(node: Node) -> bool:
     return all(is_array(value.type) for value in node.inputs)
 
 
-@native("cumsum", "cumprod", fits=_scans)
+@native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", fits=_scans)
 def write_scan(region: Region, node: Node) -> None:
     """Across the columns where there are several, else several rows at once. A single long row is cut into parts: to
-    each the sum of those before it is added afterwards."""
+    each the sum of those before it is added afterwards. NumPy's own scans of floats keep to NumPy's order."""
     (x,), (result,) = node.inputs, node.results
     routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %result"])
     scan = _Scan(routine, node)
     walk = scan.walk
     if walk.inner > 1:
         scan.across()
-    elif walk.outer < _LANES and walk.size >= _LONG and not (scan.product and scan.dtype.is_floating):
+    elif walk.outer < _LANES and walk.size >= _LONG and scan.is_associative:
         scan.in_parts()
     else:
         scan.by_rows()
@@ -62,11 +65,16 @@ class _Scan:
     def __init__(self, routine: Routine, node: Node) -> None:
         self.out, self.b = routine.out, routine.b
         type_: Any = node.inputs[0].type
-        self.dtype = type_.dtype
+        to: Any = node.results[0].type
+        self.given, self.dtype = type_.dtype, to.dtype
         self.walk = _Walk(node, sizes(type_))
-        self.product = node.op.name == "cumprod"
+        self.product = node.op.name.endswith("cumprod")
+        self.is_associative = not self.dtype.is_floating or node.op.name == "cumsum"
         self.exclusive = node.attributes.get("exclusive", False)
         self.start = self.b.constant(1 if self.product else 0, self.dtype)
+
+    def element(self, place: Position) -> Element:
+        return self.b.cast(load(self.b, self.given, "%x", place), self.dtype)
 
     def joined(self, x: Element, y: Element) -> Element:
         return x * y if self.product else x + y
@@ -79,12 +87,12 @@ class _Scan:
         with out.loop("0", str(self.walk.outer)) as row:
             with out.loop("0", str(self.walk.inner)) as column:
                 place = at(out, row, 0, column)
-                store(b, self.start if self.exclusive else load(b, self.dtype, "%x", place), "%result", place)
+                store(b, self.start if self.exclusive else self.element(place), "%result", place)
             with out.loop("1", str(self.walk.size)) as step:
                 before = plus(out, step, -1)
                 with out.loop("0", str(self.walk.inner)) as column:
                     last, place = at(out, row, before, column), at(out, row, step, column)
-                    given = load(b, self.dtype, "%x", last if self.exclusive else place)
+                    given = self.element(last if self.exclusive else place)
                     store(b, self.joined(load(b, self.dtype, "%result", last), given), "%result", place)
 
     def by_rows(self) -> None:
@@ -122,7 +130,7 @@ class _Scan:
                 self.walk.at(out, row, plus(out, step, begin), 0) for row, begin in zip(rows, begins, strict=True)
             ]
             before = [load(b, self.dtype, cell, 0) for cell in cells]
-            given = [load(b, self.dtype, "%x", place) for place in places]
+            given = [self.element(place) for place in places]
             after = [self.joined(x, y) for x, y in zip(before, given, strict=True)]
             for cell, place, old, new in zip(cells, places, before, after, strict=True):
                 store(b, new, cell, 0)
