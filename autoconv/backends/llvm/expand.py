@@ -24,8 +24,9 @@ def expand(graph: Graph) -> Graph:
 
 
 def is_composite(node: Node) -> bool:
-    """Whether `expand` would replace the node, as far as its name says."""
-    return node.op.name in _RULES
+    """Whether `expand` would replace the node, as far as its name and its types say."""
+    values = [*node.inputs, *node.results]
+    return node.op.name in _RULES and all(is_array(v.type) or is_scalar(v.type) for v in values)
 
 
 def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:

@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.fusion import Item, Plan
 from autoconv.backends.llvm.indices import SCATTERS, place, updates
 from autoconv.backends.llvm.positions import Index, linear, plus
 from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction, RegisterReduction, register_depth
-from autoconv.backends.llvm.roles import is_scalar, reduced_axes, sizes
+from autoconv.backends.llvm.roles import is_array, is_scalar, reduced_axes, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.split import Split, choose_split
 from autoconv.backends.llvm.text import FunctionText, ModuleText
@@ -268,6 +269,10 @@ class KernelText:
             offset = index[0] if self._flat else linear(self.out, index, sizes(value.type))
             return load(self.b, value.type.dtype, self._names[value], offset)  # type: ignore[union-attr]
         assert node is not None
+        base = base_of(value, self._plan.views)
+        if base is not value and base in self._names and is_array(base.type):
+            # Elements in the same order lie where they lie in the base.
+            return load(self.b, base.type.dtype, self._names[base], linear(self.out, index, sizes(value.type)))  # type: ignore[union-attr]
         if value in self._plan.views or self._plan.roles[node] == "copy":
             place = viewed(self.b, node, index, self._pick_names.get(node, []))
             return self._at(place)

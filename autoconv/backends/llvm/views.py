@@ -17,6 +17,9 @@ from autoconv.ops.index_spec import INPUT
 # An element that needs no array; or the value to look at, where, and what to do with what is found.
 Place = Element | tuple[Value, Index, Callable[[Element], Element] | None]
 
+# What other files say of their views, by name of the op: (b, node, index) -> place.
+PLACES: dict[str, Callable[[Any, Node, Index], Place]] = {}
+
 
 def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place:
     """Where the element at `index` of a view's result comes from. `picks` are its dynamic indices, made positive;
@@ -30,6 +33,8 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
         return _one_hot(b, node, index)
     if name == "pad":
         return _pad(b, node, index)
+    if name in PLACES:
+        return PLACES[name](b, node, index)
     source = node.inputs[0]
     if is_indexed(node):
         return source, place(b, node, index, picks), None
