@@ -15,6 +15,7 @@ FUNCTIONS = {
     "release_all": ("void", "ptr, i64"),
     "new_array": ("ptr", "i32, ptr, ptr"),
     "new_large_array": ("ptr", "i32, ptr, ptr, ptr"),
+    "is_plain_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
     "keep": ("void", "ptr, ptr, i64"),
     "spare_array": ("ptr", "ptr, i64"),
     "pause": ("i1", ""),
@@ -43,6 +44,7 @@ define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
 """.replace("BASE", str(abi.BASE))
 
 
+# `is_plain_array` says whether an object is an ndarray of that element type and shape, its elements side by side.
 # `retain` and `release` leave immortal objects, whose count is beyond 32 bits, alone. `keep` is a `release` that puts
 # an array which nobody else has among spare ones, from which `spare_array` takes one, or answers NULL.
 TEXT = (
@@ -104,6 +106,51 @@ loop:
   br i1 %more, label %loop, label %done
 done:
   ret void
+}
+
+define i1 @is_plain_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape) nounwind {
+entry:
+  %class_at = getelementptr inbounds i8, ptr %object, i64 TYPE
+  %own_class = load ptr, ptr %class_at
+  %same_class = icmp eq ptr %own_class, %class
+  br i1 %same_class, label %look, label %no
+look:
+  %descriptor_at = getelementptr inbounds i8, ptr %object, i64 DESCRIPTOR
+  %own_descriptor = load ptr, ptr %descriptor_at
+  %same_descriptor = icmp eq ptr %own_descriptor, %descriptor
+  %rank_at = getelementptr inbounds i8, ptr %object, i64 RANK
+  %short = load i32, ptr %rank_at
+  %own_rank = zext i32 %short to i64
+  %same_rank = icmp eq i64 %own_rank, %rank
+  %flags_at = getelementptr inbounds i8, ptr %object, i64 FLAGS
+  %flags = load i32, ptr %flags_at
+  %plain = and i32 %flags, PLAIN
+  %lies_plain = icmp eq i32 %plain, PLAIN
+  %both = and i1 %same_descriptor, %same_rank
+  %all = and i1 %both, %lies_plain
+  br i1 %all, label %measure, label %no
+measure:
+  %dimensions_at = getelementptr inbounds i8, ptr %object, i64 DIMENSIONS
+  %dimensions = load ptr, ptr %dimensions_at
+  br label %axes
+axes:
+  %i = phi i64 [ 0, %measure ], [ %next, %same ]
+  %more = icmp slt i64 %i, %rank
+  br i1 %more, label %axis, label %yes
+axis:
+  %own_at = getelementptr inbounds i64, ptr %dimensions, i64 %i
+  %own = load i64, ptr %own_at
+  %size_at = getelementptr inbounds i64, ptr %shape, i64 %i
+  %size = load i64, ptr %size_at
+  %fits = icmp eq i64 %own, %size
+  br i1 %fits, label %same, label %no
+same:
+  %next = add i64 %i, 1
+  br label %axes
+yes:
+  ret i1 true
+no:
+  ret i1 false
 }
 
 define ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) nounwind {
@@ -205,5 +252,10 @@ define ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
   %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
   ret ptr %found
 }
-""".replace("FLAGS", str(abi.FLAGS)).replace("OWNED", str(abi.OWNED_FLAGS))
+"""
 )
+for _name, _number in {
+    "FLAGS": abi.FLAGS, "OWNED": abi.OWNED_FLAGS, "PLAIN": abi.PLAIN_FLAGS, "TYPE": abi.TYPE, "RANK": abi.RANK,
+    "DESCRIPTOR": abi.DESCRIPTOR, "DIMENSIONS": abi.DIMENSIONS,
+}.items():  # fmt: skip
+    TEXT = TEXT.replace(_name, str(_number))
