@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.fusion import Item
-from autoconv.backends.llvm.indices import SCATTERS, Check, checks, single_positions
+from autoconv.backends.llvm.indices import SCATTERS, Check, checks, is_indexed, single_positions
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import ElementWriter, literal, load, register
 from autoconv.backends.llvm.text import FunctionText
@@ -15,24 +15,56 @@ from autoconv.backends.llvm.updates import writable
 from autoconv.backends.llvm.values import Object, RegisterWriter
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node, Value
+from autoconv.ops.index_spec import INPUT
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
 
-def write_checks(region: Region, node: Node) -> list[Any]:
-    """Lets the op's kernel raise where a position is out of range; answers an item's single ones, made positive."""
+def write_guard(region: Region, node: Node) -> list[Any]:
+    """Lets the op's kernel raise where a position is out of range; answers the single ones, made positive."""
+    if not is_indexed(node):
+        return [_position(region, node, *single) for single in _singles(node)]
     groups: dict[Value, list[Check]] = {}
     for check in checks(node):
         groups.setdefault(check.positions, []).append(check)
-    b, shape = RegisterWriter(region), sizes(node.inputs[0].type)
-    singles = [region.position(b, node, region.number(v), shape[axis]) for v, axis in single_positions(node)]
+    shape = sizes(node.inputs[0].type)
+    singles = [_position(region, node, value, shape[axis]) for value, axis in single_positions(node)]
     for value, group in groups.items():
         region.body.module.has_loops = True
         name = _check_function(region, value, group)
         if name:
             region.refuse(node, region.out.new(f"call i1 @{name}(ptr {region.data(value)})"))
     return singles
+
+
+def _singles(node: Node) -> Iterator[tuple[Value, int]]:
+    """Operands that are single positions, and the sizes of the dimensions that they index."""
+    shape, name = sizes(node.inputs[0].type), node.op.name
+    if name == "gather":
+        yield node.inputs[1], shape[node.attributes.get("axis", 0) % len(shape)]
+    if name not in ("get_item", "set_item", "add_at_item"):
+        return
+    operands = iter(node.inputs[1 if name == "get_item" else 2 :])
+    spec, axis = node.attributes["spec"], 0
+    covered = sum(entry[0] in ("int", "slice") for entry in spec)
+    for entry in spec:
+        if entry[0] == "ellipsis":
+            axis += len(shape) - covered
+        elif entry[0] in ("int", "slice"):
+            if INPUT in entry:
+                yield next(operands), shape[axis]
+            axis += 1
+
+
+def _position(region: Region, node: Node, value: Value, size: int) -> str:
+    """A single position, counted from the start; those of Python's and of brackets may count from the end."""
+    b = RegisterWriter(region)
+    index = b.cast(region.number(value), int64)
+    if node.op.name != "gather" or value.type.weak:  # type: ignore[union-attr]
+        index = b.select(index < 0, index + size, index)
+    region.refuse(node, region.out.new(f"icmp uge i64 {index.ir}, {size}"))
+    return index.ir
 
 
 def _check_function(region: Region, value: Value, group: Sequence[Check]) -> str:
