@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.roles import ROLES
 from autoconv.backends.llvm.scalars import ElementWriter
+from autoconv.backends.llvm.split import split_counts
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.graph.graph import Node
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
+PART = ("i64 %part", "i64 %first", "i64 %last")
 Write = Callable[["Region", Node], None]
 _WRITERS: dict[str, Write] = {}
 
@@ -51,6 +53,20 @@ class Routine:
         self.out.line(answer)
         self.module.has_loops = True
         return self.module.function("routine", self.out.text())
+
+
+def in_parts(region: Region, arguments: Sequence[str], body: Routine, size: int, work: int) -> str:
+    """The name of a function of `arguments` that has `body` count from 0 to `size`: several threads, where the work (in
+    units of 0.05 ns) is worth it. The body takes `PART` as well, and goes from `%first` to `%last`."""
+    name = body.finish("ret i1 false")
+    whole = Routine(region, arguments)
+    split = split_counts(size, work)
+    if split is None:
+        names = [argument.replace("noalias ", "").replace("readonly ", "") for argument in arguments]
+        whole.out.new(f"call i1 @{name}({', '.join([*names, 'i64 0', 'i64 0', f'i64 {size}'])})")
+    else:
+        split.run(whole.module, whole.out, name, arguments, False)
+    return whole.finish()
 
 
 def call(region: Region, name: str, *arguments: Any) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.natives import Routine, call, native
+from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native
 from autoconv.backends.llvm.positions import Position, linear, plus, times, unravelled
 from autoconv.backends.llvm.roles import is_array, sizes
 from autoconv.backends.llvm.scalars import Element, load, memory, store
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
 _LANES = 8  # rows side by side, so that one need not wait for the other's sum
+_WORK = 8  # of one element, in units of 0.05 ns
 _LONG = 4096  # from which on a single row is cut into as many parts
 
 
@@ -48,17 +49,22 @@ def write_scan(region: Region, node: Node) -> None:
     """Across the columns where there are several, else several rows at once. A single long row is cut into parts: to
     each the sum of those before it is added afterwards. NumPy's own scans of floats keep to NumPy's order."""
     (x,), (result,) = node.inputs, node.results
-    routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %result"])
+    arguments = ["ptr noalias readonly %x", "ptr noalias %result"]
+    routine = Routine(region, [*arguments, *PART], "i1")
     scan = _Scan(routine, node)
     walk = scan.walk
     if walk.inner > 1:
+        rows = walk.outer
         scan.across()
     elif walk.outer < _LANES and walk.size >= _LONG and scan.is_associative:
+        rows = 1
         scan.in_parts()
     else:
+        rows = -(-walk.outer // _LANES)
         scan.by_rows()
     region.set(result, region.new_array(result.type))
-    call(region, routine.finish(), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
+    name = in_parts(region, arguments, routine, rows, _WORK * math.prod(sizes(result.type)))
+    call(region, name, f"ptr {region.data(x)}", f"ptr {region.data(result)}")
 
 
 class _Scan:
@@ -84,7 +90,7 @@ class _Scan:
         out, b, at = self.out, self.b, self.walk.at
         if not self.walk.size:
             return
-        with out.loop("0", str(self.walk.outer)) as row:
+        with out.loop("%first", "%last") as row:
             with out.loop("0", str(self.walk.inner)) as column:
                 place = at(out, row, 0, column)
                 store(b, self.start if self.exclusive else self.element(place), "%result", place)
@@ -96,13 +102,14 @@ class _Scan:
                     store(b, self.joined(load(b, self.dtype, "%result", last), given), "%result", place)
 
     def by_rows(self) -> None:
+        """Of rows that are not as many, the last ones of before are gone over again."""
         out, walk = self.out, self.walk
-        whole = walk.outer // _LANES * _LANES
-        with out.loop("0", str(whole // _LANES)) as block:
-            first = times(out, block, _LANES)
-            self._side_by_side([plus(out, first, lane) for lane in range(_LANES)], [0] * _LANES, walk.size)
-        with out.loop(str(whole), str(walk.outer)) as row:
-            self._side_by_side([row], [0], walk.size)
+        lanes = min(_LANES, walk.outer)
+        with out.loop("%first", "%last") as block:
+            first, latest = times(out, block, lanes), walk.outer - lanes
+            early = out.new(f"icmp slt i64 {first}, {latest}")
+            first = out.new(f"select i1 {early}, i64 {first}, i64 {latest}")
+            self._side_by_side([plus(out, first, lane) for lane in range(lanes)], [0] * lanes, walk.size)
 
     def in_parts(self) -> None:
         out, b = self.out, self.b

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.keys import from_key, key_dtype, to_key
-from autoconv.backends.llvm.natives import Routine, call, native
+from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native
 from autoconv.backends.llvm.positions import Position, plus, times
 from autoconv.backends.llvm.roles import is_array, sizes
 from autoconv.backends.llvm.scalars import Element, load, register, store
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _BY_INSERTION = 24  # elements up to which that is quicker
 _WIDE = 4096  # from which on digits have 11 bits, not 8
+_WORK = 60  # of one element, in units of 0.05 ns
 _VECTORISED = 2048  # elements up to which NumPy's vectorised sort of 32 and 64 bits is quicker
 _ON_STACK = 1024  # elements of a row up to which keys need no array
 _FEW = 32  # the most of the largest that are kept in order while the elements go by
@@ -170,7 +171,8 @@ class _Rows:
         self.descending = node.attributes.get("descending", node.op.name == "top_k")
         self.results = [f"%result{i}" for i in range(results)]
         names = ["ptr noalias readonly %x", *(f"ptr noalias {name}" for name in self.results)]
-        self.routine = Routine(region, [*names, "ptr noalias %keys", "ptr noalias %positions"], short=True)
+        self._region, self._arguments = region, [*names, "ptr noalias %keys", "ptr noalias %positions"]
+        self.routine = Routine(region, [*self._arguments, *PART], "i1", short=True)
         self.sorter = Sorter(self.routine, max(self.size, 1), key_dtype(self.dtype), ordered)
 
     def place(self, row: Position, step: Position, column: Position) -> Position:
@@ -185,8 +187,13 @@ class _Rows:
         """Loops over the rows."""
         out = self.routine.out
         if self.outer * self.size * self.inner:
-            with out.loop("0", str(self.outer)) as row, out.loop("0", str(self.inner)) as column:
+            with out.loop("%first", "%last") as row, out.loop("0", str(self.inner)) as column:
                 write(row, column)
+
+    def finish(self) -> str:
+        """The name of the routine. Threads share the rows where each has memory of its own for them."""
+        work = _WORK * self.outer * self.size * self.inner if self.size <= _ON_STACK else 0
+        return in_parts(self._region, self._arguments, self.routine, self.outer, work)
 
 
 def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -> None:
@@ -205,7 +212,7 @@ def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -
             pointers.append(f"ptr {region.address(made)}")
     else:
         pointers += ["ptr null", "ptr null"]
-    call(region, rows.routine.finish(), *pointers)
+    call(region, rows.finish(), *pointers)
     for slot, type_ in held:
         region.body.let_go(slot, type_)
 

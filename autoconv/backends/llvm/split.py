@@ -91,6 +91,13 @@ def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
     return None
 
 
+def split_counts(size: int, work: int) -> Split | None:
+    """How a loop up to `size` that nothing is carried through is split; `work` is what all of it takes, estimated."""
+    if work < _WORTHWHILE or not available():
+        return None
+    return _steps(None, size, max(2, min(MOST_PARTS, work // _PART)), 1)
+
+
 def _steps(dimension: int | None, size: int, parts: int, multiple: int) -> Split | None:
     step = -(-size // parts // multiple) * multiple
     return Split(dimension, size, step) if step < size else None
