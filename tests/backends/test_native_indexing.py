@@ -292,3 +292,27 @@ def test_a_million_single_updates() -> None:
     positions = random.integers(0, 1000, 1_000_000).astype(np.int32)
     (found,) = alike(op("segment_sum", num_segments=1000), np.ones(1_000_000, np.int32), positions)
     np.testing.assert_array_equal(found, np.bincount(positions, minlength=1000))
+
+
+@pytest.mark.parametrize("index", [-7, 3, 5, 6])
+def test_positions_in_another_shape_of_the_same_memory(index: int) -> None:
+    """The position is out of range of the shape that is indexed, whatever the shape that memory was made with."""
+
+    def one(b: Any, x: Any, i: Any) -> Any:
+        row = b.get_item(b.reshape(x, shape=(3, 4)), i, spec=(("int", "input"),))
+        return b.multiply(row, row)
+
+    def several(b: Any, x: Any, i: Any) -> Any:
+        y = b.reshape(x, shape=(3, 4))
+        return b.add(b.gather(y, b.reshape(i, shape=(1, 1)), axis=0), b.reduce_sum(y, axis=None))
+
+    assert "of its size is 3" in same_error(one, np.arange(12.0), np.array(index)).replace("its", "of its")
+    assert "is not in [0, 3)" in same_error(several, np.arange(12.0), np.array(index))
+
+
+def test_a_scatter_into_another_shape_of_the_same_memory() -> None:
+    def build(b: Any, x: Any, i: Any) -> Any:
+        y = b.reshape(b.add(x, x), shape=(3, 4))
+        return b.tensor_scatter_nd_update(y, i, b.reshape(x, shape=(3, 4)))
+
+    alike(build, np.arange(12.0), np.array([[2], [0], [2]]))

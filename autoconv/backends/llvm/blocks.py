@@ -36,7 +36,7 @@ def _copy_part(
             _copy_part(region, value, target, shape, axis, start, (*index, i))
         return
     b = RegisterWriter(region)
-    element = load(b, value.type.dtype, region.data(value), linear(region.out, index, own))  # type: ignore[union-attr]
+    element = region.element(value, index)
     place = (*index[:axis], plus(region.out, index[axis], start), *index[axis + 1 :])
     store(b, element, target, linear(region.out, place, shape))
 

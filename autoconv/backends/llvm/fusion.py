@@ -8,7 +8,7 @@ path leads from one through something outside back to the other. Nodes with effe
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from autoconv.backends.llvm.contiguous import is_contiguous
@@ -18,7 +18,12 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
 # Roles that take their inputs whole, and make their results so.
-WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search", "whole"})
+WHOLE = frozenset({"kernel", "control", "matmul", "update", "search", "alias", "whole"})
+# Those of them that look at nothing but the elements, side by side in memory; so do loops.
+_BY_ELEMENTS = frozenset(
+    {"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias", "whole"}
+)
+_RESHAPES = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
 
 
 @dataclass(eq=False)
@@ -69,19 +74,28 @@ class Plan:
                 continue
             (result,) = node.results
             readers = self._consumers.get(result, ())
+            looked_through = all(self._looks_through(reader, result) for reader in readers)
             if not is_array(result.type):
                 self.roles[node] = "pick"
-            elif (
-                result in outputs
-                or any(not self._looks_through(reader, result) for reader in readers)
-                or (len(readers) > 1 and is_indexed(node))  # to go there once is enough
-            ):
+            elif result not in outputs and self._is_alias(node, readers, looked_through):
+                self.roles[node] = "alias"
+            elif result in outputs or not looked_through or (len(readers) > 1 and is_indexed(node)):
                 self.roles[node] = "place" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)
 
+    def _is_alias(self, node: Node, readers: Sequence[Node], looked_through: bool) -> bool:
+        """Whether it is the same elements in memory under another shape: better than to work out for each of them what
+        its index was before."""
+        if node.op.name not in _RESHAPES or not is_array(node.inputs[0].type):
+            return False
+        before, after = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
+        return (before != after or not looked_through) and all(self.roles[reader] in _BY_ELEMENTS for reader in readers)
+
     def _looks_through(self, reader: Node, value: Value) -> bool:
         kind = self.roles[reader]
+        if kind == "join":
+            return True
         if kind in ("view", "copy", "pick", "scatter") and is_indexed(reader):
             # Positions are looked at side by side, before the loops that go by them; so is what a scatter changes.
             if value in positions(reader):

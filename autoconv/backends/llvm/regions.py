@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ class Region:
     def _let_go_if_unused(self, value: Value) -> None:
         found = self._values.get(value)
         if self.uses[value] <= 0 and isinstance(found, Object) and found.slot is not None:
-            self.body.let_go(found.slot, value.type)
+            self.body.let_go(found.slot, found.made_as or value.type)
 
     def take(self, value: Value, last: bool) -> str:
         """A new reference to an object; where this is its last use, the one that its slot owned."""
@@ -185,6 +186,14 @@ class Region:
     def _write_view(self, node: Node) -> None:
         self.guard(node)
 
+    def _write_alias(self, node: Node) -> None:
+        """The same object under another type: nobody reads more of it than its elements."""
+        (result,) = node.results
+        source = node.inputs[0]
+        found = self.object(source)
+        own = self.body.own(self.take(source, self.uses[source] == 1))
+        self.set(result, replace(own, made_as=found.made_as or source.type))
+
     def guard(self, node: Node) -> None:
         """Makes the dynamic indices of a view positive; where one is out of range, the kernel says so."""
         if node not in self.picks:
@@ -210,18 +219,19 @@ class Region:
         if isinstance(place, Element):
             return place
         value, index, finish = place
-        found = self.element(b, value, index)
+        found = self.element(value, index)
         return finish(found) if finish is not None else found
 
-    def element(self, b: Any, value: Value, index: Index) -> Element:
-        """One element of a value outside of loops."""
+    def element(self, value: Value, index: Index) -> Element:
+        """The number at `index` of a value, looking through views."""
+        b = RegisterWriter(self)
         if is_scalar(value.type):
             return self.number(value)
-        node = value.node
-        if node is not None and value in self._plan.views:
-            return self._element_at(b, viewed(b, node, index, self.picks.get(node, [])))
-        type_: Any = value.type
-        return load(b, type_.dtype, self.data(value), linear(self.out, index, sizes(type_)))
+        if value in self._plan.views:
+            assert value.node is not None
+            return self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
+        dtype = value.type.dtype  # type: ignore[union-attr]
+        return load(b, dtype, self.data(value), linear(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:
         for node in item.nodes:
@@ -320,6 +330,9 @@ class Region:
                 box = self.boxed(native)
                 boxes.append(box.slot or "")
                 native = box
+            elif native.made_as is not None:  # the same memory under another shape
+                native = self._reshaped(native, value.type)
+                boxes.append(native.slot or "")
             place = out.new(f"getelementptr inbounds ptr, ptr {arguments}, i64 {i}")
             out.line(f"store ptr {native.ir}, ptr {place}")
         function = body.calls.kernel(node, self.owners, rarely)
@@ -333,14 +346,18 @@ class Region:
         """For a kernel that is about to raise: of a contiguous view what it is, else something of its shape."""
         base = base_of(value, self._plan.views)
         if base in self._values and is_array(base.type):
-            reshaped = self.body.calls.object(lambda x: x.reshape(sizes(value.type)))
-            one = self.out.alloca("ptr")
-            self.out.line(f"store ptr {self.object(base).ir}, ptr {one}")
-            made = self.out.new(f"call ptr @call_python(ptr {reshaped(self.out)}, ptr {one}, i64 1)")
-            self.body.check(self.out.new(f"icmp eq ptr {made}, null"))
-            return self.body.own(made)
+            return self._reshaped(self.object(base), value.type)
         zero = np.zeros((), value.type.dtype.numpy)  # type: ignore[union-attr]
         return Object(self.body.calls.object(np.broadcast_to(zero, sizes(value.type)))(self.out))
+
+    def _reshaped(self, array: Object, type_: Type) -> Object:
+        """The same elements as an object of that type's shape."""
+        shape, out = sizes(type_), self.out
+        function, argument = self.body.calls.object(lambda x: x.reshape(shape)), out.alloca("ptr")
+        out.line(f"store ptr {array.ir}, ptr {argument}")
+        made = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {argument}, i64 1)")
+        self.body.check(out.new(f"icmp eq ptr {made}, null"))
+        return self.body.own(made)
 
     def boxed(self, element: Element) -> Object:
         """The number as an array without dimensions."""

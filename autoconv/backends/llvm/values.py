@@ -27,6 +27,7 @@ class Object:
 
     ir: str
     slot: str | None = None
+    made_as: Type | None = None  # the type it was made as, where its value has another
 
 
 Native = Element | Object
@@ -45,7 +46,7 @@ class RegisterWriter(ElementWriter):
         return self._region.number(value)
 
     def at(self, value: Value, index: Index) -> Element:
-        return self._region.element(self, value, index)
+        return self._region.element(value, index)
 
 
 _MOST_SPARES = 8  # arrays of one type that are kept
