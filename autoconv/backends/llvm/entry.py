@@ -25,7 +25,7 @@ from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
 # Roles whose work is done in functions of their own; and those that take next to no time where they are.
-_OWN_FUNCTIONS, _SHORT = {"element", "reduce", "matmul"}, {"scalar", "view", "kernel"}
+_OWN_FUNCTIONS, _SHORT = {"element", "reduce", "matmul", "join"}, {"scalar", "view", "kernel"}
 
 
 def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:

@@ -227,7 +227,7 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    stored = value in outputs or self.roles[node] in ("reduce", "place", "scatter")
+                    stored = value in outputs or self.roles[node] in ("reduce", "place", "scatter", "join")
                     if stored or self._is_read_outside(value, item):
                         item.stored.append(value)
 

@@ -40,10 +40,12 @@ def write_guard(region: Region, node: Node) -> list[Any]:
 
 def _singles(node: Node) -> Iterator[tuple[Value, int]]:
     """Operands that are single positions, and the sizes of the dimensions that they index."""
-    shape, name = sizes(node.inputs[0].type), node.op.name
+    name = node.op.name
+    if name not in ("gather", "get_item", "set_item", "add_at_item"):
+        return
+    shape = sizes(node.inputs[0].type)
     if name == "gather":
         yield node.inputs[1], shape[node.attributes.get("axis", 0) % len(shape)]
-    if name not in ("get_item", "set_item", "add_at_item"):
         return
     operands = iter(node.inputs[1 if name == "get_item" else 2 :])
     spec, axis = node.attributes["spec"], 0

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.blocks import write_join, write_search
 from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.control import write_control
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.indexing import scatter_base, write_guard
-from autoconv.backends.llvm.kernels import KernelText
+from autoconv.backends.llvm.kernels import JoinText, KernelText
 from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
 from autoconv.backends.llvm.values import Body, Native, Object, RegisterWriter
@@ -36,8 +36,8 @@ from autoconv.ops.elements import ELEMENTS
 
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
-    "control": write_control, "matmul": write_matmul, "update": write_update, "join": write_join,
-    "search": write_search, "whole": write_whole,
+    "control": write_control, "matmul": write_matmul, "update": write_update, "search": write_search,
+    "whole": write_whole,
     "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
 }  # fmt: skip
 
@@ -145,6 +145,9 @@ class Region:
             return
         (node,) = item.nodes
         kind = self._plan.roles[node]
+        if kind == "join":
+            self._call_loops(item, JoinText(self.body.module, self._plan, item, self.picks))
+            return
         if kind in _WRITERS:
             _WRITERS[kind](self, node)
         elif kind == "kernel":
@@ -237,7 +240,9 @@ class Region:
         for node in item.nodes:
             if self._plan.roles[node] in ("copy", "scatter"):
                 self.guard(node)
-        kernel = KernelText(self.body.module, self._plan, item, self.picks)
+        self._call_loops(item, KernelText(self.body.module, self._plan, item, self.picks))
+
+    def _call_loops(self, item: Item, kernel: KernelText) -> None:
         self.body.module.has_loops = True
         arguments = []
         for value in kernel.arguments:
