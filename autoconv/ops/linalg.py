@@ -357,7 +357,7 @@ def _set_diag_type(x: TensorType, diagonal: TensorType, *, offset: int = 0) -> T
 
 def _set_diag(x: Any, diagonal: Any, *, offset: int = 0) -> Any:
     result = np.array(x)
-    length = min(result.shape[-2] - max(-offset, 0), result.shape[-1] - max(offset, 0))
+    length = max(min(result.shape[-2] - max(-offset, 0), result.shape[-1] - max(offset, 0)), 0)
     if np.shape(diagonal) != (*result.shape[:-2], length):
         raise InvalidArgumentError(
             f"set_diag: the diagonal has to be of shape {[*result.shape[:-2], length]}, "

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.llvm.composites import COMPOSITES
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
@@ -23,8 +24,9 @@ def expand(graph: Graph) -> Graph:
 
 
 def is_composite(node: Node) -> bool:
-    """Whether `expand` would replace the node, as far as its name says."""
-    return node.op.name in _RULES
+    """Whether `expand` would replace the node, as far as its name and its types say."""
+    values = [*node.inputs, *node.results]
+    return node.op.name in _RULES and all(is_array(v.type) or is_scalar(v.type) for v in values)
 
 
 def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
@@ -192,6 +194,7 @@ def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 _OF_NUMBERS = frozenset({"ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to"})
 _RULES: dict[str, Rule] = {
+    **COMPOSITES,
     "ones_like": _like(1), "zeros_like": _like(0), "size": _size, "broadcast_to_shape_of": _spread_number,
     "broadcast_to": _spread_number,
     "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
