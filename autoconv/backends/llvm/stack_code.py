@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autoconv.backends.llvm import abi, stacks
-from autoconv.backends.llvm.pool import LARGEST
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.scalars import ElementWriter, load, store
 from autoconv.backends.llvm.shared import handler
@@ -46,7 +45,7 @@ def write_list_push(region: Region, node: Node) -> None:
     larger = out.new(f"add i64 {room}, {out.new(f'select i1 {small}, i64 {room}, i64 {more}')}")
     needed = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {larger}, {size}')}, {stacks.HEADER}")
     used = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {room}, {size}')}, {stacks.HEADER}")
-    large = out.new(f"icmp ugt i64 {needed}, {LARGEST}")  # the system moves its pages
+    large = out.new(f"icmp ugt i64 {needed}, {2 * stacks.SMALL}")  # better moved by the system than there twice
     again, anew = out.label("again"), out.label("anew")
     out.branch_if(large, again, anew)
     out.begin(again)
