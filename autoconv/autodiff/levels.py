@@ -294,7 +294,7 @@ def extend(
 ) -> tuple[Value, ...]:
     """Gives a node other inputs and regions, and results of these types behind those that it has; answers the new."""
     node.inputs, node.regions = tuple(inputs), tuple(regions)
-    node.attributes.update(attributes)
+    node.attributes = {**node.attributes, **attributes}
     count = len(node.results)
     graph = node.results[0].graph if node.results else inputs[0].graph
     new = tuple(Value(graph, type_, node.name, node, count + i) for i, type_ in enumerate(types))

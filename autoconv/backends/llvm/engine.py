@@ -15,6 +15,7 @@ import numpy as np
 
 import autoconv.code_cache as code_cache
 from autoconv.backends.llvm.abi import symbols
+from autoconv.backends.llvm.loader import Loaded, Unlinkable
 
 _COUNT = itertools.count()
 _LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
@@ -35,17 +36,31 @@ class Code:
             if code is None:
                 code = _compiled(text, level)
                 code_cache.store(key, code)
+        try:
+            self._library: Loaded | _Linked = Loaded(code, symbols())
+        except Unlinkable:
+            self._library = _Linked(code, [*(name for name in symbols() if name in text)], exports)
+
+    def address(self, name: str) -> int:
+        return self._library.address(name)
+
+
+class _Linked:
+    """What `Loaded` is, by LLVM's linker, which knows every format."""
+
+    def __init__(self, code: bytes, imports: Sequence[str], exports: Sequence[str]) -> None:
+        with _LOCK:
             library = _binding().JITLibraryBuilder().add_object_img(code)
-            for name, address in symbols().items():
-                library.import_symbol(name, address)
+            for name in imports:
+                library.import_symbol(name, symbols()[name])
             library.add_current_process()
             for name in exports:
                 library.export_symbol(name)
             number = next(_COUNT)
-            self._library = library.link(_linker(number // _LIBRARIES), f"autoconv{number}")
+            self._tracker = library.link(_linker(number // _LIBRARIES), f"autoconv{number}")
 
     def address(self, name: str) -> int:
-        return int(self._library[name])
+        return int(self._tracker[name])
 
 
 @functools.cache
@@ -87,17 +102,23 @@ def _machine(level: int) -> Any:
 
 def _compiled(text: str, level: int) -> bytes:
     """The object file of a module's text."""
-    binding, machine = _binding(), _machine(level)
+    binding, machine, builder = _binding(), _machine(level), _builder(level)
     module = binding.parse_assembly(text)
-    options = binding.create_pipeline_tuning_options(speed_level=level)
-    options.loop_vectorization = options.slp_vectorization = level > 1
-    options.loop_interleaving = options.loop_unrolling = level > 1
-    builder = binding.create_pass_builder(machine, options)
     manager = builder.getModulePassManager()
     manager.run(module, builder)
     code = bytes(machine.emit_object(module))
     _dispose(manager)
     return code
+
+
+@functools.cache
+def _builder(level: int) -> Any:
+    """What makes the passes of that level: one for all modules, as each leaves 2 KB behind."""
+    binding = _binding()
+    options = binding.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.slp_vectorization = level > 1
+    options.loop_interleaving = options.loop_unrolling = level > 1
+    return binding.create_pass_builder(_machine(level), options)
 
 
 def _dispose(manager: Any) -> None:
