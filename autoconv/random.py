@@ -1,16 +1,10 @@
 """Random numbers: from one global state, from generators, and without state from a seed."""
 
-from autoconv.api.random import (
-    Generator,
-    categorical,
+from autoconv.api.generators import Generator, create_rng_state, get_global_generator, set_global_generator
+from autoconv.api.random import categorical, gamma, normal, poisson, set_seed, shuffle, truncated_normal, uniform
+from autoconv.api.stateless_random import (
+    Algorithm,
     fold_in,
-    gamma,
-    get_global_generator,
-    normal,
-    poisson,
-    set_global_generator,
-    set_seed,
-    shuffle,
     split,
     stateless_binomial,
     stateless_categorical,
@@ -20,8 +14,6 @@ from autoconv.api.random import (
     stateless_shuffle,
     stateless_truncated_normal,
     stateless_uniform,
-    truncated_normal,
-    uniform,
 )
 from autoconv.runtime.tracebacks import present_functions as _present_functions
 
@@ -29,7 +21,9 @@ from autoconv.runtime.tracebacks import present_functions as _present_functions
 class experimental:
     """Older names, and functions on seeds."""
 
+    Algorithm = Algorithm
     Generator = Generator
+    create_rng_state = staticmethod(create_rng_state)
     get_global_generator = staticmethod(get_global_generator)
     set_global_generator = staticmethod(set_global_generator)
     stateless_fold_in = staticmethod(fold_in)
@@ -38,10 +32,10 @@ class experimental:
 
 
 __all__ = [
-    "Generator", "categorical", "experimental", "fold_in", "gamma", "get_global_generator", "normal", "poisson",
-    "set_global_generator", "set_seed", "shuffle", "split", "stateless_binomial", "stateless_categorical",
-    "stateless_gamma", "stateless_normal", "stateless_poisson", "stateless_shuffle", "stateless_truncated_normal",
-    "stateless_uniform", "truncated_normal", "uniform",
+    "Algorithm", "Generator", "categorical", "create_rng_state", "experimental", "fold_in", "gamma",
+    "get_global_generator", "normal", "poisson", "set_global_generator", "set_seed", "shuffle", "split",
+    "stateless_binomial", "stateless_categorical", "stateless_gamma", "stateless_normal", "stateless_poisson",
+    "stateless_shuffle", "stateless_truncated_normal", "stateless_uniform", "truncated_normal", "uniform",
 ]  # fmt: skip
 
 _present_functions(globals())

@@ -5,6 +5,7 @@ import gc
 import os
 import platform
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_code_is_not_writable_and_goes_with_its_object():
     place = loaded.address("next")
 
     def access():
-        for line in open("/proc/self/maps"):
+        for line in Path("/proc/self/maps").read_text().splitlines():
             start, _, end = line.split()[0].partition("-")
             if int(start, 16) <= place < int(end, 16):
                 return line.split()[1]
