@@ -22,6 +22,7 @@ from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_
 from autoconv.backends.llvm.expand import expand, is_composite
 from autoconv.backends.llvm.prelude import METADATA, prelude
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
+from autoconv.backends.llvm.shared import addresses
 from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
 
@@ -42,7 +43,8 @@ class NativeGraph:
             write_call(graph, module, calls, form)
         module.add(f"@objects = global [{len(calls.objects)} x ptr] zeroinitializer")
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
-        code = Code(prelude(module) + module.text() + METADATA, exports, thorough=module.has_loops)
+        text = prelude(module) + module.text() + METADATA
+        code = Code(text, exports, 3 if module.has_loops else 1, addresses())
         objects = tuple(calls.objects)
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):

@@ -1,14 +1,11 @@
-"""Nodes over whole arrays that are no loop nests of their own: products, joins, searches."""
+"""Nodes over whole arrays that are no loop nests of their own: joins and searches."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.kernels import load, store
 from autoconv.backends.llvm.roles import is_scalar, sizes
-from autoconv.backends.llvm.scalars import Element, literal, memory
+from autoconv.backends.llvm.scalars import Element, load, memory, store
 from autoconv.backends.llvm.values import RegisterWriter
 from autoconv.backends.llvm.views import Index, linear, plus
 from autoconv.graph.dtypes import int64
@@ -85,30 +82,3 @@ def write_search(region: Region, node: Node) -> None:
     search(())
     if is_scalar(result.type):
         region.set(result, load(b, result.type.dtype, target, 0))  # type: ignore[union-attr]
-
-
-def write_matmul(region: Region, node: Node) -> None:
-    """The BLAS that NumPy brought along; its own matmul where there is none."""
-    x, y = node.inputs
-    (result,) = node.results
-    name = "sgemm" if x.type.dtype.name == "float32" else "dgemm"  # type: ignore[union-attr]
-    *several, columns = sizes(result.type)
-    rows = math.prod(several)
-    flip_x, flip_y = node.attributes.get("transpose_a", False), node.attributes.get("transpose_b", False)
-    inner = sizes(x.type)[0 if flip_x else -1]
-    if f"cblas_{name}" not in abi.symbols() or not rows * columns * inner:
-        region.write_kernel(node)
-        return
-    kind = "float" if name == "sgemm" else "double"
-    region.body.module.declare(
-        f"cblas_{name}", "void",
-        f"i32, i32, i32, i64, i64, i64, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64",
-    )  # fmt: skip
-    region.set(result, region.new_array(result.type))
-    dtype = x.type.dtype  # type: ignore[union-attr]
-    region.out.line(
-        f'call void @"cblas_{name}"(i32 101, i32 {112 if flip_x else 111}, i32 {112 if flip_y else 111}, '
-        f"i64 {rows}, i64 {columns}, i64 {inner}, {kind} {literal(1, dtype)}, ptr {region.data(x)}, "
-        f"i64 {sizes(x.type)[-1]}, ptr {region.data(y)}, i64 {sizes(y.type)[1]}, {kind} {literal(0, dtype)}, "
-        f"ptr {region.data(result)}, i64 {columns})"
-    )

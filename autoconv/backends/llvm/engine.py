@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,27 +19,32 @@ from autoconv.backends.llvm.loader import Loaded, Unlinkable
 
 _COUNT = itertools.count()
 _LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
+_PIPELINE = 2  # the version of what _compiled does
 _LIBRARIES = 16  # that share a linker: what is dropped leaves 9 KB in it, until the last of them goes
 
 
 class Code:
     """Loaded machine code: `address(name)` of an exported function or global. It lives as long as this object.
 
-    `thorough` optimises for speed, else for a short compilation. Compiled code is kept on disk (see code_cache).
+    `level` is 3 for speed, 1 for a short compilation, 0 for the shortest. `imports` are addresses by the names that the
+    text declares, besides those of abi.symbols. Compiled code is kept on disk (see code_cache).
     """
 
-    def __init__(self, text: str, exports: Sequence[str], thorough: bool) -> None:
-        level = 3 if thorough else 1
+    def __init__(
+        self, text: str, exports: Sequence[str], level: int, imports: Mapping[str, int] | None = None
+    ) -> None:
         with _LOCK:
             key = hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
             code = code_cache.load(key)
             if code is None:
                 code = _compiled(text, level)
                 code_cache.store(key, code)
+        known = {**symbols(), **(imports or {})}
         try:
-            self._library: Loaded | _Linked = Loaded(code, symbols())
+            self._library: Loaded | _Linked = Loaded(code, known)
         except Unlinkable:
-            self._library = _Linked(code, [*(name for name in symbols() if name in text)], exports)
+            # Each name that a library of LLVM's knows costs it a kilobyte.
+            self._library = _Linked(code, {name: at for name, at in known.items() if name in text}, exports)
 
     def address(self, name: str) -> int:
         return self._library.address(name)
@@ -48,11 +53,11 @@ class Code:
 class _Linked:
     """What `Loaded` is, by LLVM's linker, which knows every format."""
 
-    def __init__(self, code: bytes, imports: Sequence[str], exports: Sequence[str]) -> None:
+    def __init__(self, code: bytes, imports: Mapping[str, int], exports: Sequence[str]) -> None:
         with _LOCK:
             library = _binding().JITLibraryBuilder().add_object_img(code)
-            for name in imports:
-                library.import_symbol(name, symbols()[name])
+            for name, address in imports.items():
+                library.import_symbol(name, address)
             library.add_current_process()
             for name in exports:
                 library.export_symbol(name)
@@ -86,7 +91,7 @@ def _fingerprint() -> str:
     return repr(
         (
             binding.llvm_version_info, binding.get_default_triple(), binding.get_host_cpu_name(),
-            binding.get_host_cpu_features().flatten(), sys.version_info[:2], np.__version__,
+            binding.get_host_cpu_features().flatten(), sys.version_info[:2], np.__version__, _PIPELINE,
         )
     )  # fmt: skip
 
@@ -102,8 +107,11 @@ def _machine(level: int) -> Any:
 
 def _compiled(text: str, level: int) -> bytes:
     """The object file of a module's text."""
-    binding, machine, builder = _binding(), _machine(level), _builder(level)
+    binding, machine = _binding(), _machine(level)
     module = binding.parse_assembly(text)
+    if not level:
+        return bytes(machine.emit_object(module))
+    builder = _builder(level)
     manager = builder.getModulePassManager()
     manager.run(module, builder)
     code = bytes(machine.emit_object(module))

@@ -13,6 +13,7 @@ import functools
 import mmap
 import struct
 import sys
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ _PROGBITS, _SYMTAB, _RELA, _NOBITS, _UNWIND = 1, 2, 4, 8, 0x70000001
 _WRITE, _ALLOC, _TLS = 1, 2, 0x400
 _UNDEFINED, _RESERVED = 0, 0xFF00
 _R_X86_64_64 = 1
+_FAILED = 2**64 - 1  # of mmap
 
 
 class Unlinkable(Exception):
@@ -38,24 +40,34 @@ class Loaded:
     def __init__(self, code: bytes, known: Mapping[str, int]) -> None:
         sections = _sections(code)
         places, fixed, size = _layout(sections)
-        # Not shared with the children of this process: what the code writes to its variables is its own.
-        self._memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        base = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        image = bytearray(size)
         for section, place in zip(sections, places, strict=True):
             if place is not None and section.kind == _PROGBITS:
-                self._memory[place : place + section.size] = code[section.offset : section.offset + section.size]
+                image[place : place + section.size] = code[section.offset : section.offset + section.size]
+        base = self._reserved(size)
         names, values = _symbols(code, sections, [None if place is None else base + place for place in places], known)
         for place, symbol, addend in _relocations(code, sections, places):
             value = values[symbol]
             if value is None:
                 raise Unlinkable(f"nothing is known of {names[symbol]}")
-            struct.pack_into("<Q", self._memory, place, (value + addend) % 2**64)
-        if fixed and _mprotect()(base, fixed, mmap.PROT_READ | mmap.PROT_EXEC):
+            struct.pack_into("<Q", image, place, (value + addend) % 2**64)
+        ctypes.memmove(base, bytes(image), size)
+        if fixed and _libc().mprotect(base, fixed, mmap.PROT_READ | mmap.PROT_EXEC):
             raise Unlinkable("the system does not let memory become code")
         self._addresses = {name: value for name, value in zip(names, values, strict=True) if name and value is not None}
 
     def address(self, name: str) -> int:
         return self._addresses[name]
+
+    def _reserved(self, size: int) -> int:
+        """Pages that go with this object, unless the process ends, when what may still be called stays."""
+        # Private: what the code writes to its variables is not shared with the children of this process.
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        base = _libc().mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+        if base in (None, _FAILED):
+            raise MemoryError(f"there are no {size} bytes for machine code")
+        weakref.finalize(self, _libc().munmap, base, size).atexit = False
+        return int(base)
 
 
 class _Section(NamedTuple):
@@ -150,7 +162,10 @@ def _in_process(name: str) -> int | None:
 
 
 @functools.cache
-def _mprotect() -> Any:
-    function = ctypes.CDLL(None).mprotect
-    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    return function
+def _libc() -> Any:
+    library = ctypes.CDLL(None)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return library

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.blocks import write_join, write_matmul, write_search
+from autoconv.backends.llvm.blocks import write_join, write_search
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
-from autoconv.backends.llvm.kernels import KernelText, load, store
+from autoconv.backends.llvm.kernels import KernelText
+from autoconv.backends.llvm.products import write_matmul
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
-from autoconv.backends.llvm.scalars import Element, ElementWriter, memory, register
+from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
 from autoconv.backends.llvm.values import Body, Native, Object, RegisterWriter

@@ -181,3 +181,18 @@ def _multiplies(node: Node) -> bool:
     whole = x == 2 or (x > 2 and not node.attributes.get("transpose_a", False))
     kinds: list[Any] = [value.type for value in node.inputs]
     return whole and y == 2 and all(kind.dtype.name in ("float32", "float64") for kind in kinds)
+
+
+def reduced_axes(node: Node) -> frozenset[int]:
+    """The dimensions of the operand that are reduced."""
+    shape = sizes(node.inputs[0].type)
+    if node.op.name == "sum_to_shape_of":
+        like = sizes(node.results[0].type) if is_array(node.results[0].type) else ()
+        lead = len(shape) - len(like)
+        kept = {lead + i for i, size in enumerate(like) if size == shape[lead + i]}
+        return frozenset(range(len(shape))) - kept
+    axis = node.attributes.get("axis")
+    if axis is None:
+        return frozenset(range(len(shape)))
+    axes = (axis,) if isinstance(axis, int) else axis
+    return frozenset(a % len(shape) for a in axes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.kernels import load, store
 from autoconv.backends.llvm.roles import is_scalar, sizes
+from autoconv.backends.llvm.scalars import load, store
 from autoconv.backends.llvm.values import Object, RegisterWriter
 from autoconv.backends.llvm.views import Index, item_index, linear
 from autoconv.graph.graph import Node, Value

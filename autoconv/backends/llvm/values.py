@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.calls import Calls
-from autoconv.backends.llvm.pool import LARGEST, SMALLEST, handler
+from autoconv.backends.llvm.pool import LARGEST, SMALLEST
 from autoconv.backends.llvm.roles import is_array, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter
+from autoconv.backends.llvm.shared import handler
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type
