@@ -184,7 +184,7 @@ from autoconv.runtime.variable_updates import (
 from autoconv.tracing import compile, function
 
 double, half = float64, float16
-autodiff.ForwardAccumulator = ForwardAccumulator  # type: ignore[attr-defined]
+autodiff.ForwardAccumulator = ForwardAccumulator
 
 __all__ = [
     "Assert", "DType", "GradientTape", "IndexedSlices", "Module", "Tensor", "TensorArray", "TensorShape",

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from retrace_memory import dropped_growth, is_freed, live_growth, resident_growth, resident_growth_apart
 
-FUNCTION = sys.modules[autoconv.types.Function.__module__]
+FUNCTION = sys.modules[autoconv.types.experimental.PolymorphicFunction.__module__]
 
 
 @pytest.fixture(autouse=True)

@@ -15,21 +15,8 @@ from autoconv.api.stateless_random import (
     stateless_truncated_normal,
     stateless_uniform,
 )
+from autoconv.random import experimental
 from autoconv.runtime.tracebacks import present_functions as _present_functions
-
-
-class experimental:
-    """Older names, and functions on seeds."""
-
-    Algorithm = Algorithm
-    Generator = Generator
-    create_rng_state = staticmethod(create_rng_state)
-    get_global_generator = staticmethod(get_global_generator)
-    set_global_generator = staticmethod(set_global_generator)
-    stateless_fold_in = staticmethod(fold_in)
-    stateless_shuffle = staticmethod(stateless_shuffle)
-    stateless_split = staticmethod(split)
-
 
 __all__ = [
     "Algorithm", "Generator", "categorical", "create_rng_state", "experimental", "fold_in", "gamma",
