@@ -358,9 +358,10 @@ def test_the_version_is_that_of_the_distribution() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", autoconv.__version__)
 
 
-NAMESPACES = (
-    "autodiff autograph bitwise config data debugging dtypes errors linalg math nest nn random signal strings types"
-).split()
+NAMESPACES = [
+    "autodiff", "autograph", "bitwise", "config", "data", "debugging", "dtypes", "errors", "linalg", "math", "nest",
+    "nn", "random", "signal", "strings", "types",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
