@@ -111,7 +111,8 @@ def _compiled(text: str, level: int) -> bytes:
     module = binding.parse_assembly(text)
     if not level:
         return bytes(machine.emit_object(module))
-    builder = _builder(level)
+    # One for each module: what a run registers with it stays there.
+    builder = binding.create_pass_builder(machine, _options(level))
     manager = builder.getModulePassManager()
     manager.run(module, builder)
     code = bytes(machine.emit_object(module))
@@ -120,13 +121,11 @@ def _compiled(text: str, level: int) -> bytes:
 
 
 @functools.cache
-def _builder(level: int) -> Any:
-    """What makes the passes of that level: one for all modules, as each leaves 2 KB behind."""
-    binding = _binding()
-    options = binding.create_pipeline_tuning_options(speed_level=level)
+def _options(level: int) -> Any:
+    options = _binding().create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = level > 1
     options.loop_interleaving = options.loop_unrolling = level > 1
-    return binding.create_pass_builder(_machine(level), options)
+    return options
 
 
 def _dispose(manager: Any) -> None:
