@@ -27,7 +27,11 @@ class Tensor(TensorMethods):
     __slots__ = ("__weakref__", "_origin")
     _origin: Any
     __array_priority__ = 100.0
-    __hash__ = None  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        error = TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+        error._autoconv_about_program = True  # type: ignore[attr-defined]
+        raise error
 
     @property
     def type(self) -> TensorType:
@@ -232,11 +236,6 @@ class SymbolicTensor(Tensor):
         region = current_region()
         if region is not None and region.trace.outside_effect is not None:
             region.trace.outside_effect(self, "text is made of a value")
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        error = TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
-        error._autoconv_about_program = True  # type: ignore[attr-defined]
-        raise error
 
     def _check_scope(self) -> None:
         """Raises InaccessibleTensorError, which names the line that made the tensor, where its trace is over."""
