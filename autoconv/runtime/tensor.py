@@ -85,6 +85,11 @@ class EagerTensor(Tensor):
     def __getattr__(self, name: str) -> Any:
         return _of_origin(self, name)
 
+    def set_shape(self, shape: Any) -> None:
+        """Raises ValueError when the shape is not one that the tensor has."""
+        if not self.shape.is_compatible_with(as_shape(shape)):
+            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(as_shape(shape))}")
+
     def numpy(self) -> Any:
         """The array, read-only; a NumPy scalar (bytes for strings) for a tensor without dimensions."""
         taping.note_leaving(self)

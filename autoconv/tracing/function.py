@@ -35,8 +35,8 @@ from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
 from autoconv.tracing.trace import LOCK, trace_function
 
 _CACHE_LIMIT = 256  # signatures a function
-_SURE_TRACES = 40  # traces that are kept however large they are
-_CACHE_BYTES = 2 << 20  # what more traces than those may weigh together
+_SURE_TRACES = 28  # traces that are kept however large they are
+_CACHE_BYTES = 1_400_000  # what more traces than those may weigh together
 _ENTRIES = 4  # traces a signature, which differ in what they read from outside
 _MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them

@@ -54,7 +54,9 @@ class Loaded:
         ctypes.memmove(base, bytes(image), size)
         if fixed and _libc().mprotect(base, fixed, mmap.PROT_READ | mmap.PROT_EXEC):
             raise Unlinkable("the system does not let memory become code")
-        self._addresses = {name: value for name, value in zip(names, values, strict=True) if name and value is not None}
+        inside = range(base, base + size)
+        named = zip(names, values, strict=True)
+        self._addresses = {name: at for name, at in named if name and at is not None and at in inside}
 
     def address(self, name: str) -> int:
         return self._addresses[name]
