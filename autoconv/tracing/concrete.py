@@ -29,6 +29,7 @@ from autoconv.tracing.direct import call_form, needs_asking
 from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
+from autoconv.tracing.shapes import ByShape, depends_on_shapes
 from autoconv.tracing.signature import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
@@ -86,7 +87,11 @@ class ConcreteFunction:
         form = None
         if not self._gives_out_captures:
             form = call_form(graph, key, self.captures, layout, guards, contract, self._arrays_out)
-        self._run = BACKENDS[SETTINGS.backend](optimised, form)
+        compile_graph = BACKENDS[SETTINGS.backend]
+        if SETTINGS.backend == "llvm" and depends_on_shapes(optimised):
+            self._run: Any = ByShape(optimised, compile_graph, contract, form)
+        else:
+            self._run = compile_graph(optimised, form)
         # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
         self.entry: Callable[..., Any] | None = None if self._first_of else getattr(self._run, "entry", None)
         self.asks_guards = self.entry is not None and needs_asking(guards)

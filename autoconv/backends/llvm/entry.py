@@ -24,6 +24,8 @@ from autoconv.backends.llvm.values import Body, Native, Object
 from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
+# Roles whose work is done in functions of their own; and those that take next to no time where they are.
+_OWN_FUNCTIONS, _SHORT = {"element", "reduce", "matmul", "join"}, {"scalar", "view", "kernel"}
 
 
 def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
@@ -32,9 +34,8 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
     names = [f"%p{i}" for i in range(len(graph.parameters))]
     header = ", ".join([f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)] + ["ptr %results"])
     # Without loops of its own it does little but call those over arrays: not worth a thorough compilation.
-    loops = any(node.op.name == "while" for node in graph.walk())
-    arrays = any(role(node) in ("element", "reduce", "matmul") for node in graph.walk())
-    speed = "noinline optnone" if arrays and not loops else ""
+    roles = {role(node) for node in graph.walk()}
+    speed = "noinline optnone" if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
     out = FunctionText(module, f"define internal i1 @graph({header}) nounwind {speed}")
     body = Body(module, out, calls, graph, stacks(graph))
     b = ElementWriter(out)

@@ -8,7 +8,7 @@ path leads from one through something outside back to the other. Nodes with effe
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from autoconv.backends.llvm.roles import is_array, read_inputs, role, sizes
@@ -16,7 +16,10 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
 # Roles that take their inputs whole, and make their results so.
-WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})
+WHOLE = frozenset({"kernel", "control", "matmul", "update", "search", "alias"})
+# Those of them that look at nothing but the elements, side by side in memory; so do loops.
+_BY_ELEMENTS = frozenset({"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias"})
+_RESHAPES = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
 
 
 @dataclass(eq=False)
@@ -67,15 +70,28 @@ class Plan:
                 continue
             (result,) = node.results
             readers = self._consumers.get(result, ())
+            looked_through = all(self._looks_through(reader, result) for reader in readers)
             if not is_array(result.type):
                 self.roles[node] = "pick"
-            elif result in outputs or any(not self._looks_through(reader, result) for reader in readers):
+            elif result not in outputs and self._is_alias(node, readers, looked_through):
+                self.roles[node] = "alias"
+            elif result in outputs or not looked_through:
                 self.roles[node] = "place" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)
 
+    def _is_alias(self, node: Node, readers: Sequence[Node], looked_through: bool) -> bool:
+        """Whether it is the same elements in memory under another shape: better than to work out for each of them what
+        its index was before."""
+        if node.op.name not in _RESHAPES or not is_array(node.inputs[0].type):
+            return False
+        before, after = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
+        return (before != after or not looked_through) and all(self.roles[reader] in _BY_ELEMENTS for reader in readers)
+
     def _looks_through(self, reader: Node, value: Value) -> bool:
         kind = self.roles[reader]
+        if kind == "join":
+            return True
         if kind in ("view", "copy", "place", "pick"):
             return value not in reader.inputs[1:]
         return kind in ("element", "reduce") and not reader.effects
@@ -201,7 +217,7 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    stored = value in outputs or self.roles[node] in ("reduce", "place")
+                    stored = value in outputs or self.roles[node] in ("reduce", "place", "join")
                     if stored or self._is_read_outside(value, item):
                         item.stored.append(value)
 

@@ -61,13 +61,7 @@ class KernelText:
 
     def _write(self, careful: bool) -> tuple[str, bool]:
         """The name of the function, and whether it answers that something was not exact enough."""
-        parameters = [
-            f"{register(v.type.dtype)} {n}" if is_scalar(v.type) else f"ptr noalias readonly {n}"  # type: ignore[union-attr]
-            for v, n in self._names.items()
-        ]
-        for view in self.indices:
-            parameters += [f"i64 {pick}" for pick in self._pick_names[view] if isinstance(pick, str)]
-        parameters += [f"ptr noalias {n}" for n in self._stores.values()]
+        parameters = self._parameters()
         if self._split is not None:
             return self._write_split(self._split, parameters, careful)
         self._begin(parameters, careful)
@@ -76,6 +70,15 @@ class KernelText:
         self._loops(sums)
         self._finish(sums)
         return self._end("kernel")
+
+    def _parameters(self) -> list[str]:
+        parameters = [
+            f"{register(v.type.dtype)} {n}" if is_scalar(v.type) else f"ptr noalias readonly {n}"  # type: ignore[union-attr]
+            for v, n in self._names.items()
+        ]
+        for view in self.indices:
+            parameters += [f"i64 {pick}" for pick in self._pick_names[view] if isinstance(pick, str)]
+        return parameters + [f"ptr noalias {n}" for n in self._stores.values()]
 
     def _write_split(self, split: Split, parameters: list[str], careful: bool) -> tuple[str, bool]:
         """The loops as a part of them, and a function that has all parts run. Sums of everything are added up part by
@@ -267,6 +270,31 @@ class KernelText:
         own = sizes(operand.type)
         aligned = index[len(index) - len(own) :]
         return self.element(operand, tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True)))
+
+
+class JoinText(KernelText):
+    """The function of an item that puts its inputs side by side: each into its part of the result."""
+
+    def _write(self, careful: bool) -> tuple[str, bool]:
+        self._begin(self._parameters(), careful)
+        self._flat = False
+        (node,) = self._item.nodes
+        axis = node.attributes["axis"] % len(sizes(node.results[0].type))
+        start = 0
+        for value in node.inputs:
+            self._part(node.results[0], value, axis, start, ())
+            start += sizes(value.type)[axis]
+        return self._end("join")
+
+    def _part(self, result: Value, value: Value, axis: int, start: int, index: Index) -> None:
+        own = sizes(value.type)
+        if len(index) < len(own):
+            with self.out.loop("0", str(own[len(index)])) as i:
+                self._part(result, value, axis, start, (*index, i))
+            return
+        self._memo.clear()
+        place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
+        self._store(self.element(value, index), self._stores[result], sizes(result.type), place)
 
 
 def _guarded_views(plan: Plan, item: Item) -> list[Node]:

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.blocks import write_join, write_search
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
-from autoconv.backends.llvm.kernels import KernelText
+from autoconv.backends.llvm.kernels import JoinText, KernelText
 from autoconv.backends.llvm.products import write_matmul
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
 from autoconv.backends.llvm.values import Body, Native, Object, RegisterWriter
-from autoconv.backends.llvm.views import linear, viewed
+from autoconv.backends.llvm.views import Index, linear, viewed
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
@@ -33,7 +34,7 @@ from autoconv.ops.index_spec import INPUT
 _SHORT = frozenset({"scalar", "pick", "view", "control"})  # roles of what takes a few nanoseconds
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
-    "matmul": write_matmul, "update": write_update, "join": write_join, "search": write_search,
+    "matmul": write_matmul, "update": write_update, "search": write_search,
     "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
 }  # fmt: skip
 
@@ -91,7 +92,7 @@ class Region:
     def _let_go_if_unused(self, value: Value) -> None:
         found = self._values.get(value)
         if self.uses[value] <= 0 and isinstance(found, Object) and found.slot is not None:
-            self.body.let_go(found.slot, value.type)
+            self.body.let_go(found.slot, found.made_as or value.type)
 
     def take(self, value: Value, last: bool) -> str:
         """A new reference to an object; where this is its last use, the one that its slot owned."""
@@ -124,6 +125,9 @@ class Region:
             return
         (node,) = item.nodes
         kind = self._plan.roles[node]
+        if kind == "join":
+            self._call_loops(item, JoinText(self.body.module, self._plan, item, self.picks))
+            return
         if kind in _WRITERS:
             _WRITERS[kind](self, node)
         elif kind == "kernel":
@@ -164,6 +168,14 @@ class Region:
 
     def _write_view(self, node: Node) -> None:
         self.guard(node)
+
+    def _write_alias(self, node: Node) -> None:
+        """The same object under another type: nobody reads more of it than its elements."""
+        (result,) = node.results
+        source = node.inputs[0]
+        found = self.object(source)
+        own = self.body.own(self.take(source, self.uses[source] == 1))
+        self.set(result, replace(own, made_as=found.made_as or source.type))
 
     def guard(self, node: Node) -> None:
         """Makes the dynamic indices of a view positive; where one is out of range, the kernel says so."""
@@ -213,19 +225,27 @@ class Region:
         if isinstance(place, Element):
             return place
         value, index, finish = place
-        if is_scalar(value.type):
-            found = self.number(value)
-        elif value in self._plan.views:
-            found = self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
-        else:
-            found = load(b, value.type.dtype, self.data(value), linear(self.out, index, sizes(value.type)))
+        found = self.element(value, index)
         return finish(found) if finish is not None else found
+
+    def element(self, value: Value, index: Index) -> Element:
+        """The number at `index` of a value, looking through views."""
+        b = RegisterWriter(self)
+        if is_scalar(value.type):
+            return self.number(value)
+        if value in self._plan.views:
+            assert value.node is not None
+            return self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
+        dtype = value.type.dtype  # type: ignore[union-attr]
+        return load(b, dtype, self.data(value), linear(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:
         for node in item.nodes:
             if self._plan.roles[node] == "copy":
                 self.guard(node)
-        kernel = KernelText(self.body.module, self._plan, item, self.picks)
+        self._call_loops(item, KernelText(self.body.module, self._plan, item, self.picks))
+
+    def _call_loops(self, item: Item, kernel: KernelText) -> None:
         self.body.module.has_loops = True
         arguments = []
         for value in kernel.arguments:

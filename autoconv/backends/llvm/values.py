@@ -26,6 +26,7 @@ class Object:
 
     ir: str
     slot: str | None = None
+    made_as: Type | None = None  # the type it was made as, where its value has another
 
 
 Native = Element | Object

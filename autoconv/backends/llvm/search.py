@@ -1,4 +1,4 @@
-"""Nodes over whole arrays that are no loop nests of their own: joins and searches."""
+"""Searches for the first of the best along an axis."""
 
 from __future__ import annotations
 
@@ -7,38 +7,12 @@ from typing import TYPE_CHECKING, Any
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, load, memory, store
 from autoconv.backends.llvm.values import RegisterWriter
-from autoconv.backends.llvm.views import Index, linear, plus
+from autoconv.backends.llvm.views import Index, linear
 from autoconv.graph.dtypes import int64
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Node
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
-
-
-def write_join(region: Region, node: Node) -> None:
-    """Each input copied to its part of the result."""
-    (result,) = node.results
-    region.set(result, region.new_array(result.type))
-    target, shape = region.data(result), sizes(result.type)
-    axis = node.attributes["axis"] % len(shape)
-    start = 0
-    for value in node.inputs:
-        _copy_part(region, value, target, shape, axis, start, ())
-        start += sizes(value.type)[axis]
-
-
-def _copy_part(
-    region: Region, value: Value, target: str, shape: tuple[int, ...], axis: int, start: int, index: Index
-) -> None:
-    own = sizes(value.type)
-    if len(index) < len(own):
-        with region.out.loop("0", str(own[len(index)])) as i:
-            _copy_part(region, value, target, shape, axis, start, (*index, i))
-        return
-    b = RegisterWriter(region)
-    element = load(b, value.type.dtype, region.data(value), linear(region.out, index, own))  # type: ignore[union-attr]
-    place = (*index[:axis], plus(region.out, index[axis], start), *index[axis + 1 :])
-    store(b, element, target, linear(region.out, place, shape))
 
 
 def write_search(region: Region, node: Node) -> None:
