@@ -375,7 +375,7 @@ NAMESPACES = [
         "import autoconv.types.experimental as t; t.GenericFunction",
         "import autoconv.config.experimental; autoconv.config.experimental.list_physical_devices",
         "import autoconv as tf; tf.autograph.experimental.Feature.ALL",
-        *(f"import autoconv.{name}; autoconv.{name}.__name__" for name in NAMESPACES),
+        "; ".join(f"import autoconv.{name}; autoconv.{name}.__name__" for name in NAMESPACES),
         "from autoconv.nn import relu, softmax; from autoconv.linalg import svd; from autoconv.math import log",
         "from autoconv.errors import InvalidArgumentError, OutOfRangeError; from autoconv.data import Dataset",
         "from autoconv.autodiff import ForwardAccumulator; from autoconv.nest import map_structure",
