@@ -75,11 +75,8 @@ def resident_growth(retraces: int) -> int:
 
 def resident_growth_apart(retraces: int) -> int:
     """The same in a process of its own, in which nothing was compiled before and nothing is found on disk."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, "--resident", "--retraces", str(retraces)]
-        environment = {**os.environ, "AUTOCONV_CACHE": folder}
-        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    return int(done.stdout)
+    command = [sys.executable, __file__, "--resident", "--retraces", str(retraces)]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def _resident() -> int:
@@ -122,7 +119,9 @@ def main() -> int:
     retraces = options.retraces
     logging.getLogger("autoconv").setLevel(logging.ERROR)  # it warns of what is done here on purpose
     if options.resident:
-        print(resident_growth(retraces))
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["AUTOCONV_CACHE"] = folder
+            print(resident_growth(retraces))
         return 0
     if sys.platform == "linux":
         grown = resident_growth_apart(retraces)
