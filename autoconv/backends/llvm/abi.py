@@ -22,7 +22,9 @@ _PYTHON = (
     "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
 )  # fmt: skip
 # Positions in the table of NumPy's C API.
-_NUMPY = {"PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Empty": 184, "PyDataMem_SetHandler": 304}
+_NUMPY = {
+    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Sort": 129, "PyArray_Empty": 184, "PyDataMem_SetHandler": 304,
+}  # fmt: skip
 _BLAS = {
     "cblas_sgemm": "scipy_cblas_sgemm64_", "cblas_dgemm": "scipy_cblas_dgemm64_",
     "blas_get_threads": "scipy_openblas_get_num_threads64_", "blas_set_threads": "scipy_openblas_set_num_threads64_",

@@ -6,13 +6,16 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.fusion import Item, Plan
+from autoconv.backends.llvm.indices import SCATTERS, place, updates
+from autoconv.backends.llvm.positions import Index, linear, plus
 from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction, RegisterReduction, register_depth
-from autoconv.backends.llvm.roles import is_scalar, reduced_axes, sizes
+from autoconv.backends.llvm.roles import is_array, is_scalar, reduced_axes, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.split import Split, choose_split
 from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.backends.llvm.views import Index, Place, linear, plus, viewed
+from autoconv.backends.llvm.views import Place, viewed
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.elements import ELEMENTS
 
@@ -21,11 +24,14 @@ class LoopWriter(ElementWriter):
     """Writes elements inside of a loop. `rare(condition)` says for which the rule is not exact enough, and
     `fail(condition)` for which the op's kernel has to say what happens."""
 
-    def __init__(self, out: FunctionText, careful: bool, number: Callable[[Value], Element]) -> None:
+    def __init__(self, out: FunctionText, careful: bool, at: Callable[[Value, Index], Element]) -> None:
         super().__init__(out)
-        self.number = number
+        self.at = at
         self.in_loop = not careful
         self.rare_flag: str | None = None
+
+    def number(self, value: Value) -> Element:
+        return self.at(value, ())
 
     def rare(self, condition: Element) -> None:
         if self.rare_flag is None:
@@ -105,7 +111,7 @@ class KernelText:
         speed = " optnone" if careful else ""  # it runs so rarely that it is compiled quickly
         header = f"define internal i1 @FUNCTION({', '.join(parameters)}) noinline nounwind{speed}"
         self.out = FunctionText(self._module, header)
-        self.b = LoopWriter(self.out, careful, lambda value: self.element(value, ()))
+        self.b = LoopWriter(self.out, careful, self.element)
         self._memo: dict[Any, Element] = {}
 
     def _end(self, stem: str) -> tuple[str, bool]:
@@ -157,7 +163,9 @@ class KernelText:
         shape = self._item.shape
         for node in self._item.nodes:
             kind = self._plan.roles[node]
-            if kind in ("copy", "place") or (kind == "reduce" and len(reduced_axes(node)) != len(shape or ())):
+            if kind in ("copy", "place", "scatter"):
+                return False
+            if kind == "reduce" and len(reduced_axes(node)) != len(shape or ()):
                 return False
             operands = node.inputs[:1] if kind == "reduce" else node.inputs
             for value in operands:
@@ -220,6 +228,8 @@ class KernelText:
                 before = [pair[0] for pair in node.attributes["paddings"]]
                 place = tuple(plus(self.out, i, by) for i, by in zip(index, before, strict=True))
                 self._store(self.element(node.inputs[0], index), self._stores[value], sizes(value.type), place)
+            elif self._plan.roles[node] == "scatter":
+                self._scatter(node, index)
             elif self._plan.roles[node] != "reduce":
                 found = self.element(value, index)
                 if value in self._stores:
@@ -230,6 +240,20 @@ class KernelText:
     def _store(self, element: Element, pointer: str, shape: tuple[int, ...], index: Index) -> None:
         offset = index[0] if self._flat else linear(self.out, index, shape)
         store(self.b, element, pointer, offset)
+
+    def _scatter(self, node: Node, index: Index) -> None:
+        """What it writes goes where its positions say; the memory of its result holds its base already."""
+        (result,) = node.results
+        type_: Any = result.type
+        found = self.b.cast(self._operand(updates(node), result, index), type_.dtype)
+        target = place(self.b, node, index, self._pick_names.get(node, []))
+        offset = linear(self.out, target, sizes(type_))
+        combine = SCATTERS[node.op.name].combine
+        if combine is not None:
+            before = load(self.b, type_.dtype, self._stores[result], offset)
+            name = "logical_or" if combine == "add" and type_.dtype.is_bool else combine
+            found = ELEMENTS[name](self.b, before, found)
+        store(self.b, found, self._stores[result], offset)
 
     # ---- elements
 
@@ -248,6 +272,10 @@ class KernelText:
             offset = index[0] if self._flat else linear(self.out, index, sizes(value.type))
             return load(self.b, value.type.dtype, self._names[value], offset)  # type: ignore[union-attr]
         assert node is not None
+        base = base_of(value, self._plan.views)
+        if base is not value and base in self._names and is_array(base.type):
+            # Elements in the same order lie where they lie in the base.
+            return load(self.b, base.type.dtype, self._names[base], linear(self.out, index, sizes(value.type)))  # type: ignore[union-attr]
         if value in self._plan.views or self._plan.roles[node] == "copy":
             place = viewed(self.b, node, index, self._pick_names.get(node, []))
             return self._at(place)
@@ -268,7 +296,7 @@ class KernelText:
         if is_scalar(operand.type) or self._flat:
             return self.element(operand, index)
         own = sizes(operand.type)
-        aligned = index[len(index) - len(own) :]
+        aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
         return self.element(operand, tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True)))
 
 
@@ -308,7 +336,7 @@ def _guarded_views(plan: Plan, item: Item) -> list[Node]:
                 visit(operand)
 
     for node in item.nodes:
-        if plan.roles[node] == "copy":
+        if plan.roles[node] in ("copy", "scatter"):
             found[node] = None
         for value in node.inputs:
             visit(value)

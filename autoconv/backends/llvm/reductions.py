@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.roles import LOOP_REDUCTIONS, is_array, reduced_axes, sizes
 from autoconv.backends.llvm.scalars import Element, literal, load, register, store
-from autoconv.backends.llvm.views import Index, linear
 from autoconv.graph.dtypes import bool_, float64
 from autoconv.graph.graph import Node
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, load, memory, store
 from autoconv.backends.llvm.values import RegisterWriter
-from autoconv.backends.llvm.views import Index, linear
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 

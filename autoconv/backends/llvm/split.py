@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autoconv.backends.llvm.fusion import Item, Plan
+from autoconv.backends.llvm.indices import straight_dimensions
 from autoconv.backends.llvm.reductions import BLOCK, register_depth
 from autoconv.backends.llvm.roles import reduced_axes
 from autoconv.backends.llvm.text import FunctionText, ModuleText
@@ -90,6 +91,13 @@ def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
     return None
 
 
+def split_counts(size: int, work: int) -> Split | None:
+    """How a loop up to `size` that nothing is carried through is split; `work` is what all of it takes, estimated."""
+    if work < _WORTHWHILE or not available():
+        return None
+    return _steps(None, size, max(2, min(MOST_PARTS, work // _PART)), 1)
+
+
 def _steps(dimension: int | None, size: int, parts: int, multiple: int) -> Split | None:
     step = -(-size // parts // multiple) * multiple
     return Split(dimension, size, step) if step < size else None
@@ -98,7 +106,10 @@ def _steps(dimension: int | None, size: int, parts: int, multiple: int) -> Split
 def _independent(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
     """The dimensions whose counts do not meet in one place: nothing is reduced over them, or all is at the end."""
     reductions = [node for node in item.nodes if plan.roles[node] == "reduce"]
+    scatters = [straight_dimensions(node) for node in item.nodes if plan.roles[node] == "scatter"]
     for d, size in enumerate(shape):
+        if not all(d in straight for straight in scatters):
+            continue
         over = [node for node in reductions if d in reduced_axes(node)]
         if size > 1 and all(_is_whole(node, shape) and shape[:d] == (1,) * d for node in over):
             yield d
