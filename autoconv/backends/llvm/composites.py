@@ -63,7 +63,7 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     seed, x = inputs
     if is_scalar(x.type):
         return None
-    bits = b.stateless_random_bits(seed, shape=sizes(x.type)[:1], dtype=uint64)
+    bits = b.stateless_random_bits(seed, shape=sizes(x.type)[:1], dtype=uint64, **node.attributes)  # of its algorithm
     return b.gather(x, b.argsort(bits, axis=0, descending=False), axis=0, batch_dims=0)
 
 
