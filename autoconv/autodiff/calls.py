@@ -35,9 +35,9 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
     wanted = [j for j, p in enumerate(own) if inputs[j] in varied and p in child.cotangents]
     child.backward.outputs = [conformed(child.builder, child.cotangents[own[j]], inputs[j].type) for j in wanted]
     child.backward.parameters = [*parameters, *child.captures.values()]
+    given = [conformed(level.builder, level.cotangents[r], r.type) for r in results]
     back = level.backward.add(
-        OPS["call"],
-        [*(level.cotangents[r] for r in results), *(level.resolve(outer) for outer in child.captures)],
+        OPS["call"], [*given, *(level.resolve(outer) for outer in child.captures)],
         {"name": f"{node.attributes.get('name', 'call')}_back"}, regions=[child.backward],
         types=[cotangent_type(inputs[j].type) for j in wanted], span=level.builder.span,
     )  # fmt: skip
@@ -51,7 +51,10 @@ def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Calla
     (pull,) = node.regions
     count, reached = node.attributes["arguments"], node.attributes["reached"]
     given = [level.cotangents.get(r) for r in node.results]
-    taken = [zeros_of(level.builder, r) if ct is None else ct for r, ct in zip(node.results, given, strict=True)]
+    taken = [
+        zeros_of(level.builder, r) if ct is None else conformed(level.builder, ct, r.type)
+        for r, ct in zip(node.results, given, strict=True)
+    ]
     captured = [level.resolve(value) for value in node.inputs[count + len(node.results) :]]
     back = level.backward.add(
         OPS["call"], [*taken, *captured], {"name": pull.name}, regions=[pull],

@@ -87,6 +87,9 @@ def finish(
         child.backward.parameters = [*arm.parameters, *inner, *tops]
         child.backward.outputs = [*outputs, *rests]
     resolved = [level.resolve(outer) for outer in union]
+    # What comes out of a list may be known by less of its shape than the result that it belongs to.
+    taken = zip(given, arms[0].parameters, strict=True)
+    given = [conformed(level.builder, cotangent, parameter.type) for cotangent, parameter in taken]
     types = [*(cotangent_type(captures[j].type) for j in wanted), *(inside.type for _, inside, _ in stacks)]
     back = level.backward.add(
         OPS["cond"], [index, *given, *resolved, *(top(stack) for *_, stack in stacks)],
