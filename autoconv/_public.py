@@ -24,7 +24,7 @@ from autoconv.api.accumulator import ForwardAccumulator
 from autoconv.api.arithmetic import add, add_n, divide, floordiv, multiply, negative, pow, subtract, truediv
 from autoconv.api.callbacks import numpy_function, py_function
 from autoconv.api.casts import bitcast, cast, identity, saturate_cast, stop_gradient
-from autoconv.api.checks import Assert
+from autoconv.api.checks import Assert, assert_equal, assert_greater, assert_less, assert_rank
 from autoconv.api.comparison import (
     clip_by_global_norm,
     clip_by_norm,
@@ -191,6 +191,7 @@ __all__ = [
     "Assert", "DType", "GradientTape", "Graph", "IndexedSlices", "Module", "Tensor", "TensorArray", "TensorShape",
     "TensorSpec", "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs",
     "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh",
+    "assert_equal", "assert_greater", "assert_less", "assert_rank",
     "atan", "atan2", "atanh", "autodiff", "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask",
     "broadcast_to", "case", "cast", "ceil", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compile",
     "complex", "complex128", "complex64", "concat", "cond", "config", "constant", "control_dependencies",

@@ -16,12 +16,17 @@ from autoconv.api.checks import (
     assert_non_positive,
     assert_none_equal,
     assert_positive,
+    assert_proper_iterable,
     assert_rank,
     assert_rank_at_least,
+    assert_rank_in,
     assert_same_float_dtype,
     assert_scalar,
     assert_shapes,
     assert_type,
+    is_non_decreasing,
+    is_numeric_tensor,
+    is_strictly_increasing,
 )
 from autoconv.config import SETTINGS as _SETTINGS
 from autoconv.runtime.tracebacks import present_functions as _present_functions
@@ -38,11 +43,12 @@ def disable_check_numerics() -> None:
 
 
 __all__ = [
-    "Assert", "assert_all_finite", "assert_equal", "assert_greater", "assert_greater_equal",
-    "assert_integer", "assert_less", "assert_less_equal", "assert_near", "assert_negative",
-    "assert_non_negative", "assert_non_positive", "assert_none_equal", "assert_positive", "assert_rank",
-    "assert_rank_at_least", "assert_same_float_dtype", "assert_scalar", "assert_shapes", "assert_type",
-    "check_numerics", "disable_check_numerics", "enable_check_numerics",
+    "Assert", "assert_all_finite", "assert_equal", "assert_greater", "assert_greater_equal", "assert_integer",
+    "assert_less", "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative",
+    "assert_non_positive", "assert_none_equal", "assert_positive", "assert_proper_iterable", "assert_rank",
+    "assert_rank_at_least", "assert_rank_in", "assert_same_float_dtype", "assert_scalar", "assert_shapes",
+    "assert_type", "check_numerics", "disable_check_numerics", "enable_check_numerics", "is_non_decreasing",
+    "is_numeric_tensor", "is_strictly_increasing",
 ]  # fmt: skip
 
 _present_functions(globals())

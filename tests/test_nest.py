@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
+from typing import Any
 
 import pytest
 
+import autoconv as tf
 from autoconv import nest
 
 Point = namedtuple("Point", "x y")
@@ -45,3 +47,30 @@ def test_structures_that_differ() -> None:
 
 def test_is_nested() -> None:
     assert nest.is_nested([1]) and nest.is_nested({}) and not nest.is_nested("ab") and not nest.is_nested(1)
+
+
+def test_ordered_dicts_are_structures() -> None:
+    pairs = OrderedDict([("b", 1), ("a", [2, 3])])
+    assert nest.is_nested(pairs) and nest.flatten(pairs) == [2, 3, 1]
+    doubled = nest.map_structure(lambda leaf: leaf * 2, pairs)
+    assert type(doubled) is OrderedDict and list(doubled.items()) == [("b", 2), ("a", [4, 6])]
+
+    @tf.function
+    def swap(given: Any) -> Any:
+        return OrderedDict([("z", given["b"]), ("y", given["a"][0] + given["a"][1])])
+
+    found = swap(OrderedDict([("b", tf.constant(1)), ("a", [2, tf.constant(3)])]))
+    assert type(found) is OrderedDict
+    assert [(key, value.numpy()) for key, value in found.items()] == [("z", 1), ("y", 5)]
+
+
+def test_an_ordered_dict_that_comes_in_must_not_change() -> None:
+    @tf.function
+    def extend(given: Any) -> Any:
+        given["new"] = 1
+        return given["old"]
+
+    mine = OrderedDict(old=tf.constant(1))
+    with pytest.raises(ValueError, match="should not modify its Python input arguments"):
+        extend(mine)
+    assert list(mine) == ["old"]

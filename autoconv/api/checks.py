@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.output import top_piece
+from autoconv.api.reductions import reduce_all, reduce_any
+from autoconv.api.shaping import reshape, stack
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.dispatch import apply
@@ -179,6 +181,25 @@ def _assert_rank(op: str, least: str, x: Any, rank: Any, message: str | None, na
         raise ValueError(_because(message, f"{text} Received rank {found}, shape {tensor.shape}"))
 
 
+def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
+    """The number of dimensions of `x` is one of `ranks`. Raises ValueError while tracing when it is not."""
+    tensor, wanted = convert_to_tensor(x), [static_value(rank) for rank in ranks]
+    found = tensor.shape.rank
+    if found is None or builtins.any(rank is None for rank in wanted):
+        actual, several = apply("rank", tensor), stack(list(ranks))
+        shown = ["the rank has to be one of", several, "the shape is", apply("shape", tensor)]
+        Assert(reduce_any(apply("equal", actual, several)), [message or "", *shown], name=name)
+    elif found not in map(int, wanted):
+        text = f"Tensor {_name(tensor)} must have rank in {tuple(map(int, wanted))}."
+        raise ValueError(_because(message, f"{text} Received rank {found}, shape {tensor.shape}"))
+
+
+def assert_proper_iterable(values: Any) -> None:
+    """`values` is a list, tuple or other iterable of Python's, no tensor, array or text; raises TypeError."""
+    if isinstance(values, (Tensor, np.ndarray, str, bytes)) or not hasattr(values, "__iter__"):
+        raise TypeError(f"Expected argument 'values' to be a 'proper' iterable. Found: {type(values)}.")
+
+
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Tensor:
     """`tensor`, which has no dimensions. Raises ValueError when it has."""
     found = convert_to_tensor(tensor)
@@ -273,6 +294,29 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
     if found and not found[0].is_floating:
         raise ValueError(f"Expected floating point type, got {found[0].name}.")
     return found[0] if found else as_dtype("float32")
+
+
+# ---- questions
+
+
+def is_numeric_tensor(tensor: Any) -> bool:
+    """Whether this is a tensor of numbers, rather than of bools or strings, or no tensor."""
+    return isinstance(tensor, Tensor) and not (tensor.dtype.is_bool or tensor.dtype.is_string)
+
+
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+    """A bool: no element of `x`, in row-major order, is less than the one before."""
+    return _goes_up("less_equal", x, name)
+
+
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+    """A bool: each element of `x`, in row-major order, is greater than the one before."""
+    return _goes_up("less", x, name)
+
+
+def _goes_up(op: str, x: Any, name: str | None) -> Tensor:
+    flat = reshape(x, [-1])
+    return reduce_all(apply(op, flat[:-1], flat[1:]), name=name)
 
 
 def _because(message: str | None, text: str) -> str:

@@ -44,18 +44,24 @@ class FunctionLibrary:
 
 
 @dataclass(slots=True)
+class VersionDef:
+    producer: int = 1
+
+
+@dataclass(slots=True)
 class GraphDef:
     """`node`: the nodes in program order; `library.function`: the bodies of the control-flow nodes."""
 
     node: list[NodeDef]
     library: FunctionLibrary
+    versions: VersionDef = field(default_factory=VersionDef)
 
     def __str__(self) -> str:
         bodies = "\n".join(
             f'  function {{\n    signature {{ name: "{body.signature.name}" }}\n  }}' for body in self.library.function
         )
         library = f"library {{\n{bodies}\n}}\n" if bodies else "library {\n}\n"
-        return "\n".join(map(str, self.node)) + f"\n{library}versions {{\n  producer: 1\n}}\n"
+        return "\n".join(map(str, self.node)) + f"\n{library}versions {{\n  producer: {self.versions.producer}\n}}\n"
 
 
 def as_graph_def(graph: Graph) -> GraphDef:

@@ -132,6 +132,8 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     inferred = _inferred_dtype(array, value)
     if dtype is None:
         return array.astype(inferred.numpy)
+    if array.size == 0 and isinstance(value, (list, tuple)):
+        return np.empty(array.shape, dtype.numpy)  # nothing in it says another dtype
     if inferred.is_string != dtype.is_string or not weak_fits(inferred, dtype):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     return _cast_array(array, dtype)

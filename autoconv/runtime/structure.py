@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,7 +64,7 @@ def is_structure(value: Any) -> bool:
     if plain_kind(value) in _PLAIN:  # unless it is a container of the graph
         return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
     return (
-        isinstance(value, tuple)
+        isinstance(value, (tuple, OrderedDict))
         or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _rebuildable(kind))
         or (dataclasses.is_dataclass(value) and not isinstance(value, type) and _is_pytree_dataclass(kind))
     )

@@ -103,6 +103,8 @@ class EagerTensor(Tensor):
     def device(self) -> str:
         return "/device:CPU:0"
 
+    backing_device = device
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = np.asarray(self.numpy())
         return np.array(array, dtype) if copy else np.asarray(array, dtype)

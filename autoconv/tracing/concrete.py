@@ -151,7 +151,7 @@ class ConcreteFunction:
 
     @property
     def graph(self) -> FuncGraph:
-        return FuncGraph(self.recorded, self.captures)
+        return FuncGraph(self.recorded, self.captures, self.variables)
 
     @property
     def captured_inputs(self) -> list[Any]:

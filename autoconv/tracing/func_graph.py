@@ -58,9 +58,10 @@ class Operation:
 class FuncGraph:
     """What one trace recorded. `captures` are pairs of what was captured and its placeholder."""
 
-    def __init__(self, graph: Graph, captured: Sequence[Any]) -> None:
+    def __init__(self, graph: Graph, captured: Sequence[Any], variables: Sequence[Any] = ()) -> None:
         self.recorded = graph
         self._captured = tuple(captured)
+        self._variables = tuple(variables)
 
     @property
     def name(self) -> str:
@@ -78,6 +79,15 @@ class FuncGraph:
     def captures(self) -> list[tuple[Any, Any]]:
         placeholders = self.inputs[len(self.inputs) - len(self._captured) :]
         return list(zip(self._captured, placeholders, strict=True))
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables that the graph captured, as far as the program still has them."""
+        return self._variables
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        return tuple(variable for variable in self._variables if variable.trainable)
 
     @property
     def nodes(self) -> list[Node]:

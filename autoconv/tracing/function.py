@@ -24,6 +24,7 @@ from autoconv.runtime.tracebacks import place_in, present, presented
 from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
+from autoconv.tracing.described import Described
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.garbage import DROPPED
 from autoconv.tracing.logs import traced
@@ -61,7 +62,7 @@ class _Tracing(threading.local):
 _TRACING = _Tracing()
 
 
-class Function(Pickled):
+class Function(Described, Pickled):
     """A Python function that runs as graphs, one a signature. See `function` and `compile`."""
 
     __autoconv_function__ = True
@@ -357,31 +358,11 @@ class Function(Pickled):
             )
         return call.leaves
 
-    def experimental_get_tracing_count(self) -> int:
-        """How many traces were made."""
-        return self._traces
-
-    @property
-    def concrete_functions(self) -> list[ConcreteFunction]:
-        traces = [concrete for entries in list(self._cache.values()) for concrete in entries]
-        return sorted(traces, key=lambda concrete: concrete.number)
-
-    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
-        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)
-
-    def explain(self) -> str:
-        """Why each trace happened, and what ran as plain Python, line by line."""
-        return self._explanation.text()
-
     @property
     def options(self) -> tuple[Any, ...]:
         """What the function was made with: further arguments of its class, to make another one."""
         options = (self._input_signature, self._autograph, self._reduce_retracing)
         return (self.contract, *options, None, self._follow_type_hints)
-
-    @property
-    def function_spec(self) -> Signature:
-        return self._signature
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """The method of an instance, with a cache of its own that goes when the instance does."""

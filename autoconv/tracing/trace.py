@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
+from autoconv.tracing.leaf_names import leaf_names
 from autoconv.tracing.live_arrays import make_inputs
 from autoconv.tracing.outside import Outside, Restage
 from autoconv.tracing.protocol import TracingContext
@@ -108,7 +109,7 @@ def _trace(
 ) -> Traced:
     contract = trace.contract
     trace.sources = None if contract == COMPILE else []
-    leaves = _placeholders(trace, call)
+    leaves = _placeholders(trace, call, leaf_names(call, signature.specs))
     with recording(trace.root):
         arguments, copies = _arguments(trace, call, leaves)
     before = [flatten(copy) for copy in copies]
@@ -195,10 +196,10 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     return outside
 
 
-def _placeholders(trace: Trace, call: Call) -> list[Any]:
+def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
     """The leaves as the function gets them: symbolic tensors, plain values, variables standing for their argument."""
     leaves: list[Any] = []
-    for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, call.names, strict=True)):
+    for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
         if isinstance(key, TensorKey):
             value = trace.root.graph.add_parameter(key.type, name)
             positions = trace.leaf_positions

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autoconv as tf
 from autoconv.api import callbacks, checks
 from autoconv.errors import AssertionFailedError, InvalidArgumentError
 from autoconv.graph.dtypes import float32, int32
@@ -130,3 +131,37 @@ def test_wrong_results() -> None:
         callbacks.numpy_function(lambda: 1, [], [int32, int32])
     with pytest.raises(ValueError, match="callable"):
         callbacks.numpy_function(3, [], int32)  # type: ignore[arg-type]
+
+
+def test_assert_rank_in() -> None:
+    checks.assert_rank_in(X, [0, 1])
+    with pytest.raises(ValueError, match=r"must have rank in \(0, 2\). Received rank 1, shape \(3,\)"):
+        checks.assert_rank_in(X, (0, 2))
+
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
+    def unknown(x: Any) -> Any:
+        checks.assert_rank_in(x, [1, 2], message="rows or a table")
+        return x
+
+    assert unknown(X).shape == (3,)
+    with pytest.raises(AssertionFailedError, match="rows or a table"):
+        unknown(1.0)
+
+
+def test_assert_proper_iterable() -> None:
+    for values in ([1], (), {"a": 1}, range(3)):
+        checks.assert_proper_iterable(values)
+    for values in (3, "text", X, constant([1, 2])):
+        with pytest.raises(TypeError, match="'proper' iterable"):
+            checks.assert_proper_iterable(values)
+
+
+def test_questions() -> None:
+    assert checks.is_numeric_tensor(constant(1)) and not checks.is_numeric_tensor(constant("a"))
+    assert not checks.is_numeric_tensor(constant(True)) and not checks.is_numeric_tensor(X)
+    for values, rises, strictly in (
+        ([1, 2, 2], True, False), ([[1, 2], [3, 4]], True, True), ([3, 2], False, False), ([], True, True),
+        (5, True, True),
+    ):  # fmt: skip
+        assert bool(checks.is_non_decreasing(values)) is rises
+        assert bool(tf.function(checks.is_strictly_increasing)(constant(values))) is strictly

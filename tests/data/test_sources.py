@@ -188,3 +188,13 @@ def test_a_generator_that_raises():
         next(iterator)
     assert raised.traceback[-1].name == "generate"
     assert 'raise KeyError("lost")' in str(raised.traceback[-1].statement)
+
+
+def test_empty_lists_from_a_generator_take_the_dtype_of_the_spec(elements):
+    def rows():
+        yield []
+        yield [1, 2]
+
+    dataset = Dataset.from_generator(rows, output_signature=tf.TensorSpec([None], tf.int32))
+    assert elements(dataset) == [[], [1, 2]]
+    assert [row.dtype for row in dataset.as_numpy_iterator()] == [np.int32, np.int32]

@@ -131,3 +131,14 @@ def test_set_shape_adds_what_is_known() -> None:
         return x
 
     in_graph(body)
+
+
+def test_empty_lists_take_any_dtype():
+    for dtype in (tf.int32, tf.bool, tf.string, tf.float64, tf.complex64):
+        assert tf.constant([], dtype).dtype is dtype and tf.constant([[], []], dtype).shape == (2, 0)
+    assert tf.constant([]).dtype is tf.float32
+    assert tf.function(lambda x: tf.concat([x, tf.constant([], tf.int32)], 0))(tf.constant([7])).numpy().tolist() == [7]
+
+
+def test_a_tensor_says_where_its_memory_is():
+    assert tf.constant(1).backing_device == tf.constant(1).device

@@ -1,0 +1,73 @@
+"""What a function says of itself: its name and type, its traces, and why they were made."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.tracing.concrete import ConcreteFunction
+from autoconv.tracing.explain import Explanation
+from autoconv.tracing.signature import Key, Signature
+
+
+@dataclass(frozen=True, slots=True)
+class PolymorphicType:
+    """The type of a function that is traced for one signature after the other: its parameters, as far as the input
+    signature says with types. That of a trace is `FunctionType`."""
+
+    signature: Signature
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """Python's own description of each parameter, by name."""
+        return self.signature.python.parameters
+
+    def __str__(self) -> str:
+        return self.signature.shown()
+
+
+class Described:
+    """The part of a Function that changes nothing."""
+
+    _signature: Signature
+    _input_signature: Sequence[Any] | None
+    _explanation: Explanation
+    _cache: dict[Key, list[ConcreteFunction]]
+    _traces: int
+
+    @property
+    def name(self) -> str:
+        """That of the Python function, which graphs are called after."""
+        return self._signature.name
+
+    @property
+    def function_type(self) -> PolymorphicType:
+        """The parameters as they are before any trace; `get_concrete_function(…).function_type` has all types."""
+        return PolymorphicType(self._signature)
+
+    @property
+    def function_spec(self) -> Signature:
+        return self._signature
+
+    @property
+    def input_signature(self) -> tuple[Any, ...] | None:
+        """The TensorSpecs that the function was made with; None without."""
+        return None if self._input_signature is None else tuple(self._input_signature)
+
+    def experimental_get_tracing_count(self) -> int:
+        """How many traces were made."""
+        return self._traces
+
+    @property
+    def concrete_functions(self) -> list[ConcreteFunction]:
+        traces = [concrete for entries in list(self._cache.values()) for concrete in entries]
+        return sorted(traces, key=lambda concrete: concrete.number)
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)
+
+    def explain(self) -> str:
+        """Why each trace happened, and what ran as plain Python, line by line."""
+        return self._explanation.text()
