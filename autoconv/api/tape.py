@@ -314,11 +314,7 @@ def _one_hot(target: Tensor, position: int) -> Any:
 
 def dense(gradient: Any) -> Any:
     """An IndexedSlices as the tensor it is part of."""
-    if not isinstance(gradient, IndexedSlices):
-        return gradient
-    rows = apply("expand_dims", gradient.indices, axis=-1)
-    shape = tuple(np.asarray(gradient.dense_shape).tolist())
-    return apply("scatter_nd", rows, gradient.values, shape=shape)
+    return convert_to_tensor(gradient) if isinstance(gradient, IndexedSlices) else gradient
 
 
 def zeros_of_source(source: Any) -> Any:

@@ -50,6 +50,17 @@ class IndexedSlices:
     def shape(self) -> Any:
         return None if self.dense_shape is None else tuple(self.dense_shape)
 
+    def __autoconv_tensor__(self) -> Any:
+        """The whole tensor: rows of one position are added up, the others are zero. Raises ValueError without a
+        `dense_shape`."""
+        if self.dense_shape is None:
+            raise ValueError(
+                "IndexedSlices without a dense_shape cannot become a tensor: give it the shape of the whole as "
+                "dense_shape=…"
+            )
+        rows = apply("expand_dims", self.indices, axis=-1)
+        return apply("scatter_nd", rows, self.values, shape=tuple(np.asarray(self.dense_shape).tolist()))
+
 
 class VariableUpdates:
     """Assigning to rows and elements; each method answers the whole new value.

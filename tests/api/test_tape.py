@@ -636,3 +636,15 @@ def test_a_list_has_the_dtype_of_its_tensors(dtype):
                 run(lambda: tf.convert_to_tensor([x, 1.5]))()
         else:
             assert run(lambda: tf.convert_to_tensor([x, 1.5]))().numpy().tolist() == [2, 1.5]
+
+
+def test_indexed_slices_become_tensors():
+    table, weights = tf.Variable([1.0, 2.0, 3.0]), tf.constant([10.0, 20.0, 30.0])
+    with tf.GradientTape() as tape:
+        y = tf.gather(table, [0, 2, 0]) * weights
+    slices = tape.gradient(y, table)
+    assert tf.convert_to_tensor(slices).numpy().tolist() == [40.0, 0.0, 20.0]
+    assert tf.multiply(slices, 2.0).numpy().tolist() == [80.0, 0.0, 40.0]
+    assert table.assign_sub(slices).numpy().tolist() == [-39.0, 2.0, -17.0]
+    with pytest.raises(ValueError, match="without a dense_shape"):
+        tf.convert_to_tensor(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])))
