@@ -38,6 +38,22 @@ def test_a_part_is_what_it_was_when_its_turn_came():
     agrees(f, *CALLS)
 
 
+def test_starred_parts_of_what_is_only_gone_over_or_looked_in():
+    def f(a, b):
+        total = 0
+        for k in [b, *[i for i in range(4) if i < a]]:
+            total = total * 3 + k
+        p, *q = [b, *[i for i in range(4) if i > a]]
+        try:
+            x, y = [4, *[i for i in range(2) if i == a]]
+        except ValueError as error:
+            x = y = str(error)
+        found = [i for k in [b, *[2 for j in range(3) if a]] for i in range(k)]
+        return total, p, q, x, y, found, b in [3, *[i for i in range(9) if i > a]], [0, *[*[i for i in range(a)], 5]]
+
+    agrees(f, *CALLS)
+
+
 def test_starred_names():
     def f(a, b):
         grown = [1, 2]
