@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import functools
 import sys
@@ -13,13 +14,14 @@ from autoconv.config import SETTINGS
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.consumers import extending
+from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import on_objects
 from autoconv.operators.recursion import is_noted, noted
 from autoconv.operators.special_methods import convert_special_methods
-from autoconv.operators.variants import distribute
+from autoconv.operators.variants import distribute, is_absent
 from autoconv.operators.warning import WARN, warn
 from autoconv.runtime.containers import PLAIN, items_of
 from autoconv.runtime.logs import tell
@@ -45,7 +47,8 @@ def converted(function: Any, region: Any = None) -> Any:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     override = override_for(function)
     if override is not None:
-        return override if region is None or region.contract != COMPILE else on_objects(function, override)
+        compiles = region is not None and region.contract == COMPILE
+        return on_objects(function, override) if compiles else _in_arms(function, override)
     if function is WARN:
         return warn
     guard = region.trace.allows_call if region is not None else None
@@ -79,6 +82,19 @@ def converted(function: Any, region: Any = None) -> Any:
     if guard is not None:
         guard(function)
     return function
+
+
+def _in_arms(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
+    """A builtin, which is called in an arm each for what a value may be."""
+    if function in AS_STATEMENTS or function in (builtins.print, builtins.isinstance):
+        return override
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        if not any(type(x) is Variant and sum(not is_absent(v) for v in x.values) > 1 for x in args):
+            return override(*args, **kwargs)
+        return distribute(lambda *each: override(*each, **kwargs), *args)
+
+    return apply
 
 
 def _without_lists(function: Any) -> Callable[..., Any]:

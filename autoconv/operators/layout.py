@@ -270,7 +270,7 @@ def settled_lists(layout: Layout, name: str, contract: str) -> Layout:
     if not isinstance(layout, Arms):
         return layout
     lists = [arm for arm in layout.arms if _is_list(arm)]
-    if len(lists) < 2:
+    if len(lists) < 2 or all(map(is_container, lists)):
         return layout
     others = [arm for arm in layout.arms if not _is_list(arm)]
     return Arms((joined_lists(lists, name, contract), *others)) if others else joined_lists(lists, name, contract)

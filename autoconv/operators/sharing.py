@@ -18,6 +18,7 @@ from autoconv.operators.layout import (
     Never,
     Parts,
     Static,
+    Variant,
     is_object_layout,
     join_layouts,
     layout_of,
@@ -38,9 +39,10 @@ def move_into_graph(
     if parent.contract != COMPILE:
         return False
     moving = []
-    for column, layout in zip(columns[:count], layouts[:count], strict=True):
-        if is_object_layout(layout):
-            moving += [v for v in column if type(v) in PLAIN and parent.is_inside(v._home)]
+    for column, layout in zip(columns, layouts, strict=True):
+        if is_object_layout(layout):  # which is more than one region: each would make an object of its own
+            held = [part for value in column for part in _containers(value)]
+            moving += [part for part in held if parent.is_inside(part._home)]
     for spot, column, layout in zip(spots, columns[count:], layouts[count:], strict=True):
         if type(spot.owner) in PLAIN and not _keeps_shape(column, layout):
             moving.append(spot.owner)
@@ -50,6 +52,18 @@ def move_into_graph(
             materialise(container)
             found = True
     return found
+
+
+def _containers(value: Any) -> Iterator[Any]:
+    """The lists, dicts and sets of the traced code in a value that is about to become an object of the graph."""
+    if type(value) is Variant:
+        for arm in value.values:
+            yield from _containers(arm)
+    elif type(value) in PLAIN:
+        yield value
+    elif type(value) is tuple:
+        for part in value:
+            yield from _containers(part)
 
 
 def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any]) -> bool:

@@ -281,6 +281,7 @@ _COMPARING = frozenset({"sort", "index", "count", "remove", "__eq__", "__ne__", 
 _BY_VALUE = frozenset(
     {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
 )
+_JOINING = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # what they are given is gone over
 _IN_PLACE = frozenset({"__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__"})
 
 
@@ -354,6 +355,8 @@ def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
         return False
     if name in _COMPARING:
         return holds_symbols(args) or holds_symbols(contents(container))
+    if name in _JOINING and args:
+        return heap_of(args[0]) is not None or (type(args[0]) not in PLAIN and hasattr(args[0], "__autoconv_box__"))
     if isinstance(container, list):
         return name not in _BY_VALUE and holds_symbols(args[:1])
     return holds_symbols(args[:1])

@@ -49,7 +49,8 @@ def test_starred_parts_of_what_is_only_gone_over_or_looked_in():
         except ValueError as error:
             x = y = str(error)
         found = [i for k in [b, *[2 for j in range(3) if a]] for i in range(k)]
-        return total, p, q, x, y, found, b in [3, *[i for i in range(9) if i > a]], [0, *[*[i for i in range(a)], 5]]
+        nested = [0, *[*[i * b for i in range(a)], 5]]
+        return total, p, q, x, y, found, b in [3, *[i for i in range(9) if i > a]], nested
 
     agrees(f, *CALLS)
 

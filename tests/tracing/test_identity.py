@@ -57,6 +57,111 @@ def test_other_names_see_what_a_branch_or_a_loop_changes(check):
     check(loop, 6, 1)
 
 
+def test_a_loop_that_gives_the_name_of_a_list_another_one(check):
+    def assigned(n):
+        items = [1, 2]
+        alias = items
+        for i in range(n):
+            items = [i, 2]
+        items[0] = 9
+        return alias, items
+
+    def longer(n):
+        items = [1, 2]
+        alias = items
+        while n > 0:
+            items = items + [n]  # noqa: RUF005 - what people write
+            n -= 1
+        items.append(5)
+        return sum(alias), sum(items)
+
+    def held(n):
+        items = [1, 2]
+        holder = [items]
+        for i in range(n):
+            items = [i, 2]
+        items[0] = 9
+        return holder[0], items
+
+    def of_the_caller(n):
+        def change(items):
+            for i in range(n):
+                items[0] += 1
+                items = [i, i]
+            items[1] = 7
+            return items
+
+        mine = [1, 2]
+        return change(mine), mine
+
+    def changed_by_the_other_name(n):
+        held = {"a": 1}
+        alias = held
+        for i in range(n):
+            held = {"a": i}
+        alias["a"] = 9
+        return held["a"], alias["a"]
+
+    def captured(n):
+        items = [1, 2]
+        read = lambda items=items: items[0]
+        for i in range(n):
+            items = [i, 2]
+        items[0] = 9
+        return read(), items
+
+    def of_an_object(n):
+        holder = Holder()
+        holder.items = items = [1, 2]
+        for i in range(n):
+            items = [i, 2]
+        items[0] = 9
+        return holder.items, items
+
+    def exchanged(n):
+        first, second = [1, 2], [3, 4]
+        alias = first
+        for _ in range(n):
+            first, second = second, first
+        first[0] = 9
+        return first, second, alias
+
+    def of_the_iteration_before(n):
+        now = [0, 0]
+        before = now
+        for i in range(n):
+            before = now
+            now = [i, now[0]]
+        now[0] = 9
+        return before, now
+
+    programs = assigned, longer, held, of_the_caller, changed_by_the_other_name, captured, of_an_object, exchanged
+    for program in (*programs, of_the_iteration_before):
+        check(program, 0, 1, 2, 3)
+
+
+def test_a_loop_that_gives_two_names_one_list(check):
+    def read(n):
+        first = second = [0, 0]
+        for i in range(n):
+            first = second = [i, 2]
+        return first[0] + second[1]
+
+    check(read, 0, 1, 3)
+
+    def changed(n):
+        first = second = [0, 0]
+        for i in range(n):
+            first = second = [i, 2]
+        first[0] = 9
+        return second
+
+    for n in (0, 2):
+        assert ac.compile(changed)(n) == changed(n)
+    with pytest.raises(ac.errors.StagingError, match="a list is changed"):
+        ac.function(changed)(ac.constant(2))
+
+
 def test_one_of_several_lists(check):
     def chosen(n):
         x, y = [n, 1], [2, 3]
@@ -208,6 +313,38 @@ def test_keys_that_a_tensor_decides():
     assert missing(ac.constant(3)).numpy() == 3
     with pytest.raises(KeyError, match="x"):
         missing(ac.constant(1))
+
+
+MADE_BEFORE, HELD_BEFORE = [1, 2], {"a": [1]}
+
+
+def test_what_was_there_before_is_returned_as_itself():
+    def in_a_loop(n, given):
+        found = n
+        for _ in range(n):
+            found = given
+        return found, given
+
+    def in_a_variant(n, given):
+        first, second = [n], [n, 1]
+        chosen = first if n > 0 else second
+        return (n, chosen), (first, second), given[0]
+
+    one, other = [4], [1, 2]
+    compiled = ac.compile(in_a_loop)
+    for n in range(3):
+        found, given = compiled(n, other)
+        assert given is other
+        assert found is (other if n else 0) or found == 0
+    compiled = ac.compile(in_a_variant)
+    for n in (1, -1):
+        (_, chosen), both, first = compiled(n, [one])
+        assert chosen is both[n < 0]
+        assert first is one
+    for outer in (lambda n: (MADE_BEFORE, n), lambda n: (HELD_BEFORE["a"], n)):
+        compiled = ac.compile(outer)
+        assert compiled(3)[0] is outer(3)[0]
+        assert "plain Python" not in compiled.explain()
 
 
 def test_a_list_that_a_loop_returns_needs_no_object_of_the_graph():

@@ -246,3 +246,22 @@ def test_a_trace_that_is_given_up_leaves_everything_as_it_was():
     compiled = ac.compile(f)
     assert [compiled(1), compiled(2)] == [1, 2]
     assert LOG == [1, 1]
+
+
+def test_known_lists_with_more_that_the_graph_knows():
+    def f(a):
+        grown = [1]
+        if a > 0:
+            grown.append(a)
+        chosen = [5, a] if a > 1 else (6,)
+        first, second, third = [1], [2], [3]
+        first += grown
+        second.extend(grown)
+        third.extend(chosen)
+        try:
+            joined = [0] + chosen  # noqa: RUF005 - a tuple cannot be added
+        except TypeError as error:
+            joined = str(error)
+        return [1, 2] + grown, grown + [4], first, second, third, joined, [7] + [a for _ in range(a)]  # noqa: RUF005
+
+    agrees(f, (-1,), (1,), (3,))
