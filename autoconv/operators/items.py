@@ -15,6 +15,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.layout import Variant
+from autoconv.operators.picking import is_only_an_arm, picked_item, picked_value, picks_an_arm
 from autoconv.operators.variants import distribute, is_absent, payload, raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
@@ -72,6 +73,8 @@ def get_item(x: Any, index: Any) -> Any:
         return distribute(lambda x, index: get_item(x, index), x, index)
     if isinstance(x, Tensor) or hasattr(type(x), "__autoconv_tensor__"):
         return x[_index_number(index)]
+    if isinstance(x, dict) and _is_compiled() and holds_symbols((index,)) and picks_an_arm(x):
+        return picked_value(x, index)
     if type(index) is SymbolicTensor:
         return _symbolic_index(x, index)
     if type(x) is not SymbolicObject and holds_symbols((index,)):
@@ -115,6 +118,8 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1
         if items and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
             return dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
+        if any(map(is_only_an_arm, items)):
+            return picked_item(x, items, index)
         if region is not None and region.contract == COMPILE:
             return apply_object("getitem", x, index)
         raise StagingError(

@@ -177,6 +177,12 @@ def home_of(value: Any, region: Region) -> Region | None:
     return found[1] if found is not None and found[0] is value else None
 
 
+def made_here(value: Any) -> bool:
+    """Whether this is an object of the user's that the code that is being traced made."""
+    region = current_region()
+    return region is not None and home_of(value, region) is not None
+
+
 def _instance(value: Any, region: Region, shared: bool) -> Instance:
     held = vars(value)
     return Instance(type(value), tuple(held), tuple(layout_of(part, region) for part in held.values()), shared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
@@ -158,6 +159,9 @@ def is_object(value: Any) -> bool:
 def apply_object(function: str, *operands: Any, keywords: tuple[str, ...] = ()) -> Any:
     """Python's operator or builtin of that name (see `autoconv.ops.objects`), computed when the graph runs."""
     return record_object("object_apply", operands, function=function, keywords=keywords)
+
+
+dispatch.repeat_by(functools.partial(apply_object, "mul"))
 
 
 def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
