@@ -87,6 +87,18 @@ class Recorded:
     suspended: bool = False
     wrote: bool = False  # of the test of a loop: whether it changes any state
 
+    @contextmanager
+    def as_left(self) -> Iterator[None]:
+        """Everything is as the arm leaves it inside the block."""
+        before = {key: spot.read() for key, spot in self.spots.items()}
+        for key, spot in self.spots.items():
+            spot.write(self.written[key])
+        try:
+            yield
+        finally:
+            for key, spot in self.spots.items():
+                spot.write(before[key])
+
     def value_of(self, spot: Spot) -> Any:
         return NEVER if self.diverges else self.written[spot.key] if spot.key in self.written else spot.read()
 

@@ -23,7 +23,7 @@ from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, as_object, box, unboxed
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.structure import Template, flatten, is_structure, pack, plain_kind
+from autoconv.runtime.structure import Template, flatten, is_structure, pack, plain_kind, structure_parts
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 
 
@@ -162,11 +162,11 @@ def layout_of(value: Any, region: Region) -> Layout:
         known = getattr(value, "__autoconv_graph_type__", None)
         return Leaf(known or _as_value(wrapper(value), region).type, value.__autoconv_wrap__())
     if is_structure(value) and _has_leaves(value, region):
-        keys, parts = _take_apart(value)
+        keys, parts = take_apart(value)
         return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))
     home = home_of(value, region)
     if home is not None and home.is_inside(region) and hasattr(value, "__dict__"):
-        return _instance(value, region, False)
+        return instance_layout(value, region, False)
     return Static(value)
 
 
@@ -183,7 +183,17 @@ def made_here(value: Any) -> bool:
     return region is not None and home_of(value, region) is not None
 
 
-def _instance(value: Any, region: Region, shared: bool) -> Instance:
+def holds_made_here(value: Any) -> bool:
+    """Whether it is such an object, or there is one in it: it can be an arm of a variant, and no object of a graph."""
+    if type(value) is Variant:
+        return any(map(holds_made_here, value.values))
+    if not is_structure(value):
+        return made_here(value)
+    return any(map(holds_made_here, structure_parts(value)))
+
+
+def instance_layout(value: Any, region: Region, shared: bool = True) -> Instance:
+    """The layout of an object of the user's by its attributes."""
     held = vars(value)
     return Instance(type(value), tuple(held), tuple(layout_of(part, region) for part in held.values()), shared)
 
@@ -197,7 +207,7 @@ def state_layout(value: Any, region: Region) -> Layout:
     if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
         return Leaf(_typed(value))
     if is_structure(value) and not isinstance(value, (list, dict)):
-        keys, parts = _take_apart(value)
+        keys, parts = take_apart(value)
         return Parts(plain_kind(value), keys, tuple(state_layout(part, region) for part in parts))
     return layout_of(value, region)
 
@@ -310,7 +320,7 @@ def _opened_instance(layout: Layout, other: Layout) -> Layout:
     if region is None or home_of(layout.value, region) is None:
         return layout
     region.trace.frozen[id(layout.value)] = layout.value
-    return _instance(layout.value, region, True)
+    return instance_layout(layout.value, region)
 
 
 def _same_instance(a: Instance, b: Instance) -> bool:
@@ -394,7 +404,7 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
     if isinstance(layout, Grown):
         return _emit_list(value, layout, region)
     if isinstance(layout, Parts):
-        _, parts = _take_apart(value)
+        _, parts = take_apart(value)
         return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
     if isinstance(layout, Instance):
         held = vars(value)
@@ -613,10 +623,10 @@ def _opened(layout: Layout) -> Layout:
     """A static structure, taken apart."""
     region = current_region()
     if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
-        keys, parts = _take_apart(layout.value)
+        keys, parts = take_apart(layout.value)
         return Parts(plain_kind(layout.value), keys, tuple(layout_of(part, region) for part in parts))
     if isinstance(layout, Static) and is_structure(layout.value):
-        keys, parts = _take_apart(layout.value)
+        keys, parts = take_apart(layout.value)
         return Parts(plain_kind(layout.value), keys, tuple(Static(part) for part in parts))
     return layout
 
@@ -635,7 +645,7 @@ def _same_kind(a: Parts, b: Parts) -> bool:
     return a.kind is b.kind and a.keys == b.keys and len(a.parts) == len(b.parts)
 
 
-def _take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
+def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
     if isinstance(value, dict):
         return tuple(dict.keys(value)), list(dict.values(value))
     if isinstance(value, (list, tuple)):

@@ -12,7 +12,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.builtins import OVERRIDES
 from autoconv.operators.by_key import BY_KEY
 from autoconv.operators.comprehensions import collected
-from autoconv.operators.consumers import LATE, extend, is_deferred
+from autoconv.operators.consumers import LATE, extend, is_deferred, plain_call
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import distribute
@@ -58,14 +58,14 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
             if not known and function.__name__ not in ("append", "extend", "insert"):
                 operands = [owner, *args, *kwargs.values()]
                 return record_object("object_method", operands, name=function.__name__, keywords=tuple(kwargs))
-            return _made(otherwise(*args, **kwargs))
+            return traced(otherwise(*args, **kwargs))
         if function in BY_KEY and callable(kwargs.get("key")):
             return BY_KEY[function](*args, **kwargs)
         late = otherwise is function and function in _TEXTS and any(isinstance(x, SymbolicTensor) for x in args)
         # a key has to be called here, which it can be for each item that is known to be there
         keyed = function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0])
         if keyed or type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
-            return _plain_call(otherwise, args, kwargs)
+            return plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
 
     return apply
@@ -73,16 +73,6 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
 
 # What goes over all of an iterator before anything else happens: it may as well be given a list.
 _TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
-
-
-def _plain_call(function: Any, args: Any, kwargs: Any) -> Any:
-    """The call now; what it raises for values that are known is what Python would raise there."""
-    try:
-        return _made(function(*args, **kwargs))
-    except Exception as error:
-        if not holds_symbols((*args, *kwargs.values())):
-            error._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise
 
 
 # What no tensor has a meaning of its own for: under `compile` a tensor is a Python number, or an array.
@@ -110,10 +100,6 @@ def _needs_graph(args: Any, kwargs: Any) -> bool:
     return any(is_in_graph(x) or (type(x) in (list, tuple, *PLAIN) and holds_symbols(x)) for x in args) or any(
         map(is_in_graph, kwargs.values())
     )
-
-
-def _made(value: Any) -> Any:
-    return traced(value)
 
 
 def _isinstance(x: Any, kinds: Any) -> Any:

@@ -11,21 +11,19 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.types import ObjectType
+from autoconv.operators.copies import copied
 from autoconv.operators.layout import (
     NEVER,
     Arms,
     Layout,
     Leaf,
-    Parts,
-    Static,
     Variant,
     is_container,
-    is_object_layout,
     join_layouts,
     layout_of,
     settled_lists,
 )
-from autoconv.runtime.containers import PLAIN, heap_of, items_of
+from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.objects import as_object
 from autoconv.runtime.recording import COMPILE, Region
 from autoconv.runtime.spans import current_place, is_own_file, is_region, is_start
@@ -48,7 +46,8 @@ def joined_state(
     for layout, before, value, name in zip(layouts, initial, after, names, strict=True):
         later = NEVER if value is NEVER else layout_of(value, region)
         wider = _settled(join_layouts(layout, later, name, region.contract), name, region)
-        copies = [*_copied(before, wider), *(part for part in _copied(value, wider) if parent.is_inside(part._home))]
+        known = [part for part in _containers(value, wider) if parent.is_inside(part._home)]
+        copies = [*_containers(before, wider), *known]
         apart = [part for part in copies if id(part) in shared]
         apart = apart or [part for part in copies if _is_held(part, names)]
         joined.append(_apart(layout, later, (before, value), name, region) if apart else wider)
@@ -93,17 +92,8 @@ def _several_times(values: Sequence[Any]) -> Iterator[Any]:
         yield from (part for key, part in parts.items() if counts[key] > 1)
 
 
-def _copied(value: Any, layout: Layout) -> Iterator[Any]:
-    """The containers in a value that its layout takes apart, so that what is put together again is another one."""
-    if isinstance(layout, Static) or is_object_layout(layout):
-        return
-    if isinstance(layout, Arms) and Static(value) in layout.arms and type(value) in PLAIN:
-        return
-    if type(value) in PLAIN and heap_of(value) is None and items_of(value) is None:
-        yield value
-    if isinstance(layout, Parts) and is_structure(value) and len(structure_parts(value)) == len(layout.parts):
-        for part, inner in zip(structure_parts(value), layout.parts, strict=True):
-            yield from _copied(part, inner)
+def _containers(value: Any, layout: Layout) -> Iterator[Any]:
+    return (part for part in copied(value, layout) if type(part) in PLAIN)
 
 
 def _is_held(container: Any, names: Collection[str]) -> bool:

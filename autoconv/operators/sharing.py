@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
@@ -11,6 +11,7 @@ from autoconv.errors import (
     StagingError,
 )
 from autoconv.operators.bodies import Recorded
+from autoconv.operators.copies import copied
 from autoconv.operators.layout import (
     NEVER,
     Layout,
@@ -94,10 +95,11 @@ def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]
     return move_into_graph(parent, columns, layouts, spots, 0)
 
 
-def refuse_changed_copies(region: Region, spots: Iterable[Spot]) -> None:
-    """Refuses an object that one path changes and another replaces: its copies would not know of each other."""
+def refuse_changed_copies(region: Region, spots: Iterable[Spot], handled: Collection[int] = ()) -> None:
+    """Refuses an object that one path changes and another replaces: its copies would not know of each other. What is
+    `handled` was copied as the path leaves it."""
     for spot in spots:
-        if id(spot.owner) in region.trace.frozen:
+        if id(spot.owner) in region.trace.frozen and id(spot.owner) not in handled:
             raise StagingError(f"a tensor decides which object this is, and {spot.name} is changed", current_place())
 
 
@@ -111,16 +113,15 @@ def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
     )  # fmt: skip
 
 
-def check_alias(region: Region, body: Any, value: Any, name: str) -> None:
+def check_alias(region: Region, body: Any, value: Any, layout: Layout, name: str) -> None:
     """Under `compile`, a list that an arm gives a second name stays one list: plain Python."""
     if type(value) in PLAIN:
         return
     if name.startswith("retval_"):  # what a function returns has no other name any more, unless something changes it
         for part in mutable_parts(value):
-            if type(part) in PLAIN:
-                if part._outside:  # the result has to be the argument itself
-                    region.trace.outside_effect(part, "a tensor decides whether an argument is returned")
-                region.trace.frozen[id(part)] = part
+            if type(part) in PLAIN and part._outside:  # the result has to be the argument itself
+                region.trace.outside_effect(part, "a tensor decides whether an argument is returned")
+        region.trace.frozen.update({id(part): part for part in copied(value, layout) if type(part) in PLAIN})
         return
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):

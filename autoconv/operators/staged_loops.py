@@ -74,7 +74,9 @@ def stage_loop(
     move_shared(parent, None, state)
     twins: frozenset[int] = frozenset()
     layouts = [state_layout(value, parent) for value in state]
+    frozen = dict(parent.trace.frozen)
     for turn in range(_ROUNDS):
+        parent.trace.frozen = dict(frozen)  # what an earlier recording froze, this one makes anew
         initial = [*state, *(spot.read() for spot in spots.values())]
         layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
         with unnoted_changes(body, state, current_place()):
@@ -102,7 +104,8 @@ def stage_loop(
                 layout if layout == wider else joined_objects(layout, wider)
                 for layout, wider in zip(layouts, widened, strict=True)
             ]
-        columns = [[value] for value in initial]
+        columns = [[*pair] for pair in zip(initial[:count], after[:count], strict=True)]
+        columns += [[value] for value in initial[count:]]
         moved = move_into_graph(parent, columns, widened, list(spots.values()), count)
         moved |= shared
         moved |= move_new_into_graph(parent, stepped, list(new.values()))

@@ -168,7 +168,10 @@ def _trace(
 
 def _is_programs_own(error: Exception) -> bool:
     """Whether the program itself raised the error: what comes out of this package here may be about the trace."""
-    return type(error) is StagedException or not (raised_by_us(error) or is_about_program(error))
+    if type(error) is StagedException:
+        return True
+    ours = raised_by_us(error) and not getattr(error, "_autoconv_run_time", False)
+    return not (ours or is_about_program(error))
 
 
 def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from tests.tracing.test_objects import agrees
 
 CONTRACTS = [ac.function, ac.compile]
 
@@ -362,3 +363,59 @@ def test_a_list_that_a_loop_returns_needs_no_object_of_the_graph():
     for arguments in ((1, 9), (101, 9), (60, 9), (200, 0), (1, 0)):
         assert compiled(*arguments) == f(*arguments)
     assert compiled.experimental_get_tracing_count() == 1 and "plain Python" not in compiled.explain()
+
+
+def test_what_one_path_changes_and_another_replaces():
+    class Box:
+        def __init__(self, n):
+            self.n = n
+            self.parts = [n]
+
+    def replaced(a, b):
+        box = Box(a)
+        if b > 0:
+            box.n = b
+        else:
+            box = Box(7)
+        return box.n
+
+    def by_another_name(a, b):
+        box = same = Box(a)
+        if b > 0:
+            box.n = b
+            box.parts.append(3)
+        elif b < 0:
+            box = Box(7)
+        return box.n, same.n, box.parts, same.parts
+
+    def returned_early(a, b):
+        other, box = [0, 5, b], Box(a)
+        if b > 3:
+            return f"{a}"
+        other.append(b)
+        if a:
+            return 1
+        return a, other, box.n
+
+    def a_list_or_an_object(a, b):
+        items, box = [3, a, 1], Box(a)
+        chosen = items if b > 0 else box
+        if b > 0:
+            chosen[0] = 9
+        else:
+            chosen.n = 7
+        return items, box.n
+
+    calls = (0, 1), (5, 4), (9, -3), (0, -1), (2, 0)
+    for program in (replaced, by_another_name, returned_early, a_list_or_an_object):
+        agrees(program, *calls)
+
+
+def test_a_loop_that_gives_a_name_a_list_from_before_it():
+    def f(n):
+        items, other = [3, n, 1], [0, 5, n]
+        for _ in range(n):
+            items = other
+        return items.count(other), items is other, items
+
+    agrees(f, (0,), (1,), (3,))
