@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.graph.types import weak_rank
 from autoconv.operators.conditionals import if_exp, if_stmt, is_staged, not_, or_, truth, users_method
 from autoconv.operators.layout import Variant
 from autoconv.operators.lazy import Lazy
@@ -248,10 +249,21 @@ def is_(a: Any, b: Any) -> Any:
     if type(a) is Variant or type(b) is Variant:
         return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
     if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
+        if region is not None and region.contract == COMPILE and (a is b or _kind_of_number(a) != _kind_of_number(b)):
+            return a is b
+        if region is not None and region.contract == COMPILE and _kind_of_number(a) == "bool":
+            return eq(a, b)  # there is one True, and one False
         told = region.trace.outside_effect if region is not None else None
         if told is not None and a is not b and a is not None and b is not None:
             told(a, "a number is compared by identity")
     return a is b
+
+
+def _kind_of_number(x: Any) -> str:
+    """The class of a number of Python's; for everything else what no such number is."""
+    if type(x) is SymbolicTensor:
+        return ("bool", "int", "float", "complex")[weak_rank(x.type.dtype)] if x.weak else "array"
+    return type(x).__name__ if isinstance(x, (bool, int, float, complex)) else "object"
 
 
 def is_not(a: Any, b: Any) -> Any:

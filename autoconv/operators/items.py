@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError
+from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.conditionals import if_exp, note_cells
@@ -79,7 +79,16 @@ def get_item(x: Any, index: Any) -> Any:
         return _symbolic_index(x, index)
     if type(x) is not SymbolicObject and holds_symbols((index,)):
         return apply_object("getitem", x, index)
-    return x[index]
+    if type(x) not in _OF_PYTHON:
+        return x[index]
+    try:
+        return x[index]
+    except (LookupError, TypeError) as error:  # which the program raises, not the tracing of it
+        error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
+        raise
+
+
+_OF_PYTHON = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
 
 
 def _index_number(index: Any) -> Any:

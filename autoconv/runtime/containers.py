@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from autoconv.errors import StagingError
+from autoconv.errors import AutoconvError, StagingError
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, current_region
@@ -302,7 +302,11 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
                 return _known_items(self, own(self))
             if name in _CHANGING:
                 note_container(self)
-            return traced(own(self, *args, **kwargs))
+            try:
+                return traced(own(self, *args, **kwargs))
+            except (LookupError, ValueError) as error:  # which the program raises, not the tracing of it
+                error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
+                raise
         if name == "__iter__":
             return self._heap.unpack_for(sys._getframe(1))
         if name in _REFUSED:
@@ -356,7 +360,7 @@ def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
     if name in _COMPARING:
         return holds_symbols(args) or holds_symbols(contents(container))
     if name in _JOINING and args:
-        return heap_of(args[0]) is not None or (type(args[0]) not in PLAIN and hasattr(args[0], "__autoconv_box__"))
+        return heap_of(args[0]) is not None or (type(args[0]) not in PLAIN and holds_symbols((args[0],)))
     if isinstance(container, list):
         return name not in _BY_VALUE and holds_symbols(args[:1])
     return holds_symbols(args[:1])
