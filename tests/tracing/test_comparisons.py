@@ -205,7 +205,7 @@ def test_identity_of_numbers_of_different_kinds_and_of_bools():
         for value in (a, x, c, a > 1, None, "text", True):
             found += [value is True, value is False, value is not True, value is None]
         t, u = a > 2, x > 1
-        found += [t is u, t is c, c is c, a is x, a is c, a is not None]  # noqa: PLR0124
+        found += [t is u, t is c, c is c, a is x, a is c, a is not None]
         match a:
             case True:
                 found.append("true")

@@ -262,7 +262,7 @@ def test_known_lists_with_more_that_the_graph_knows():
             joined = [0] + chosen  # noqa: RUF005 - a tuple cannot be added
         except TypeError as error:
             joined = str(error)
-        repeated = [1] + [0] * a  # noqa: RUF005
+        repeated = [1] + [0] * a
         return [1, 2] + grown, grown + [4], first, second, third, joined, [7] + [a for _ in range(a)], repeated  # noqa: RUF005
 
     agrees(f, (-1,), (1,), (3,))
