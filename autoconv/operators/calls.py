@@ -23,6 +23,7 @@ from autoconv.operators.recursion import is_noted, noted
 from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute, is_absent
 from autoconv.operators.warning import WARN, warn
+from autoconv.ops.objects import LIBRARY
 from autoconv.runtime.containers import PLAIN, items_of
 from autoconv.runtime.logs import tell
 from autoconv.runtime.recording import COMPILE, current_region
@@ -53,7 +54,8 @@ def converted(function: Any, region: Any = None) -> Any:
         return warn
     guard = region.trace.allows_call if region is not None else None
     if isinstance(function, types.FunctionType):
-        return _noted(function, guard, region)
+        compiles = region is not None and region.contract == COMPILE
+        return on_objects(function) if compiles and function in LIBRARY else _noted(function, guard, region)
     if isinstance(function, types.MethodType):
         if type(function.__self__) in PLAIN:
             return extending(function) if function.__name__ == "extend" else function
@@ -184,6 +186,8 @@ def _class(cls: type, guard: Any) -> Any:
             return made
 
         return construct
+    if guard is not None and cls in LIBRARY:
+        return on_objects(cls)
     if guard is not None and not (isinstance(cls, type) and issubclass(cls, BaseException)):
         guard(cls)
     if cls.__module__ == "builtins" and guard is not None and not issubclass(cls, BaseException):

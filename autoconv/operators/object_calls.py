@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
+from types import FunctionType, MethodType
 from typing import Any
 
 from autoconv.errors import StagingError
@@ -16,7 +17,7 @@ from autoconv.operators.consumers import LATE, extend, is_deferred, plain_call
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import distribute
-from autoconv.ops.objects import FUNCTIONS
+from autoconv.ops.objects import FUNCTIONS, LIBRARY
 from autoconv.runtime.containers import PLAIN, heap_of, traced
 from autoconv.runtime.objects import SymbolicObject, apply_object, box, holds_symbols, record_object
 from autoconv.runtime.spans import current_place
@@ -34,6 +35,7 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
     otherwise = otherwise or function
     if function in AS_STATEMENTS or function is builtins.print:
         return otherwise
+    always = _in_library(function)
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         if any(type(x) is Variant for x in (*args, *kwargs.values())):
@@ -47,6 +49,8 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
             args = (list(args[0]),)
             if function is dict and holds_symbols(args[0]) and not kwargs:
                 return apply_object("dict", args[0])
+        if always:
+            return graph_call(function, tuple(collected(x) if is_deferred(x) else x for x in args), kwargs)
         owner = getattr(function, "__self__", None)
         if isinstance(owner, (str, bytes, list)) and len(args) == 1 and is_deferred(args[0]):
             if function.__name__ == "extend":
@@ -84,12 +88,21 @@ def graph_call(function: Any, args: Any, kwargs: Any) -> Any:
     special = _SPECIAL.get(function) or LATE.get(function)
     if special is not None and not kwargs:
         return special(*args)
-    name = getattr(function, "__name__", "")
+    name = LIBRARY[function] if _in_library(function) else getattr(function, "__name__", "")
     if getattr(function, "__module__", "") == "math":
         name = f"math.{name}"
-    if name not in FUNCTIONS or any(callable(value) for value in kwargs.values()):
+    own = any(isinstance(value, (FunctionType, MethodType)) for value in args)
+    if name not in FUNCTIONS or own or any(callable(value) for value in kwargs.values()):
         raise StagingError(f"{name or function!r} is given a value that only the running graph knows", current_place())
     return apply_object(name, *args, *kwargs.values(), keywords=tuple(kwargs))
+
+
+def _in_library(function: Any) -> bool:
+    """Whether it is something of the standard library's that the graph has as a whole."""
+    try:
+        return function in LIBRARY
+    except TypeError:  # not hashable
+        return False
 
 
 def is_in_graph(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
@@ -145,8 +146,10 @@ def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
 @contextmanager
 def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
     """Refuses a body that changes a list or dict unnoticed by the journal, and takes the change back."""
-    held = [part for value in (*inputs, *_read_by(body, "")) for part in mutable_parts(value)]
+    known = [*inputs, *_read_by(body, "")]
+    held = [part for value in known for part in mutable_parts(value)]
     spots = [container_spot(part) for part in held if isinstance(part, (list, dict))]
+    spots += [_queue_spot(value) for value in known if type(value) in (deque, bytearray)]
     before = [spot.read() for spot in spots]
     changed = ""
     try:
@@ -162,6 +165,16 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
             place,
             "an assignment of a new value to the name",
         )
+
+
+def _queue_spot(queue: deque[Any] | bytearray) -> Spot:
+    """The contents of a queue or of bytes that can be changed."""
+
+    def write(items: Any) -> None:
+        queue.clear()
+        queue.extend(items)
+
+    return Spot((id(queue),), f"a {type(queue).__name__}", lambda: tuple(queue), write, queue)
 
 
 def same_items(now: Any, before: Any) -> bool:

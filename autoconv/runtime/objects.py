@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.ops.objects import NotAssigned
+from autoconv.ops.objects import COLLECTIONS, NotAssigned
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.recording import COMPILE, Region, current_region
@@ -23,7 +23,7 @@ from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 # Attributes of Python's own classes that are methods: `x.append` is one before it is known what x is.
 _METHODS = frozenset(
     name
-    for kind in (str, bytes, int, float, list, tuple, dict, set, range, BaseException)
+    for kind in (str, bytes, int, float, list, tuple, dict, set, range, BaseException, *COLLECTIONS)
     for name in dir(kind)
     if not name.startswith("__") and callable(getattr(kind, name))
 )

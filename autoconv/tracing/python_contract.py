@@ -18,6 +18,7 @@ import numpy as np
 
 from autoconv.operators.bodies import AbandonTrace
 from autoconv.operators.layout import Variant
+from autoconv.ops.objects import LIBRARY
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, materialise
 from autoconv.runtime.objects import record_object
@@ -67,7 +68,7 @@ def allows_call(trace: Trace, function: Any) -> None:
 
 def _is_pure(function: Any) -> bool:
     try:
-        if function in _PURE_BUILTINS:
+        if function in _PURE_BUILTINS or function in LIBRARY:
             return True
     except TypeError:
         return False
