@@ -12,6 +12,7 @@ from typing import Any
 
 from autoconv.config import SETTINGS
 from autoconv.errors import ConversionError, StagingError
+from autoconv.operators import instances as _instances  # noqa: F401 - it says how objects are made
 from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.consumers import extending
 from autoconv.operators.functions import AS_STATEMENTS
@@ -24,7 +25,7 @@ from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute, is_absent
 from autoconv.operators.warning import WARN, warn
 from autoconv.ops.objects import LIBRARY
-from autoconv.runtime.containers import PLAIN, items_of
+from autoconv.runtime.containers import PLAIN, items_of, traced
 from autoconv.runtime.logs import tell
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place, is_own_file
@@ -183,6 +184,8 @@ def _class(cls: type, guard: Any) -> Any:
             _register(made)
             if own:
                 (_function(init, guard) if written else init)(made, *args, **kwargs)
+            if own and not written:
+                _trace_defaults(made, args, kwargs)
             return made
 
         return construct
@@ -193,6 +196,15 @@ def _class(cls: type, guard: Any) -> Any:
     if cls.__module__ == "builtins" and guard is not None and not issubclass(cls, BaseException):
         return on_objects(cls)
     return cls
+
+
+def _trace_defaults(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Has a trace follow the lists, dicts and sets that a dataclass made by its default factories."""
+    names = [field.name for field in dataclasses.fields(made) if field.init]
+    given = {*names[: len(args)], *kwargs}
+    for field in dataclasses.fields(made):
+        if field.default_factory is not dataclasses.MISSING and field.name not in given:
+            object.__setattr__(made, field.name, traced(getattr(made, field.name)))
 
 
 def _register(made: Any) -> None:

@@ -21,7 +21,7 @@ from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, heap_of, items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.number_methods import refuse_number
-from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, truth_of
+from autoconv.runtime.objects import SymbolicObject, apply_object, heap_instance, holds_symbols, truth_of
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.tensor import SymbolicTensor, Tensor
 from autoconv.runtime.tensor_methods import refuse_as_python
@@ -96,6 +96,8 @@ def _of_parts(name: str, x: Any, y: Any) -> Any:
         return _COMPARISONS[name](_fields(x), _fields(y))
     if dataclasses.is_dataclass(x) and type(x) is type(y) and name == "ne" and _is_generated(type(x).__eq__):
         return not_(eq(_fields(x), _fields(y)))
+    if name in ("eq", "ne") and any(heap_instance(v) is not None and type(v).__eq__ is object.__eq__ for v in (x, y)):
+        return truth_of(apply_object(name, x, y))
     if isinstance(x, (dict, set)) and type(y) is SymbolicObject:
         return apply_object(name, x, y)
     return NotImplemented
@@ -273,7 +275,7 @@ def is_not(a: Any, b: Any) -> Any:
 
 def is_in_graph(x: Any) -> bool:
     """Whether only the running graph knows an object, or what is in it."""
-    return type(x) is SymbolicObject or heap_of(x) is not None
+    return type(x) is SymbolicObject or heap_of(x) is not None or heap_instance(x) is not None
 
 
 __all__ = ["eq", "ge", "gt", "in_", "is_", "is_not", "le", "lt", "ne", "not_in", "same_or_equal"]

@@ -13,6 +13,7 @@ import numpy as np
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
+from autoconv.operators.attributes import expect_missing
 from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.layout import Variant
 from autoconv.operators.picking import is_only_an_arm, picked_item, picked_value, picks_an_arm
@@ -25,6 +26,7 @@ from autoconv.runtime.objects import (
     SymbolicObject,
     apply_object,
     constant_object,
+    heap_instance,
     holds_symbols,
     record_object,
     unboxed,
@@ -276,6 +278,11 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
     if isinstance(getattr(type(owner), attribute, None), property):
         setattr(owner, attribute, value)  # whose setter notes what it writes
         return
+    heap = heap_instance(owner)
+    if heap is not None:
+        expect_missing(region, owner, attribute)
+        record_object("object_set_attribute", [heap, value], name=attribute)
+        return
     note_attribute(owner, attribute)
     setattr(owner, attribute, value)
     if _is_outside(region, owner):
@@ -298,6 +305,10 @@ def del_attr(owner: Any, attribute: str) -> None:
         return
     if type(owner) is SymbolicObject:
         record_object("object_delete_attribute", [owner], name=attribute)
+        return
+    heap = heap_instance(owner)
+    if heap is not None:
+        record_object("object_delete_attribute", [heap], name=attribute)
         return
     note_attribute(owner, attribute)
     delattr(owner, attribute)
@@ -327,7 +338,7 @@ def note_attribute(owner: Any, attribute: str) -> None:
 
 def _about_to_write(x: Any) -> None:
     region = current_region()
-    if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant)):
+    if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_UNCHANGING)):
         return
     if type(x) in PLAIN:
         note_container(x)
@@ -335,6 +346,9 @@ def _about_to_write(x: Any) -> None:
     if region.journal is not None and isinstance(x, (list, dict, set)):
         region.journal.note(container_spot(x))
     _outside_effect(region, x, f"a {type(x).__name__} is changed")
+
+
+_UNCHANGING = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # Python refuses the write
 
 
 def _outside_effect(region: Any, owner: Any, what: str) -> None:

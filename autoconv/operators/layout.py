@@ -20,7 +20,7 @@ from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, GraphItems, TracedList, heap_of, items_of, traced, untraced_copy
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
 from autoconv.runtime.journal import MISSING
-from autoconv.runtime.objects import SymbolicObject, as_object, box, unboxed
+from autoconv.runtime.objects import HEAP, SymbolicObject, as_object, box, unboxed
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import Template, flatten, is_structure, pack, plain_kind, structure_parts
@@ -543,7 +543,10 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         made: Any = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
         return made if current_region() is None else traced(made)
     if isinstance(layout, Instance):
-        return _rebuilt_instance(layout, [rebuild(part, values) for part in layout.parts])
+        parts = [rebuild(part, values) for part in layout.parts]
+        if layout.keys == (HEAP,) and current_region() is None:
+            return parts[0]
+        return _rebuilt_instance(layout, parts)
     if isinstance(layout, Grown):
         return _rebuilt_list(layout, [next(values) for _ in leaf_types(layout)])
     tag = next(values)

@@ -21,13 +21,16 @@ from autoconv.operators.layout import (
     Parts,
     Static,
     Variant,
+    home_of,
     is_object_layout,
     join_layouts,
     layout_of,
+    made_here,
     state_layout,
 )
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Spot
+from autoconv.runtime.objects import box, heap_instance
 from autoconv.runtime.recording import COMPILE, Region, recording
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import mutable_parts
@@ -44,14 +47,14 @@ def move_into_graph(
     for column, layout in zip(columns, layouts, strict=True):
         if is_object_layout(layout):  # which is more than one region: each would make an object of its own
             held = [part for value in column for part in _containers(value)]
-            moving += [part for part in held if parent.is_inside(part._home)]
+            moving += [part for part in held if parent.is_inside(_home(part, parent))]
     for spot, column, layout in zip(spots, columns[count:], layouts[count:], strict=True):
-        if type(spot.owner) in PLAIN and not _keeps_shape(column, layout):
+        if spot.kind == "instance" or (type(spot.owner) in PLAIN and not _keeps_shape(column, layout)):
             moving.append(spot.owner)
     found = False
     for container in moving:
-        if heap_of(container) is None:
-            materialise(container)
+        if not is_moved(container):
+            box(container)
             found = True
     return found
 
@@ -61,11 +64,20 @@ def _containers(value: Any) -> Iterator[Any]:
     if type(value) is Variant:
         for arm in value.values:
             yield from _containers(arm)
-    elif type(value) in PLAIN:
+    elif type(value) in PLAIN or made_here(value):
         yield value
     elif type(value) is tuple:
         for part in value:
             yield from _containers(part)
+
+
+def _home(value: Any, region: Region) -> Region | None:
+    return value._home if type(value) in PLAIN else home_of(value, region)
+
+
+def is_moved(value: Any) -> bool:
+    """Whether a container, or an object of the user's, is in the graph."""
+    return heap_of(value) is not None or heap_instance(value) is not None
 
 
 def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any]) -> bool:

@@ -33,6 +33,7 @@ from autoconv.operators.layout import (
 )
 from autoconv.operators.other_names import joined_state, shared_by
 from autoconv.operators.sharing import (
+    is_moved,
     move_into_graph,
     move_new_into_graph,
     move_shared,
@@ -41,7 +42,7 @@ from autoconv.operators.sharing import (
     unnoted_changes,
 )
 from autoconv.operators.staging import aligned, stage_arms
-from autoconv.runtime.containers import TracedList, heap_of
+from autoconv.runtime.containers import TracedList
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
@@ -110,8 +111,8 @@ def stage_loop(
         moved |= shared
         moved |= move_new_into_graph(parent, stepped, list(new.values()))
         if moved:
-            spots = {key: spot for key, spot in spots.items() if heap_of(spot.owner) is None}
-            new = {key: spot for key, spot in new.items() if heap_of(spot.owner) is None}
+            spots = {key: spot for key, spot in spots.items() if not is_moved(spot.owner)}
+            new = {key: spot for key, spot in new.items() if not is_moved(spot.owner)}
             widened = widened[:count]
         refuse_changed_copies(parent, [*spots.values(), *new.values()])
         if not new and not moved and widened == layouts and twins == known:

@@ -41,9 +41,9 @@ from autoconv.operators.layout import (
 )
 from autoconv.operators.names import Undefined
 from autoconv.operators.recursion import written_by_calls
-from autoconv.operators.sharing import move_into_graph, move_shared, refuse_changed_copies
+from autoconv.operators.sharing import is_moved, move_into_graph, move_shared, refuse_changed_copies
 from autoconv.operators.staging import stage_arms
-from autoconv.runtime.containers import PLAIN, heap_of, materialise
+from autoconv.runtime.containers import PLAIN, materialise
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
 from autoconv.runtime.objects import (
     StagedException,
@@ -474,7 +474,7 @@ class Trial:
         moved = any(shared) or move_into_graph(self.parent, columns, layouts, spots, len(self.cells))
         for spot in spots if self.parent.contract == COMPILE else ():
             # A body that always raises has no end that says what it did to a list; the handlers find it changed.
-            if self._changed_before_raising(spot) and heap_of(spot.owner) is None:
+            if self._changed_before_raising(spot) and not is_moved(spot.owner):
                 materialise(spot.owner)
                 moved = True
         if not moved:

@@ -160,6 +160,19 @@ define(
 )  # fmt: skip
 
 
+def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
+    """An object of the user's class with these attributes, as its constructor left them."""
+    made: Any = object.__new__(kind)
+    vars(made).update(zip(names, values, strict=True))
+    return (made,)
+
+
+define(
+    name="object_make", graphdef="ObjectMake", result=lambda *_, kind, names: ObjectType(kind.__name__), kernel=_make,
+    gradient=_NO_GRADIENT, effects=_CHANGES,
+)  # fmt: skip
+
+
 def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """The operator or builtin of that name; the last operands are passed by the names in `keywords`."""
     count = len(operands) - len(keywords)

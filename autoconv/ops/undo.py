@@ -24,6 +24,7 @@ _NOTED = frozenset(
     {
         "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
         "object_iterate", "object_advance", "object_unpack", "object_exception",
+        "object_make",
     }
 )  # fmt: skip
 _PRINTING = frozenset({"print", "python_print", "object_print", "py_call"})

@@ -74,7 +74,7 @@ class Journal:
     def roll_back(self) -> dict[tuple[Any, ...], Any]:
         """Puts the old values back; returns the new ones by key."""
         after = {key: spot.read() for key, spot in self.spots.items()}
-        for key, spot in self.spots.items():
+        for key, spot in reversed(self.spots.items()):  # an object moved into the graph after its attributes changed
             if after[key] is not self.before[key]:
                 spot.write(self.before[key])
         return after

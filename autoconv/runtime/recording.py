@@ -46,6 +46,7 @@ class Trace:
     that it uses. `sources` are the arrays that constants were made of. `refusal` is an error that the traced code
     may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
     that they had, `stand_ins` those that have something else for an attribute, with what they had.
+    `made` are the classes of the user's of which objects were made in the graph.
     `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
     what is recorded into that graph.
     """
@@ -74,6 +75,7 @@ class Trace:
     sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
+    made: set[type] = field(default_factory=set)
     scope: str = ""
     device: str = ""
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())

@@ -49,6 +49,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/ops/objects.py", "a graph chooses which … it takes … of, and cannot run its co"): ONLY_COMPILE,
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",
     ("autoconv/operators/attributes.py", "…"): "Python's own words",
+    ("autoconv/operators/picking.py", "…"): "Python's own words",
     ("autoconv/operators/builtins.py", "type numpy.ndarray doesn't define __round__ method"): ONLY_COMPILE,
     ("autoconv/operators/functions.py", "… is given a name that only the running graph knows"): ONLY_COMPILE,
     ("autoconv/runtime/array_methods.py", "the method … of an array …"): ONLY_COMPILE,
