@@ -23,7 +23,8 @@ from autoconv.ops.record import define, none, sample
 from autoconv.ops.rules import same
 
 _BITS = 2**64
-_TRUNCATION = 2.0  # in standard deviations
+TRUNCATION = 2.0  # in standard deviations
+PRECISION = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}  # bits of a uniform number
 
 
 class GlobalGenerator:
@@ -48,13 +49,17 @@ class GlobalGenerator:
 
     def next(self, op_seed: int | None = None) -> np.random.Philox:
         """The bits for one draw; no other draw shares them."""
+        return _philox(*map(int, self.advance(op_seed)))
+
+    def advance(self, op_seed: int | None = None) -> np.ndarray:
+        """The two words of the key and the number of a draw, uint64[3]."""
         with self._lock:
             count = self._drawn.get(op_seed, 0)
             self._drawn[op_seed] = count + 1
             key = self.seed if self.seed is not None else self._entropy if op_seed is None else 0
         # The second half of the key tells the streams apart, the counter's upper words the draws.
         stream = 0 if op_seed is None else (op_seed % (_BITS - 1)) + 1
-        return _philox(key, stream, count)
+        return np.array([key % _BITS, stream, count % _BITS], np.uint64)
 
 
 GLOBAL = GlobalGenerator()
@@ -81,7 +86,7 @@ def _raw(bits: np.random.Philox, shape: tuple[int, ...]) -> Any:
 
 def _unit(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> Any:
     """Evenly spaced multiples of the dtype's epsilon in [0, 1)."""
-    precision = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}[dtype.name]
+    precision = PRECISION[dtype.name]
     return ((_raw(bits, shape) >> np.uint64(64 - precision)) * 2.0**-precision).astype(dtype.numpy)
 
 
@@ -108,7 +113,7 @@ def _truncated(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> 
     """Normal numbers, those beyond two standard deviations drawn again."""
     result = gaussian(bits, shape)
     while True:
-        outside = np.abs(result) > _TRUNCATION
+        outside = np.abs(result) > TRUNCATION
         missing = int(np.count_nonzero(outside))
         if not missing:
             return result.astype(dtype.numpy)

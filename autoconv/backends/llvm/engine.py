@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,17 +18,20 @@ from autoconv.backends.llvm.abi import symbols
 
 _COUNT = itertools.count()
 _LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
+_PIPELINE = 2  # the version of what _compiled does
 _LIBRARIES = 16  # that share a linker: what is dropped leaves 9 KB in it, until the last of them goes
 
 
 class Code:
     """Loaded machine code: `address(name)` of an exported function or global. It lives as long as this object.
 
-    `thorough` optimises for speed, else for a short compilation. Compiled code is kept on disk (see code_cache).
+    `level` is 3 for speed, 1 for a short compilation, 0 for the shortest. `imports` are addresses by the names that the
+    text declares, besides those of abi.symbols. Compiled code is kept on disk (see code_cache).
     """
 
-    def __init__(self, text: str, exports: Sequence[str], thorough: bool) -> None:
-        level = 3 if thorough else 1
+    def __init__(
+        self, text: str, exports: Sequence[str], level: int, imports: Mapping[str, int] | None = None
+    ) -> None:
         with _LOCK:
             key = hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
             code = code_cache.load(key)
@@ -36,7 +39,7 @@ class Code:
                 code = _compiled(text, level)
                 code_cache.store(key, code)
             library = _binding().JITLibraryBuilder().add_object_img(code)
-            for name, address in symbols().items():
+            for name, address in {**symbols(), **(imports or {})}.items():
                 library.import_symbol(name, address)
             library.add_current_process()
             for name in exports:
@@ -70,25 +73,31 @@ def _fingerprint() -> str:
     binding = _binding()
     return repr(
         (
-            binding.llvm_version_info, binding.get_default_triple(), binding.get_host_cpu_name(),
-            binding.get_host_cpu_features().flatten(), sys.version_info[:2], np.__version__,
+            binding.llvm_version_info, binding.get_default_triple(), binding.get_host_cpu_name(), _features(),
+            sys.version_info[:2], np.__version__, _PIPELINE,
         )
     )  # fmt: skip
+
+
+def _features() -> str:
+    """Of the processor. Those of AMD have instructions that gather, which take longer than single loads do."""
+    features: str = _binding().get_host_cpu_features().flatten()
+    return features + (",+prefer-no-gather" if _binding().get_host_cpu_name().startswith("znver") else "")
 
 
 @functools.cache
 def _machine(level: int) -> Any:
     binding = _binding()
     target = binding.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=level, jit=True
-    )
+    return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=_features(), opt=level, jit=True)
 
 
 def _compiled(text: str, level: int) -> bytes:
     """The object file of a module's text."""
     binding, machine = _binding(), _machine(level)
     module = binding.parse_assembly(text)
+    if not level:
+        return bytes(machine.emit_object(module))
     options = binding.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = level > 1
     options.loop_interleaving = options.loop_unrolling = level > 1

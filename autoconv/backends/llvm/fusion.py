@@ -8,15 +8,22 @@ path leads from one through something outside back to the other. Nodes with effe
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from autoconv.backends.llvm.contiguous import is_contiguous
+from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.roles import is_array, read_inputs, role, sizes
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
 # Roles that take their inputs whole, and make their results so.
-WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})
+WHOLE = frozenset({"kernel", "control", "matmul", "update", "search", "alias", "whole"})
+# Those of them that look at nothing but the elements, side by side in memory; so do loops.
+_BY_ELEMENTS = frozenset(
+    {"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias", "whole"}
+)
+_RESHAPES = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
 
 
 @dataclass(eq=False)
@@ -54,7 +61,7 @@ class Plan:
 
     def _inputs(self, node: Node) -> tuple[Value, ...]:
         """What running the node reads; other nodes than loops and views take their inputs whole."""
-        loops = self.roles[node] in ("element", "reduce", "view", "copy", "place", "pick")
+        loops = self.roles[node] in ("element", "reduce", "scatter", "view", "copy", "place", "pick")
         return read_inputs(node) if loops else node.inputs
 
     # ---- views
@@ -67,15 +74,33 @@ class Plan:
                 continue
             (result,) = node.results
             readers = self._consumers.get(result, ())
+            looked_through = all(self._looks_through(reader, result) for reader in readers)
             if not is_array(result.type):
                 self.roles[node] = "pick"
-            elif result in outputs or any(not self._looks_through(reader, result) for reader in readers):
+            elif result not in outputs and self._is_alias(node, readers, looked_through):
+                self.roles[node] = "alias"
+            elif result in outputs or not looked_through or (len(readers) > 1 and is_indexed(node)):
                 self.roles[node] = "place" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)
 
+    def _is_alias(self, node: Node, readers: Sequence[Node], looked_through: bool) -> bool:
+        """Whether it is the same elements in memory under another shape: better than to work out for each of them what
+        its index was before."""
+        if node.op.name not in _RESHAPES or not is_array(node.inputs[0].type):
+            return False
+        before, after = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
+        return (before != after or not looked_through) and all(self.roles[reader] in _BY_ELEMENTS for reader in readers)
+
     def _looks_through(self, reader: Node, value: Value) -> bool:
         kind = self.roles[reader]
+        if kind == "join":
+            return True
+        if kind in ("view", "copy", "pick", "scatter") and is_indexed(reader):
+            # Positions are looked at side by side, before the loops that go by them; so is what a scatter changes.
+            if value in positions(reader):
+                return is_contiguous(value) and reader.inputs.count(value) == 1
+            return value is (updates(reader) if kind == "scatter" else reader.inputs[0])
         if kind in ("view", "copy", "place", "pick"):
             return value not in reader.inputs[1:]
         return kind in ("element", "reduce") and not reader.effects
@@ -84,11 +109,14 @@ class Plan:
 
     def _place(self, node: Node, position: int) -> None:
         kind = self.roles[node]
-        loops = kind in ("element", "reduce", "copy", "place")
+        loops = kind in ("element", "reduce", "scatter", "copy", "place")
         needs, joins = self._needs(node, kind)
+        if node.effects is not Effects.PURE and self._last_effect is not None:
+            needs |= {self._resolve(self._last_effect)} - joins
         if loops:
-            shape = sizes(node.inputs[0].type if kind in ("reduce", "place") else node.results[0].type)
-            chosen = self._join(shape, needs, joins) if not node.effects else None
+            shape = _loop_shape(node, kind)
+            # What a scatter may raise, it raises before its loop.
+            chosen = self._join(shape, needs, joins) if not node.effects or kind == "scatter" else None
             if chosen is None:
                 chosen = self._new_item(node, position, shape)
             else:
@@ -97,8 +125,6 @@ class Plan:
             chosen = self._new_item(node, position, None)
         needs = {self._resolve(i) for i in needs | joins} - {chosen}
         if node.effects is not Effects.PURE:
-            if self._last_effect is not None and self._last_effect != chosen:
-                needs.add(self._resolve(self._last_effect))
             self._last_effect = chosen
         self._item_of[node] = chosen
         self._depend(chosen, needs)
@@ -116,19 +142,19 @@ class Plan:
         """The items whose results have to be complete before this node, and those whose loop it could join."""
         needs: set[int] = set()
         joins: set[int] = set()
-        shape = None
-        if kind == "element":
-            shape = sizes(node.results[0].type)
-        elif kind in ("reduce", "place"):
-            shape = sizes(node.inputs[0].type)
+        shape = _loop_shape(node, kind) if kind in ("element", "reduce", "place", "scatter") else None
         for value in self._inputs(node):
+            if kind == "scatter" and (value is not updates(node) or not shares_loop(node)):
+                needs.update(self._resolve(self._item_of[base.node]) for base, _ in self._bases(value) if base.node)
+                continue
             for base, straight in self._bases(value):
                 if base.node is None:
                     continue
                 item = self._resolve(self._item_of[base.node])
                 same = straight and shape is not None and is_array(base.type) and sizes(base.type) == shape
                 fits = same and self._items[item].shape == shape and self.roles[base.node] in ("element", "copy")
-                fits = fits and not base.node.effects  # its kernel may still answer something else
+                # The kernel of one that may raise in its loop may still answer something else.
+                fits = fits and (not base.node.effects or self.roles[base.node] == "copy")
                 (joins if fits else needs).add(item)
         return needs, joins - needs
 
@@ -201,9 +227,13 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    stored = value in outputs or self.roles[node] in ("reduce", "place")
+                    stored = value in outputs or self.roles[node] in ("reduce", "place", "scatter", "join")
                     if stored or self._is_read_outside(value, item):
                         item.stored.append(value)
+
+    def reads(self, item: Item, value: Value) -> int:
+        """How often the nodes of an item read the value."""
+        return sum(base is value for node in item.nodes for x in self._inputs(node) for base, _ in self._bases(x))
 
     def _is_read_outside(self, value: Value, item: Item) -> bool:
         for reader in self._consumers.get(value, ()):
@@ -231,3 +261,10 @@ class Plan:
                     heapq.heappush(ready, (self._items[follower].position, follower))
         assert len(order) == len(waiting), "the items wait for each other"
         return order
+
+
+def _loop_shape(node: Node, kind: str) -> tuple[int, ...]:
+    """Over which the loops of a node go."""
+    if kind == "scatter":
+        return part_shape(node)
+    return sizes(node.inputs[0].type if kind in ("reduce", "place") else node.results[0].type)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autoconv.backends.llvm import abi, stacks
-from autoconv.backends.llvm.kernels import load, store
 from autoconv.backends.llvm.roles import is_scalar, sizes
-from autoconv.backends.llvm.scalars import ElementWriter
+from autoconv.backends.llvm.scalars import ElementWriter, load, store
 from autoconv.backends.llvm.values import Object
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.list_value import ListValue
