@@ -334,7 +334,8 @@ def _known_items(container: Any, items: Any) -> Any:
             )  # fmt: skip
 
 
-_BY_POSITION = frozenset({"pop", "insert", "__delitem__"})
+# What takes a position or a number of times.
+_BY_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__", "__imul__"})
 _WITH_ANOTHER = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
 
 
