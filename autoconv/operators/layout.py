@@ -252,7 +252,6 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
             ) from None
     whole = first, second
     first, second = _opened(first), _opened(second)
-    first, second = _opened_instance(first, second), _opened_instance(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
         others = dict(zip(second.keys, second.parts, strict=True))
         merged = [
@@ -310,17 +309,6 @@ def _elements(layout: Layout) -> Sequence[Layout]:
     assert isinstance(layout, Static)
     held = items_of(layout.value)
     return [Static(part) for part in layout.value] if held is None else (held.element,)
-
-
-def _opened_instance(layout: Layout, other: Layout) -> Layout:
-    """A known object, by its attributes, where it has to share a layout with one that was made on another path."""
-    region = current_region()
-    if not isinstance(layout, Static) or not isinstance(other, Instance) or type(layout.value) is not other.kind:
-        return layout
-    if region is None or home_of(layout.value, region) is None:
-        return layout
-    region.trace.frozen[id(layout.value)] = layout.value
-    return instance_layout(layout.value, region)
 
 
 def _same_instance(a: Instance, b: Instance) -> bool:
@@ -485,7 +473,7 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
         values = dict(zip(positions, value.values, strict=True))
         tag_value = region.lift(tag.value_in_graph)
     else:
-        index = _arm_index(layout, layout_of(value, region))
+        index = _arm_index(layout, _known_arm(value, layout) or layout_of(value, region))
         values = {index: value}
         tag_value = weak_constant(region, index).value_in_graph
     result = [tag_value]
@@ -497,6 +485,12 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
     return result
 
 
+def _known_arm(value: Any, layout: Arms) -> Layout | None:
+    """The arm that is a container or an object of the user's itself."""
+    itself = type(value) in PLAIN or made_here(value)
+    return Static(value) if itself and Static(value) in layout.arms else None
+
+
 def _arm_index(layout: Arms, wanted: Layout) -> int:
     if wanted in layout.arms:
         return layout.arms.index(wanted)
@@ -505,7 +499,7 @@ def _arm_index(layout: Arms, wanted: Layout) -> int:
         if kind is not None and _number_kind(arm) == kind:
             return index
     for index, arm in enumerate(layout.arms):
-        if _same_arm(arm, wanted):
+        if _same_arm(arm, wanted) or (is_container(wanted) and _same_arm(arm, _opened(wanted))):
             return index
     raise AssertionError(f"{_kinds(wanted)} is not an arm of {_kinds(layout)}")
 
