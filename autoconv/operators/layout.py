@@ -252,6 +252,7 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
             ) from None
     whole = first, second
     first, second = _opened(first), _opened(second)
+    first, second = _opened_instance(first, second), _opened_instance(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
         others = dict(zip(second.keys, second.parts, strict=True))
         merged = [
@@ -309,6 +310,17 @@ def _elements(layout: Layout) -> Sequence[Layout]:
     assert isinstance(layout, Static)
     held = items_of(layout.value)
     return [Static(part) for part in layout.value] if held is None else (held.element,)
+
+
+def _opened_instance(layout: Layout, other: Layout) -> Layout:
+    """A known object, by its attributes, where it has to share a layout with one that was made on another path."""
+    region = current_region()
+    if not isinstance(layout, Static) or not isinstance(other, Instance) or type(layout.value) is not other.kind:
+        return layout
+    if region is None or home_of(layout.value, region) is None:
+        return layout
+    region.trace.frozen[id(layout.value)] = layout.value
+    return instance_layout(layout.value, region)
 
 
 def _same_instance(a: Instance, b: Instance) -> bool:
