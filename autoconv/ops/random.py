@@ -228,7 +228,7 @@ def _stateless_uniform_int(seed: Any, low: Any, high: Any, vector: Any = None, *
     return _integers(from_seed(seed), _shape_of("stateless_random_uniform_int", shape, vector), low, high)
 
 
-def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType) -> TensorType:
+def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType, **_: Any) -> TensorType:
     if not dtype.is_integer:
         raise TypeError(f"random bits make integers, found dtype {dtype.name}")
     return TensorType(dtype, given_shape("stateless_random_bits", shape, vector))
@@ -263,6 +263,13 @@ stateless_random_bits = define(
     name="stateless_random_bits", graphdef="StatelessRandomUniformFullIntV2", result=seeded(_bits_type),
     kernel=_stateless_bits, gradient=_REASON,
     samples=(sample(_SEED, shape=(2, 3), dtype=int64), sample(_SEED, _VECTOR, shape=(None, 3), dtype=int32)),
+)  # fmt: skip
+random_bits = define(
+    name="random_bits", graphdef="RandomUniformFullInt", result=_bits_type,
+    kernel=lambda vector=None, *, shape, dtype, seed=None: _raw(
+        GLOBAL.next(seed), _shape_of("random_bits", shape, vector)
+    ).astype(dtype.numpy),
+    gradient=_REASON, effects=Effects.RANDOM, samples=(sample(shape=(2, 3), dtype=int64, seed=1),),
 )  # fmt: skip
 random_shuffle = define(
     name="random_shuffle", graphdef="RandomShuffle", result=same, kernel=_shuffle,
