@@ -149,6 +149,24 @@ def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return tuple(b.get_item(x, spec=(*whole, ("int", i))) for i in range(node.attributes["num"]))
 
 
+def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    x, axis = inputs[0], node.attributes.get("axis", 0) % len(sizes(inputs[0].type))
+    whole = (("slice", None, None, None),) * axis
+    parts, start = [], 0
+    for value in node.results:
+        end = start + sizes(value.type)[axis]
+        parts.append(b.get_item(x, spec=(*whole, ("slice", start, end, None))))
+        start = end
+    return tuple(parts)
+
+
+def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    if node.attributes.get("mode", "CONSTANT") != "CONSTANT" or len(inputs) > 1:
+        return None
+    pairs = zip(node.attributes["paddings"], sizes(node.results[0].type), strict=True)
+    return b.get_item(inputs[0], spec=tuple(("slice", before, before + size, None) for (before, _), size in pairs))
+
+
 def _like(number: int) -> Rule:
     """Of a number that is known by its type alone."""
 
@@ -180,7 +198,8 @@ _RULES: dict[str, Rule] = {
     "ones_like": _like(1), "zeros_like": _like(0), "size": _size, "broadcast_to_shape_of": _spread_number,
     "broadcast_to": _spread_number,
     "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
-    "unstack": _unstack, "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),
+    "unstack": _unstack, "split": _split, "split_like": _split, "unpad": _unpad,
+    "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),
     "numpy_mean": _as_numpy("reduce_mean"), "numpy_max": _as_numpy("reduce_max"),
     "numpy_min": _as_numpy("reduce_min"), "numpy_any": _truth("reduce_any"), "numpy_all": _truth("reduce_all"),
     "numpy_var": _spread(False), "numpy_std": _spread(True), "numpy_argmax": _index_of("argmax"),
