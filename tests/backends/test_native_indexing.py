@@ -316,3 +316,17 @@ def test_a_scatter_into_another_shape_of_the_same_memory() -> None:
         return b.tensor_scatter_nd_update(y, i, b.reshape(x, shape=(3, 4)))
 
     alike(build, np.arange(12.0), np.array([[2], [0], [2]]))
+
+
+def test_a_number_in_the_place_of_an_array_of_positions() -> None:
+    def build(b: Any, x: Any, n: Any) -> Any:
+        one = b.reshape(n, shape=(1,))
+        return b.gather(x, one, axis=0), b.get_item(x, one, spec=(("array",),)), b.gather_nd(x, one)
+
+    alike(build, np.arange(6.0).reshape(3, 2), np.int32(2))
+    assert "indices[0] = 3 is not in [0, 3)" in same_error(build, np.arange(6.0).reshape(3, 2), np.int32(3))
+
+    def scatter(b: Any, x: Any, n: Any) -> Any:
+        return b.tensor_scatter_nd_add(x, b.reshape(n, shape=(1, 1)), b.reshape(n, shape=(1,)))
+
+    assert alike(scatter, np.arange(3), np.int64(2))[0].tolist() == [0, 1, 4]
