@@ -95,7 +95,7 @@ class ConcreteFunction:
         # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
         self.entry: Callable[..., Any] | None = None if self._first_of else getattr(self._run, "entry", None)
         self.asks_guards = self.entry is not None and needs_asking(guards)
-        self._kernel_calls: list[tuple[str, Span | None]] | None = getattr(self._run, "kernel_calls", None)
+        self._compiled = self._run
         self._is_native = SETTINGS.backend != "reference"
         if contract == "compile" and not self.can_run_again and can_undo(optimised):
             self._run = undoing(self._run)
@@ -117,8 +117,9 @@ class ConcreteFunction:
     @property
     def kernel_calls(self) -> list[tuple[str, Span | None]]:
         """As `kernels`, with the line of the user's program that each op is for."""
-        if self._kernel_calls is not None:
-            return list(self._kernel_calls)
+        found: list[tuple[str, Span | None]] | None = getattr(self._compiled, "kernel_calls", None)
+        if found is not None:
+            return list(found)
         idle = ("constant", "identity")
         return [(node.op.name, node.span) for node in self.optimised.walk() if node.op.name not in idle]
 

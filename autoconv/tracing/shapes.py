@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.form import CallForm
-from autoconv.graph.graph import Graph
+from autoconv.graph.graph import Graph, Span
 from autoconv.graph.types import TensorType
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, is_static, specialise
@@ -65,10 +65,10 @@ class ByShape:
         return NotImplemented
 
     @property
-    def kernels(self) -> list[str]:
-        """Of the code for the shapes that were met last; of that for any shape where none was met yet."""
+    def kernel_calls(self) -> list[tuple[str, Span | None]] | None:
+        """Of the code for the shapes that were met last: the ops that run by kernels; None where no shape was met."""
         runs = [*self._runs.values()]
-        return list(getattr(runs[-1] if runs else self._for_any(), "kernels", ()))
+        return getattr(runs[-1], "kernel_calls", None) if runs else None
 
     def _run_for(self, shapes: Shapes) -> Run:
         types = [value.type for value in self._graph.parameters]

@@ -83,8 +83,9 @@ def _masked(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Of integers: of -0.0 and 0.0, NumPy's clip keeps the one that is there."""
     x, low, high = inputs
-    return None if x.type.dtype.is_bool else b.minimum(b.maximum(x, low), high)
+    return b.minimum(b.maximum(x, low), high) if x.type.dtype.is_integer else None
 
 
 COMPOSITES: dict[str, Any] = {

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.contiguous import base_of
-from autoconv.backends.llvm.fusion import Item, Plan
 from autoconv.backends.llvm.indices import SCATTERS, place, updates
 from autoconv.backends.llvm.positions import Index, linear, plus
 from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction, RegisterReduction, register_depth
@@ -18,6 +17,9 @@ from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.llvm.views import Place, viewed
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.elements import ELEMENTS
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.fusion import Item, Plan
 
 
 class LoopWriter(ElementWriter):
@@ -218,11 +220,11 @@ class KernelText:
         for one in inner:
             one.finish(index)
 
-    def _body(self, index: Index, flat: bool, sums: Any) -> None:
+    def _body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
         self._memo.clear()
         self._flat = flat
         self._index = index
-        for node in self._item.nodes:
+        for node in self._item.nodes if nodes is None else nodes:
             (value,) = node.results
             if self._plan.roles[node] == "place":
                 before = [pair[0] for pair in node.attributes["paddings"]]

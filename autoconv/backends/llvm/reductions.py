@@ -45,7 +45,7 @@ class Reduction:
         self.node = node
         self.kind = LOOP_REDUCTIONS[node.op.name]
         self.dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
-        self.pointer = kernel._stores[node.results[0]]
+        self.pointer = kernel._stores.get(node.results[0], "")  # of a row's sum that only the row reads, none
         self.result_shape = sizes(node.results[0].type)
 
     def identity(self) -> str:
@@ -70,12 +70,14 @@ class Reduction:
         flags = "" if not self.dtype.is_floating else f"f{name} {'' if ordered or name == 'mul' else 'reassoc '}"
         return out.new(f"{flags or name + ' '}{kind} {total}, {element.ir}")
 
-    def put(self, total: str, index: Index) -> None:
+    def put(self, total: str, index: Index) -> Element:
         b = self.kernel.b
         element = b.wrap(self.dtype, total)
         if self.kind == "mean":
             element = element / float(_count(self.node))
-        store(b, element, self.pointer, linear(b.out, index, self.result_shape))
+        if self.pointer:
+            store(b, element, self.pointer, linear(b.out, index, self.result_shape))
+        return element
 
 
 class RegisterReduction(Reduction):
@@ -137,7 +139,7 @@ class RegisterReduction(Reduction):
             kernel.out.line(f"store {kind} {after}, ptr {cell}")
         self.finish(())
 
-    def finish(self, index: Index) -> None:
+    def finish(self, index: Index) -> Element:
         out, b = self.kernel.out, self.kernel.b
         if self.blocks:
             total = b.cast(b.wrap(float64, out.new(f"load double, ptr {self.total}")), self.dtype).ir
@@ -145,7 +147,7 @@ class RegisterReduction(Reduction):
             total = out.new(f"load {register(self.dtype)}, ptr {self.cell}")
         rank = len(self.kernel._item.shape or ())
         whole = (*index, *[0] * (rank - len(index)))
-        self.put(total, _kept_index(self.node, whole))
+        return self.put(total, _kept_index(self.node, whole))
 
 
 class MemoryReduction(Reduction):

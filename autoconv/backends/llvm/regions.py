@@ -24,6 +24,7 @@ from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.rows import RowsText
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
@@ -240,7 +241,8 @@ class Region:
         for node in item.nodes:
             if self._plan.roles[node] in ("copy", "scatter"):
                 self.guard(node)
-        self._call_loops(item, KernelText(self.body.module, self._plan, item, self.picks))
+        loops = RowsText if item.phases else KernelText
+        self._call_loops(item, loops(self.body.module, self._plan, item, self.picks))
 
     def _call_loops(self, item: Item, kernel: KernelText) -> None:
         self.body.module.has_loops = True

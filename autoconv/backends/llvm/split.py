@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from autoconv.backends.llvm.fusion import Item, Plan
 from autoconv.backends.llvm.indices import straight_dimensions
 from autoconv.backends.llvm.reductions import BLOCK, register_depth
 from autoconv.backends.llvm.roles import reduced_axes
@@ -17,6 +17,9 @@ from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.llvm.threads import MOST_PARTS, available
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.maths import is_elementary, is_vectorised
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.fusion import Item, Plan
 
 # Estimated costs, in units of about 0.05 ns: what one element of a node takes, one load or store of an element, the
 # least work that is worth waking a thread, and the least of a part.
@@ -107,7 +110,7 @@ def _independent(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
     """The dimensions whose counts do not meet in one place: nothing is reduced over them, or all is at the end."""
     reductions = [node for node in item.nodes if plan.roles[node] == "reduce"]
     scatters = [straight_dimensions(node) for node in item.nodes if plan.roles[node] == "scatter"]
-    for d, size in enumerate(shape):
+    for d, size in enumerate(shape[: item.depth] if item.phases else shape):
         if not all(d in straight for straight in scatters):
             continue
         over = [node for node in reductions if d in reduced_axes(node)]

@@ -72,6 +72,11 @@ def _text(position: Position) -> str:
     return str(position)
 
 
+def mapped(out: FunctionText, node: Node, index: Index) -> Index | None:
+    """The index in its first input of an element of a view that says so by itself; None for other views."""
+    return _MAPS[node.op.name](out, node, index, ()) if node.op.name in _STRAIGHT else None
+
+
 # ---- maps
 
 
@@ -161,3 +166,7 @@ _MAPS: dict[str, Callable[..., Index]] = {
     "reshape_like": _reshape, "expand_dims": _reshape, "squeeze": _reshape, "broadcast_to": _broadcast,
     "broadcast_to_shape_of": _broadcast, "get_item": _get_item, "gather": _gather_one, "roll": _roll,
 }  # fmt: skip
+_STRAIGHT = frozenset(
+    {"transpose", "matrix_transpose", "reshape", "reshape_like", "expand_dims", "squeeze", "broadcast_to",
+     "broadcast_to_shape_of"}
+)  # fmt: skip
