@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autoconv.backends.llvm import abi, stacks
-from autoconv.backends.llvm.pool import LARGEST
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.scalars import ElementWriter, load, store
 from autoconv.backends.llvm.shared import handler
@@ -43,10 +42,11 @@ def write_list_push(region: Region, node: Node) -> None:
     out.begin(grow)
     more = out.new(f"lshr i64 {room}, 3")  # large ones grow by an eighth: what they are copied to counts as well
     small = out.new(f"icmp slt i64 {room}, {max(stacks.SMALL // max(size, 1), 8)}")
-    larger = out.new(f"add i64 {room}, {out.new(f'select i1 {small}, i64 {room}, i64 {more}')}")
+    half = out.new(f"add i64 {out.new(f'lshr i64 {room}, 1')}, 1")
+    larger = out.new(f"add i64 {room}, {out.new(f'select i1 {small}, i64 {half}, i64 {more}')}")
     needed = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {larger}, {size}')}, {stacks.HEADER}")
     used = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {room}, {size}')}, {stacks.HEADER}")
-    large = out.new(f"icmp ugt i64 {needed}, {LARGEST}")  # the system moves its pages
+    large = out.new(f"icmp ugt i64 {needed}, {2 * stacks.SMALL}")  # better moved by the system than there twice
     again, anew = out.label("again"), out.label("anew")
     out.branch_if(large, again, anew)
     out.begin(again)
