@@ -63,11 +63,9 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     x = inputs[-1]
     if is_scalar(x.type):
         return None
-    shape = sizes(x.type)[:1]
-    if node.op.name == "random_shuffle":
-        bits = b.random_bits(shape=shape, dtype=uint64, seed=node.attributes.get("seed"))
-    else:
-        bits = b.stateless_random_bits(inputs[0], shape=shape, dtype=uint64, **node.attributes)  # of its algorithm
+    # The bits of its seed, or of its algorithm.
+    how = {"shape": sizes(x.type)[:1], "dtype": uint64, **node.attributes}
+    bits = b.random_bits(**how) if node.op.name == "random_shuffle" else b.stateless_random_bits(inputs[0], **how)
     return b.gather(x, b.argsort(bits, axis=0, descending=False), axis=0, batch_dims=0)
 
 
