@@ -62,13 +62,14 @@ class Calls:
             self.kernels.append((node.op.name, node.span))
         run = node_function(node, self._compile_region)
         finish = _finisher(node.results)
+        spans = [owner.span for owner in owners]
 
         def call(*inputs: Any) -> Any:
             try:
                 found = run(*inputs)
             except Exception as error:
-                for owner in owners:
-                    locate(error, owner)
+                for span in spans:
+                    locate(error, span)
                 raise
             return finish(found)
 

@@ -293,7 +293,9 @@ def _truncated(region: Region, dtype: DType, count: int) -> str:
 
 
 def _known(node: Node) -> bool:
-    """Whether no operand holds the shape, and bounds are single numbers."""
+    """Whether the bits are Philox's, no operand holds the shape, and bounds are single numbers."""
+    if node.attributes.get("alg", "philox") != "philox":
+        return False
     seeds = 1 if node.op.name.startswith("stateless") else 0
     bounds = node.inputs[seeds:]
     wanted = 2 if node.op.name.endswith("uniform_int") else 0
@@ -350,7 +352,7 @@ def _plain(make: Callable[[Any, DType, int], str]) -> Callable[[Any, Node], None
 
 
 native("random_uniform", "stateless_random_uniform", fits=_known)(_plain(_uniform))
-native("stateless_random_bits", fits=_known)(_plain(_bits))
+native("random_bits", "stateless_random_bits", fits=_known)(_plain(_bits))
 
 
 @native("random_normal", "stateless_random_normal", fits=_known)

@@ -42,7 +42,8 @@ def write_list_push(region: Region, node: Node) -> None:
     out.begin(grow)
     more = out.new(f"lshr i64 {room}, 3")  # large ones grow by an eighth: what they are copied to counts as well
     small = out.new(f"icmp slt i64 {room}, {max(stacks.SMALL // max(size, 1), 8)}")
-    larger = out.new(f"add i64 {room}, {out.new(f'select i1 {small}, i64 {room}, i64 {more}')}")
+    half = out.new(f"add i64 {out.new(f'lshr i64 {room}, 1')}, 1")
+    larger = out.new(f"add i64 {room}, {out.new(f'select i1 {small}, i64 {half}, i64 {more}')}")
     needed = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {larger}, {size}')}, {stacks.HEADER}")
     used = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {room}, {size}')}, {stacks.HEADER}")
     large = out.new(f"icmp ugt i64 {needed}, {2 * stacks.SMALL}")  # better moved by the system than there twice

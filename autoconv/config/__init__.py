@@ -167,14 +167,6 @@ def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDevi
     return None if found is None else list(found)
 
 
-class experimental:
-    """Older names."""
-
-    VirtualDeviceConfiguration = LogicalDeviceConfiguration
-    list_physical_devices = staticmethod(list_physical_devices)
-    list_logical_devices = staticmethod(list_logical_devices)
-    set_virtual_device_configuration = staticmethod(set_logical_device_configuration)
-    get_virtual_device_configuration = staticmethod(get_logical_device_configuration)
-
-
 SETTINGS = _from_environment()
+
+from autoconv.config import experimental as experimental  # noqa: E402 - it gives other names to what is above
