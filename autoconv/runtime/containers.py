@@ -292,6 +292,8 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
             return (items_of(self) or self.grow()).call(self, name, args, kwargs)
         if plain is dict and may_lack_keys(self):
             return self.call_maybe(name, args, kwargs)
+        if self._heap is None and name == "__add__" and _is_late(args[0]):
+            return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # a list of its own
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
@@ -355,8 +357,19 @@ def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
     if name in _COMPARING:
         return holds_symbols(args) or holds_symbols(contents(container))
     if isinstance(container, list):
-        return name not in _BY_VALUE and holds_symbols(args[:1])
+        taken = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))  # all items of this argument
+        return (name not in _BY_VALUE and holds_symbols(args[:1])) or any(map(_is_late, args[taken : taken + 1]))
     return holds_symbols(args[:1])
+
+
+def _is_late(value: Any) -> bool:
+    """Whether only the running graph knows what there is to be gone over."""
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return False
+    if type(value) in PLAIN:
+        return value._heap is not None
+    return type(value) is SymbolicObject or hasattr(type(value), "__autoconv_box__")
 
 
 for _plain, _traced in KINDS.items():
