@@ -316,6 +316,7 @@ class Trial:
         journal = self.region.journal
         assert journal is not None
         journal.hand_on(outer.journal)
+        self.region.became = outer
         self.settled = True
         self.state = "settled"  # every clause asks: the first one splices
         enter(outer)

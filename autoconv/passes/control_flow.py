@@ -38,7 +38,7 @@ from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.lifting import make_plan, user_scope
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
-from autoconv.syntax.tree import Transformer, contains, walk_scope
+from autoconv.syntax.tree import Transformer, body_start, contains, walk, walk_scope
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -50,8 +50,25 @@ class ControlFlow(FunctionPass):
         node.body = self.visit_list(node.body)  # inner functions first
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
+        own = _own_names(node, scope, plan)
         node.body = _Regions(self.context, self.function, self.namer, scope, plan).block(node.body)
+        if own:
+            read = self.context.mark(build.thunk(build.loads(own)))
+            start = body_start(node.body)
+            node.body.insert(start, build.placed(gast.Expr(build.operate("own", read)), node.body[start]))
         return node
+
+
+def _own_names(function: Any, scope: Scope, plan: Plan) -> tuple[str, ...]:
+    """The local names that regions and inner functions write, or see while others do, in cells."""
+    if any(isinstance(s, gast.Expr) and build.is_operation(s.value, "own") for s in function.body):
+        return ()
+    inside = {name for region in plan.regions.values() for name in region.cells}
+    for statement in function.body:
+        for inner in walk(statement):
+            if isinstance(inner, gast.Nonlocal):
+                inside.update(scope.captured.intersection(inner.names))
+    return tuple(sorted(inside & scope.locals))
 
 
 class _Regions:

@@ -303,3 +303,19 @@ def test_a_body_that_raises_while_traced_goes_through_every_clause():
             return n
 
     agrees(f, (1,), (2,))
+
+
+def test_a_list_made_in_a_body_that_cannot_raise_stays_one():
+    def f(a, b):
+        try:
+            items = [1, a]
+        finally:
+            b = b + 1
+        other = items if a > 0 else [b]
+        third = None
+        if b > 2:
+            third = items
+        items.append(b)
+        return other, third, len(items)
+
+    agrees(f, (1, 2), (0, 0), (7, 0), (-1, 3))
