@@ -40,7 +40,7 @@ from autoconv.operators.sharing import (
     unnoted_changes,
 )
 from autoconv.operators.staging import aligned, stage_arms
-from autoconv.runtime.containers import TracedList, heap_of
+from autoconv.runtime.containers import TracedList, UnmovedError, heap_of, materialise
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
@@ -114,9 +114,16 @@ def stage_loop(
             widened = widened[:count]
         refuse_changed_copies(parent, [*spots.values(), *new.values()])
         if not new and not moved and widened == layouts:
+            try:
+                final = _finish_loop(parent, checked, stepped, layouts, initial, after, spots, count)
+            except UnmovedError as unmoved:
+                materialise(unmoved.container)
+                spots = {key: spot for key, spot in spots.items() if spot.owner is not unmoved.container}
+                layouts = layouts[:count]
+                continue
             for show in shown:
                 emit_output(parent, show)
-            return _finish_loop(parent, checked, stepped, layouts, initial, after, spots, count)
+            return final
         layouts = widened
         if new:
             spots.update(new)

@@ -30,7 +30,7 @@ from autoconv.operators.layout import (
 )
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import check_alias, move_into_graph, move_shared, refuse_changed_copies, unnoted_changes
-from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, heap_of
+from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, UnmovedError, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import as_object, holds_symbols
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
@@ -61,19 +61,18 @@ def stage_arms(
             regions = [arm.region for arm in recorded]
             layouts.append(_joined_contents(spot, column, regions) or _joined(column, recorded, spot.name))
         refuse_changed_copies(parent, spots.values())
-        if not move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
+        if move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
+            continue
+        if parent.trace.outside_effect is not None:
+            for position, name in enumerate(names):
+                for body, arm in zip(arms, recorded, strict=True):
+                    check_alias(parent, body, arm.results[position], name)
+        try:
+            give(recorded, columns, layouts)
+        except UnmovedError as unmoved:
+            materialise(unmoved.container)
+        else:
             break
-    if parent.trace.outside_effect is not None:
-        for position, name in enumerate(names):
-            for body, arm in zip(arms, recorded, strict=True):
-                check_alias(parent, body, arm.results[position], name)
-    for position, arm in enumerate(recorded):
-        with recording(arm.region):
-            arm.region.graph.outputs = [
-                value
-                for column, layout in zip(columns, layouts, strict=True)
-                for value in emit(column[position], layout, arm.region)
-            ]
     captures = unify_captures([arm.region for arm in recorded])
     types = [leaf for layout in layouts for leaf in leaf_types(layout)]
     node = parent.record(
@@ -92,6 +91,17 @@ def stage_arms(
         if layout is not NEVER:  # else what follows is not reached
             write_spot(spot, value)
     return tuple(rebuilt[:count])
+
+
+def give(recorded: Sequence[Recorded], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout]) -> None:
+    """Has each arm give its values, in those layouts."""
+    for position, arm in enumerate(recorded):
+        with recording(arm.region):
+            arm.region.graph.outputs = [
+                value
+                for column, layout in zip(columns, layouts, strict=True)
+                for value in emit(column[position], layout, arm.region)
+            ]
 
 
 def _record_arms(parent: Region, arms: Sequence[Body], inputs: Sequence[Any], count: int) -> list[Recorded]:

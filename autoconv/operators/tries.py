@@ -42,8 +42,8 @@ from autoconv.operators.layout import (
 from autoconv.operators.names import Undefined
 from autoconv.operators.recursion import written_by_calls
 from autoconv.operators.sharing import move_into_graph, move_shared, refuse_changed_copies
-from autoconv.operators.staging import stage_arms
-from autoconv.runtime.containers import PLAIN, heap_of, materialise
+from autoconv.operators.staging import give, stage_arms
+from autoconv.runtime.containers import PLAIN, UnmovedError, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
 from autoconv.runtime.objects import (
     StagedException,
@@ -432,13 +432,13 @@ class Trial:
                 return False
             layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
             written.hand_on(before)
-            for position, arm in enumerate(arms):
-                with recording(arm.region):
-                    arm.region.graph.outputs = [
-                        leaf
-                        for column, layout in zip(columns, layouts, strict=True)
-                        for leaf in emit(column[position], layout, arm.region)
-                    ]
+            mark = len(parent.graph.nodes)
+            try:
+                give(arms, columns, layouts)
+            except UnmovedError as unmoved:
+                materialise(unmoved.container)
+                self._take_back(start, mark, written)
+                return False
             types = [leaf for layout in layouts for leaf in leaf_types(layout)]
             if self.handlers:
                 self._join_handlers(types)
@@ -478,11 +478,14 @@ class Trial:
             if self._changed_before_raising(spot) and heap_of(spot.owner) is None:
                 materialise(spot.owner)
                 moved = True
-        if not moved:
-            return False
-        nodes[self.parent.graph.position(start) : mark] = []
+        if moved:
+            self._take_back(start, mark, written)
+        return moved
+
+    def _take_back(self, start: Node | None, mark: int, written: Journal) -> None:
+        """Everything that the rounds did; what was recorded behind the first `mark` nodes stays."""
+        self.parent.graph.nodes[self.parent.graph.position(start) : mark] = []
         written.roll_back()
-        return True
 
     def _changed_before_raising(self, spot: Spot) -> bool:
         assert self.body is not None

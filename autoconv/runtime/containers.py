@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from autoconv.errors import StagingError
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
-from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import plain_kind
 from autoconv.runtime.tensor import SymbolicTensor
@@ -186,16 +186,32 @@ def hold_items(container: TracedList, items: GraphItems) -> None:
     _put(container, items)
 
 
+class UnmovedError(StagingError):
+    """What a region that has been recorded gives out holds, as an object of the graph, a `container` that was there
+    before it. The container has to move into the graph first, and the region to be recorded again."""
+
+    def __init__(self, container: Any) -> None:
+        super().__init__("a list, dict or set becomes part of the graph too late", current_place())
+        self.container = container
+
+
 def materialise(container: Any) -> SymbolicObject:
     """Moves a container into the graph, at this point of the region that is recorded."""
     if container._heap is not None:
         return container._heap
+    region = current_region()
+    if region is not None and region.journal is None and region.parent is not None and _is_from_around(container, region):
+        raise UnmovedError(container)
     note_container(container)
     kind: Any = PLAIN[type(container)]
     items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
     heap = build_object(kind.__name__, items)
     _put(container, heap)
     return heap
+
+
+def _is_from_around(container: Any, region: Region) -> bool:
+    return region.is_inside(container._home) and container._home.standing is not region
 
 
 def contents(container: Any) -> Any:

@@ -319,3 +319,46 @@ def test_a_list_made_in_a_body_that_cannot_raise_stays_one():
         return other, third, len(items)
 
     agrees(f, (1, 2), (0, 0), (7, 0), (-1, 3))
+
+
+def test_variables_of_handlers_inside_what_is_recorded_again():
+    def f(a, b):
+        k, items, other = b, [3, a], [0, 5, b]
+        with Swallowing():
+            fuel = abs(b) % 5
+            while fuel > 0:
+                fuel = fuel - 1
+                try:
+                    if a * fuel < 2:
+                        k = fuel
+                        raise IndexError("bad", fuel)
+                finally:
+                    items = other
+            try:
+                k = 1 // a
+            except ZeroDivisionError:
+                if b > 2:
+                    other = [*other, k]
+        try:
+            raise ExceptionGroup("several", [ValueError(a), KeyError(2)])
+        except* ValueError:
+            try:
+                if b < a:
+                    raise KeyError("bad")
+                k = a % 6
+            except KeyError:
+                if a != 4:
+                    other = [*other, a]
+        except* KeyError as group:
+            k += len(group.exceptions)
+        return k, items, other
+
+    agrees(f, (1, 2), (0, 0), (7, 3), (0, 4), (4, 9))
+
+
+class Swallowing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        return kind is not None

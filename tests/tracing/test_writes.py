@@ -308,3 +308,25 @@ def test_names_of_functions_called_in_loops_and_branches():
         found = traced(ac.constant(n), ac.constant(b))
         assert int(found) == names_of_functions_called_in_loops_and_branches(n, b)
     assert traced.experimental_get_tracing_count() == 1
+
+
+def test_lists_that_a_loop_gives_another_name():
+    class Box:
+        pass
+
+    def f(a, b):
+        items, other, box = [3, a], [0, b], Box()
+        box.v = items
+
+        def show():
+            return items
+
+        for i in range(b):
+            if i > a:
+                items = box.v = other
+            elif i == a:
+                items = [3] * i
+        items.append(7)
+        return show(), other, box.v
+
+    agrees(f, (1, 2), (0, 0), (1, 3), (7, 3), (2, 6))
