@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from autoconv.errors import StagingError
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
-from autoconv.runtime.recording import COMPILE, Region, current_region
+from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import plain_kind
 from autoconv.runtime.tensor import SymbolicTensor
@@ -200,7 +200,8 @@ def materialise(container: Any) -> SymbolicObject:
     if container._heap is not None:
         return container._heap
     region = current_region()
-    if region is not None and region.journal is None and region.parent is not None and _is_from_around(container, region):
+    is_recorded = region is not None and region.journal is None and region.parent is not None
+    if is_recorded and _is_from_around(container):
         raise UnmovedError(container)
     note_container(container)
     kind: Any = PLAIN[type(container)]
@@ -210,7 +211,9 @@ def materialise(container: Any) -> SymbolicObject:
     return heap
 
 
-def _is_from_around(container: Any, region: Region) -> bool:
+def _is_from_around(container: Any) -> bool:
+    region = current_region()
+    assert region is not None
     return region.is_inside(container._home) and container._home.standing is not region
 
 
