@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.layout import NEVER, Layout, Leaf, Static, Variant, join_layouts, layout_of
+from autoconv.operators.layout import NEVER, Arms, Layout, Leaf, Static, Variant, join_layouts, layout_of
 from autoconv.operators.names import Undefined
+from autoconv.operators.staging import stage_arms
 from autoconv.ops.objects import NotAssigned
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.journal import MISSING
@@ -22,24 +23,35 @@ def keep(frame: Any, position: int, value: Any, name: str) -> None:
 
 def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any, contract: str) -> Any:
     """What was kept there last, one of `layouts`; `before` where nothing was."""
+    layouts = [arm for layout in layouts for arm in (layout.arms if isinstance(layout, Arms) else (layout,))]
+    assigned = [layout for layout in layouts if not _is_undefined(layout)]
     joined: Layout = NEVER
-    for layout in layouts:
+    for layout in assigned or layouts:
         joined = join_layouts(joined, layout, name, contract)
-    if isinstance(joined, Static):
+    if isinstance(joined, Static) and len(assigned) in (0, len(layouts)):
         return joined.value
     region = current_region()
     for layout in layouts:
         if isinstance(layout, Static) and region is not None and is_owned(layout.value, region):
             box(layout.value)  # which refuses it: it was not stored
     found = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
-    if isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType):
-        return unboxed(found, joined.type)
-    if not any(isinstance(layout, Static) and isinstance(layout.value, Undefined) for layout in layouts):
-        return found
+    is_number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
+    if len(assigned) == len(layouts):
+        return unboxed(found, joined.type) if is_number else found  # type: ignore[union-attr,arg-type]
     absent = record_object("object_isinstance", [found], kinds=NotAssigned)
     tag = record_object("object_index", [absent])
-    arms: list[Layout] = [Leaf(ObjectType(), as_object), Static(Undefined(name))]
-    return Variant(tag, arms, [found, Undefined(name)])
+    if is_number:
+        arms = [lambda: (NEVER,), lambda: (unboxed(found, joined.type),)]  # type: ignore[union-attr,arg-type]
+        (found,) = stage_arms(absent, arms, [], (name,))
+    elif isinstance(joined, Static):
+        found = joined.value
+    else:
+        joined = Leaf(ObjectType(), as_object)
+    return Variant(tag, [joined, Static(Undefined(name))], [found, Undefined(name)])
+
+
+def _is_undefined(layout: Layout) -> bool:
+    return isinstance(layout, Static) and isinstance(layout.value, Undefined)
 
 
 def kept_layout(value: Any, region: Region) -> Layout:
@@ -55,5 +67,8 @@ def is_owned(value: Any, region: Region) -> bool:
 def _boxable(value: Any, name: str) -> Any:
     if value is MISSING:
         return constant_object(NotAssigned(name))
+    if type(value) is Variant:
+        arms = [lambda arm=arm: (box(_boxable(arm, name)),) for arm in value.values]
+        return stage_arms(value.tag, arms, [], (name,))[0]
     tensor = as_tensor(value)
     return box_array(tensor) if tensor is not None and not tensor.weak else value
