@@ -16,6 +16,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType
 from autoconv.operators.bodies import (
+    AbandonTrace,
     Recorded,
     Suspended,
     cannot_be_caught,
@@ -211,6 +212,8 @@ class Trial:
     def done(self) -> None:
         """The body has come to its end."""
         error = sys.exc_info()[1]
+        if isinstance(error, AbandonTrace) and error is not self.around:
+            raise error  # nothing that follows would be recorded, or happen
         if self.state != "body":
             self.passing |= error is not None and error is not self.around and _passes(error)
         elif error is None or error is self.around:

@@ -482,3 +482,23 @@ def test_a_finally_that_is_left_early_under_the_first_contract():
     with pytest.raises(UnboundLocalError, match="found"):
         f(table, ac.constant(5))
     assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_known_cause_beside_a_context_that_only_the_graph_knows():
+    def f(n):
+        try:
+            1 // n
+        except ZeroDivisionError:
+            if n == 0:
+                raise KeyError("k") from ValueError(n)
+
+    compiled = ac.compile(f)
+    for function in (f, compiled):
+        with pytest.raises(KeyError) as caught:
+            function(0)
+        cause, context = caught.value.__cause__, caught.value.__context__
+        assert (type(cause), cause.args) == (ValueError, (0,))
+        assert isinstance(context, ZeroDivisionError)
+        assert caught.value.__suppress_context__
+    assert compiled(1) is None
+    assert compiled.experimental_get_tracing_count() == 1
