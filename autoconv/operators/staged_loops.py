@@ -40,6 +40,7 @@ from autoconv.operators.sharing import (
     unnoted_changes,
 )
 from autoconv.operators.staging import aligned, stage_arms
+from autoconv.operators.twins import frozen_where_shared
 from autoconv.runtime.containers import TracedList, UnmovedError, heap_of, materialise
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
@@ -104,6 +105,7 @@ def stage_loop(
                 layout if layout == wider else joined_objects(layout, wider)
                 for layout, wider in zip(layouts, widened, strict=True)
             ]
+        widened = frozen_where_shared(widened, [[value] for value in after], [stepped.region])
         columns = [[value] for value in initial]
         moved = move_into_graph(parent, columns, widened, list(spots.values()), count)
         moved |= shared

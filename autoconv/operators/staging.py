@@ -30,6 +30,7 @@ from autoconv.operators.layout import (
 )
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import check_alias, move_into_graph, move_shared, refuse_changed_copies, unnoted_changes
+from autoconv.operators.twins import frozen_where_shared, twins
 from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, UnmovedError, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import as_object, holds_symbols
@@ -60,6 +61,11 @@ def stage_arms(
         for spot, column in zip(spots.values(), columns[count:], strict=True):
             regions = [arm.region for arm in recorded]
             layouts.append(_joined_contents(spot, column, regions) or _joined(column, recorded, spot.name))
+        same = twins(columns, [arm.region for arm in recorded])
+        for position in same:
+            layouts[position] = NEVER
+        alone = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]
+        layouts = frozen_where_shared(layouts, alone, [arm.region for arm in recorded])
         refuse_changed_copies(parent, spots.values())
         if move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
             continue
@@ -68,7 +74,7 @@ def stage_arms(
                 for body, arm in zip(arms, recorded, strict=True):
                     check_alias(parent, body, arm.results[position], name)
         try:
-            give(recorded, columns, layouts)
+            give(recorded, alone, layouts)
         except UnmovedError as unmoved:
             materialise(unmoved.container)
         else:
@@ -87,8 +93,10 @@ def stage_arms(
         raise Suspended(parent)
     values = iter(node.results)
     rebuilt = [rebuild(layout, values) for layout in layouts]
-    for spot, value, layout in zip(spots.values(), rebuilt[count:], layouts[count:], strict=True):
-        if layout is not NEVER:  # else what follows is not reached
+    for position, first in same.items():
+        rebuilt[position] = rebuilt[first]
+    for position, (spot, value) in enumerate(zip(spots.values(), rebuilt[count:], strict=True), count):
+        if layouts[position] is not NEVER or position in same:  # else what follows is not reached
             write_spot(spot, value)
     return tuple(rebuilt[:count])
 

@@ -34,7 +34,6 @@ from autoconv.operators.layout import (
     Layout,
     Never,
     Static,
-    emit,
     join_layouts,
     layout_of,
     leaf_types,
@@ -44,6 +43,7 @@ from autoconv.operators.names import Undefined
 from autoconv.operators.recursion import written_by_calls
 from autoconv.operators.sharing import move_into_graph, move_shared, refuse_changed_copies
 from autoconv.operators.staging import give, stage_arms
+from autoconv.operators.twins import frozen_where_shared, twins
 from autoconv.runtime.containers import PLAIN, UnmovedError, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Journal, Spot, cells_spots
 from autoconv.runtime.objects import (
@@ -291,14 +291,16 @@ class Trial:
         values = [*body.results, *(body.written[key] for key in body.spots)]
         move_shared(self.region, body, values)
         layouts = [layout_of(value, body.region) for value in values]
-        with recording(body.region):
-            body.region.graph.outputs = [
-                leaf for value, layout in zip(values, layouts, strict=True) for leaf in emit(value, layout, body.region)
-            ]
+        same = twins([[value] for value in values], [body.region])
+        alone = [[NEVER if n in same else value] for n, value in enumerate(values)]
+        layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
+        layouts = frozen_where_shared(layouts, alone, [body.region])
+        give([body], alone, layouts)
         parameters = [self.region.graph.add_parameter(leaf, "try") for layout in layouts for leaf in leaf_types(layout)]
         leaves = iter(parameters)
-        for position, (spot, layout) in enumerate(zip(spots, layouts, strict=True)):
-            value = rebuild(layout, leaves)
+        values = [rebuild(layout, leaves) for layout in layouts]
+        for position, spot in enumerate(spots):
+            value = values[same.get(position, position)]
             if position >= len(self.cells):
                 write_spot(spot, value)
             elif spot.read() is not value:
@@ -435,9 +437,13 @@ class Trial:
                 return False
             layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
             written.hand_on(before)
+            same = twins(columns, [arm.region for arm in arms])
+            alone = [column if n not in same else [NEVER] * len(arms) for n, column in enumerate(columns)]
+            layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
+            layouts = frozen_where_shared(layouts, alone, [arm.region for arm in arms])
             mark = len(parent.graph.nodes)
             try:
-                give(arms, columns, layouts)
+                give(arms, alone, layouts)
             except UnmovedError as unmoved:
                 materialise(unmoved.container)
                 self._take_back(start, mark, written)
@@ -452,8 +458,10 @@ class Trial:
             graphs: list[Graph] = [region.graph for region in regions]
             node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
             leaves = iter(node.results)
-            for position, (spot, layout) in enumerate(zip((*self.cells, *spots), layouts, strict=True)):
-                value = rebuild(layout, leaves)
+            values = [rebuild(layout, leaves) for layout in layouts]
+            for position, spot in enumerate((*self.cells, *spots)):
+                first = same.get(position, position)
+                value, layout = values[first], layouts[first]
                 if position >= len(self.cells):
                     if not isinstance(layout, Never):  # else what follows is not reached
                         write_spot(spot, value)
