@@ -23,7 +23,16 @@ from autoconv.operators.bodies import (
     record_raise,
     write_spot,
 )
-from autoconv.operators.kept import is_owned, keep, kept, kept_layout
+from autoconv.operators.kept import (
+    contents_now,
+    is_owned,
+    keep,
+    keep_parts,
+    kept,
+    kept_layout,
+    kept_parts,
+    refuse_changed,
+)
 from autoconv.operators.layout import NEVER, Layout, Static, layout_of, leaf_types, rebuild
 from autoconv.operators.recursion import written_by_calls
 from autoconv.operators.sharing import move_shared
@@ -65,6 +74,7 @@ class Trial:
         self.ends: list[Recorded] = []
         self.spots: dict[Any, Spot] = {}
         self.seen: dict[Any, list[Layout]] = {}
+        self.held: list[tuple[str, list[tuple[Any, Any]]]] = []
         self.stores: Stores | None = None
 
     def rounds(self) -> Iterator[Trial]:
@@ -285,9 +295,15 @@ class Trial:
     def _keep(self, spot: Spot, value: Any) -> None:
         region = current_region()
         assert region is not None
-        self.seen.setdefault(spot.key, []).append(kept_layout(value, region))
+        known = self.seen.setdefault(spot.key, [])
         self.spots.setdefault(spot.key, spot)
         position = list(self.seen).index(spot.key)
+        if isinstance(kept_layout(value, region), Static):
+            self.held.append((spot.name, contents_now(value, self.region)))
+        if region.contract != COMPILE:
+            keep_parts(self.frame, position, known, value, region)
+            return
+        known.append(kept_layout(value, region))
         if isinstance(self.seen[spot.key][-1], Static) and is_owned(value, region):
             return  # the object that it was before the body, unless another was stored as well
         keep(self.frame, position, value, spot.name)
@@ -303,14 +319,20 @@ class Trial:
 
     def _read_back(self, wanted: Collection[Any] | None) -> None:
         spots = {spot.key: spot for spot in self.cells} | self.spots
+        for name, parts in self.held:
+            refuse_changed(parts, name)
         for position, (key, layouts) in enumerate(self.seen.items()):
             if wanted is not None and key not in wanted:
                 continue
             spot = spots[key]
             before = spot.read()
-            unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
-            value = kept(self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract)
-            if any(spot is cell for cell in self.cells):
+            is_cell = any(spot is cell for cell in self.cells)
+            if self.parent.contract != COMPILE:  # variables are stored before anything may raise
+                value = kept_parts(self.frame, position, layouts, spot.name, NEVER if is_cell else before)
+            else:
+                unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
+                value = kept(self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract)
+            if is_cell:
                 spot.write(value)
             else:
                 write_spot(spot, value)

@@ -502,3 +502,64 @@ def test_a_known_cause_beside_a_context_that_only_the_graph_knows():
         assert caught.value.__suppress_context__
     assert compiled(1) is None
     assert compiled.experimental_get_tracing_count() == 1
+
+
+def test_what_a_body_makes_changes_and_leaves_is_not_seen_as_it_is_later():
+    class Box:
+        def __init__(self, n):
+            self.n = n
+
+    def f(a, b):
+        n = 0
+        try:
+            items, box = [1], Box(1)
+            if a > 0 and b == 0:
+                raise ValueError
+            items.append(3)
+            box.n = 5
+            if a == 0:
+                raise ValueError
+        except ValueError:
+            n = len(items) + box.n
+        return n
+
+    compiled = ac.compile(f)  # which is plain Python, or right
+    assert [compiled(*call) for call in ((1, 0), (0, 0), (7, 3))] == [2, 7, 0]
+
+
+def test_results_of_several_kinds_under_the_first_contract():
+    class Manager:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, kind, error, trace):
+            return kind is not None and issubclass(kind, ArithmeticError)
+
+    def f(x, tolerance):
+        guess = x
+        steps = 0
+        try:
+            for step in range(20):
+                if guess == 0.0:
+                    raise ZeroDivisionError("flat")
+                better = guess - (guess * guess - x) / (2 * guess)
+                if abs(better - guess) < tolerance:
+                    return better, step
+                guess = better
+                with Manager():
+                    if guess > 1e8:
+                        raise ArithmeticError("far")
+                    steps += 1
+            raise KeyError("no root")
+        except KeyError:
+            return -1.0, steps
+        except ZeroDivisionError:
+            return 0.0, 0
+
+    traced = ac.function(f)
+    for x in (2.0, 0.0, 1e12):
+        root, steps = f(x, 0.001)
+        found = traced(ac.constant(x), ac.constant(0.001))
+        assert abs(float(found[0]) - root) < 0.001 and int(found[1]) == steps
+    assert f(1e12, 0.001) == (-1.0, 7)
+    assert traced.experimental_get_tracing_count() == 1
