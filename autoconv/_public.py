@@ -60,6 +60,7 @@ from autoconv.api.gather import (
     where,
 )
 from autoconv.api.gradients import custom_gradient, gradients, hessians
+from autoconv.api.graphs import Graph
 from autoconv.api.indexing import boolean_mask, newaxis, slice, strided_slice
 from autoconv.api.linalg import einsum, matmul, tensordot
 from autoconv.api.maths import (
@@ -184,10 +185,10 @@ from autoconv.runtime.variable_updates import (
 from autoconv.tracing import compile, function
 
 double, half = float64, float16
-autodiff.ForwardAccumulator = ForwardAccumulator  # type: ignore[attr-defined]
+autodiff.ForwardAccumulator = ForwardAccumulator
 
 __all__ = [
-    "Assert", "DType", "GradientTape", "IndexedSlices", "Module", "Tensor", "TensorArray", "TensorShape",
+    "Assert", "DType", "GradientTape", "Graph", "IndexedSlices", "Module", "Tensor", "TensorArray", "TensorShape",
     "TensorSpec", "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs",
     "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh",
     "atan", "atan2", "atanh", "autodiff", "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask",

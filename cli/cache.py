@@ -20,11 +20,11 @@ def info() -> None:
     """Print where the cache is, and how much is in it."""
     found = code_cache.entries()
     size = sum(entry[1] for entry in found)
-    click.echo(f"{code_cache.folder()}: {len(found)} compiled graphs, {size / 1e6:.1f} MB")
+    click.echo(f"{code_cache.folder()}: {len(found)} pieces of machine code, {size / 1e6:.1f} MB")
     click.echo(f"the oldest go beyond {code_cache.LIMIT >> 20} MB")
 
 
 @cache.command(short_help="Remove all compiled code from the cache.")
 def clear() -> None:
     """Remove all compiled code from the cache; running programs are not disturbed."""
-    click.echo(f"removed {code_cache.clear()} compiled graphs from {code_cache.folder()}")
+    click.echo(f"removed {code_cache.clear()} pieces of machine code from {code_cache.folder()}")

@@ -102,7 +102,7 @@ def test_the_command(cache, tmp_path):
     run(tmp_path)
     command = [sys.executable, "-m", "autoconv", "cache"]
     shown = subprocess.run([*command, "info"], capture_output=True, text=True, check=True).stdout
-    assert f"{cache}: 1 compiled graphs" in shown
+    assert f"{cache}: 2 pieces of machine code" in shown  # a graph, and what all graphs share
     shown = subprocess.run([*command, "clear"], capture_output=True, text=True, check=True).stdout
-    assert "removed 1 compiled graphs" in shown
+    assert "removed 2 pieces of machine code" in shown
     assert not list(cache.glob("*.o"))

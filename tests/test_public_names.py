@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -354,3 +356,31 @@ def test_the_version_is_that_of_the_distribution() -> None:
     project = Path(__file__).parents[1] / "pyproject.toml"
     assert autoconv.__version__ == tomllib.loads(project.read_text())["project"]["version"]
     assert re.fullmatch(r"\d+\.\d+\.\d+", autoconv.__version__)
+
+
+NAMESPACES = [
+    "autodiff", "autograph", "bitwise", "config", "data", "debugging", "dtypes", "errors", "linalg", "math", "nest",
+    "nn", "random", "signal", "strings", "types",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from autoconv.types.experimental import TraceType, PolymorphicFunction",
+        "from autoconv.config.experimental import list_physical_devices, VirtualDeviceConfiguration",
+        "from autoconv.data.experimental import CsvDataset, Counter, make_csv_dataset",
+        "from autoconv.autograph.experimental import do_not_convert, Feature, set_loop_options",
+        "from autoconv.random.experimental import Generator, stateless_split",
+        "import autoconv.types.experimental as t; t.GenericFunction",
+        "import autoconv.config.experimental; autoconv.config.experimental.list_physical_devices",
+        "import autoconv as tf; tf.autograph.experimental.Feature.ALL",
+        "; ".join(f"import autoconv.{name}; autoconv.{name}.__name__" for name in NAMESPACES),
+        "from autoconv.nn import relu, softmax; from autoconv.linalg import svd; from autoconv.math import log",
+        "from autoconv.errors import InvalidArgumentError, OutOfRangeError; from autoconv.data import Dataset",
+        "from autoconv.autodiff import ForwardAccumulator; from autoconv.nest import map_structure",
+    ],
+)
+def test_namespaces_are_modules(statement: str) -> None:
+    done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -18,7 +18,7 @@ from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.recording import FUNCTION, current_region
 from autoconv.runtime.shape import TensorSpec, as_shape
-from autoconv.runtime.structure import flatten, map_structure
+from autoconv.runtime.structure import flatten, is_structure, map_structure
 from autoconv.runtime.tensor import EagerTensor
 from autoconv.runtime.tensor_array import TensorArray
 
@@ -131,7 +131,7 @@ def while_loop(
         return and_(count < maximum_iterations, lambda: _decision(test(*values)))
 
     def repeat(count: Any, *values: Any) -> tuple[Any, ...]:
-        return (count + 1, *_as_many(step(*values), len(values)))
+        return (count + 1, *_as_many(step(*values), values))
 
     if region is None:
         values = (0, *state)
@@ -206,10 +206,11 @@ def _decision(value: Any) -> Any:
     return value if is_staged(value) else bool(value)
 
 
-def _as_many(results: Any, count: int) -> tuple[Any, ...]:
+def _as_many(results: Any, values: Sequence[Any]) -> tuple[Any, ...]:
     """What a loop's body gave, one value a loop variable."""
     found = tuple(results) if isinstance(results, (list, tuple)) else (results,)
-    if count == 1 and len(found) != 1:
+    count = len(values)
+    if count == 1 and len(found) != 1 and is_structure(values[0]):
         found = (results,)
     if len(found) != count:
         raise ValueError(

@@ -1,4 +1,5 @@
-"""Convolutions of `autoconv.nn`, as one product of matrices for each element of the kernel."""
+"""Convolutions of `autoconv.nn`, as products of matrices: one of all patches under the kernel, where these are not too
+many, else one for each element of the kernel."""
 
 from __future__ import annotations
 
@@ -6,10 +7,12 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.api.shaping import expand_dims, pad, squeeze, transpose
+from autoconv.api.shaping import concat, expand_dims, pad, reshape, squeeze, transpose
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.dispatch import apply, get_item
 from autoconv.runtime.tensor import Tensor
+
+_MOST_PATCHES = 1 << 23  # numbers in all patches
 
 
 def conv2d(
@@ -71,14 +74,23 @@ def _convolved(
     ]
     if min(sizes) < 1:
         raise ValueError(f"filters that reach over {extents} do not fit into an image of {sides}")
-    total: Any = None
+    parts = []  # for each element of the kernel, what lies under it
     for at in itertools.product(range(kernel_sides[0]), range(kernel_sides[1])):
         rows, columns = (
             slice(i * gap, i * gap + (size - 1) * step + 1, step)
             for i, gap, size, step in zip(at, gaps, sizes, steps, strict=True)
         )
-        part = apply("matmul", get_item(image, (slice(None), rows, columns)), get_item(filters, at))
-        total = part if total is None else apply("add", total, part)
+        parts.append((at, get_item(image, (slice(None), rows, columns))))
+    channels, batch = kernel[2], shape[0]
+    if isinstance(channels, int) and isinstance(batch, int) and len(parts) > 1:
+        patch = channels * len(parts)
+        if batch * sizes[0] * sizes[1] * patch <= _MOST_PATCHES:
+            patches = concat([part for _, part in parts], 3)
+            return apply("matmul", patches, reshape(filters, [patch, kernel[3] if kernel[3] is not None else -1]))
+    total: Any = None
+    for at, part in parts:
+        product = apply("matmul", part, get_item(filters, at))
+        total = product if total is None else apply("add", total, product)
     return total
 
 

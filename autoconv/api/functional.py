@@ -59,10 +59,8 @@ def scan(
         return _scan_from_first(function, rows, template, reverse)
 
     def step(index: Any, state: Any) -> tuple[Any, Any]:
-        new = map_structure(
-            convert_to_tensor, function(state, pack(template, [get_item(row, index) for row in rows]))
-        )
-        return new, new
+        new = function(state, pack(template, [get_item(row, index) for row in rows]))
+        return _next_state(new, state)
 
     start = map_structure(convert_to_tensor, initializer)
     stacked, _ = _collect(step, rows, start, None, reverse)
@@ -195,16 +193,25 @@ def _declared(signature: Any) -> Any:
     return template, types
 
 
+def _next_state(new: Any, state: Any) -> tuple[Any, Any]:
+    """What the function of a scan gave, as a result and as the state that it is given next."""
+    found = map_structure(convert_to_tensor, new)
+    if flatten(found)[1] != flatten(state)[1]:
+        raise ValueError(
+            "the function of scan has to give what it is given as its state, which the initializer or else the first "
+            f"row says: it is given {state!r} and gives {new!r}"
+        )
+    return found, found
+
+
 def _scan_from_first(function: Any, rows: list[Tensor], template: Template | None, reverse: bool) -> Any:
     """A scan whose first value is the first row: that row, then a scan over the others from it."""
     first = [get_item(row, -1 if reverse else 0) for row in rows]
     rest = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
 
     def step(index: Any, state: Any) -> tuple[Any, Any]:
-        new = map_structure(
-            convert_to_tensor, function(state, pack(template, [get_item(row, index) for row in rest]))
-        )
-        return new, new
+        new = function(state, pack(template, [get_item(row, index) for row in rest]))
+        return _next_state(new, state)
 
     start = pack(template, first)
     stacked, _ = _collect(step, rest, start, None, reverse)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autoconv.autodiff.conditionals import seed
-from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, refused, zeros_of
+from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.levels import Inner, Level, clone, extend
-from autoconv.graph.graph import Graph, Node, Value
+from autoconv.autodiff.recursion import reverse_recursion
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.ops.record import OPS
 
 
 def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Adds a call to the backward graph; what it reads the called graph gives as further results."""
-    if node.regions[0] in _enclosing(level):
-        raise refused(node, "the function calls itself")
+    if is_recursive(node):
+        reverse_recursion(level, node, varied, backprop)
+        return
     forward = clone(node.regions[0])
     own = tuple(forward.parameters)
     inputs = node.inputs
@@ -26,7 +28,6 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
         return extend(node, node.inputs, node.regions, [value.type])[0]
 
     child = Inner(level, forward, dict(zip(own, inputs, strict=True)), give_out, Graph(f"{forward.name}_back"))
-    child.original = node.regions[0]
     node.regions = (forward,)
     inner = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
     parameters = seed(child, [(r, forward.outputs[r.index]) for r in results], inner)
@@ -61,12 +62,3 @@ def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Calla
         if value in varied:
             accumulate(level.builder, level.cotangents, value, conformed(level.builder, cotangent, value.type), node)
 
-
-def _enclosing(level: Level | None) -> list[Graph]:
-    found = []
-    while level is not None:
-        original = getattr(level, "original", None)
-        if original is not None:
-            found.append(original)
-        level = getattr(level, "parent", None) or getattr(level, "around", None)
-    return found

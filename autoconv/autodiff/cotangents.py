@@ -71,7 +71,7 @@ def accumulate(b: Builder, found: Cotangents, value: Value, cotangent: Value, no
     if before is None:
         found[value] = cotangent
     elif isinstance(kind, TensorType):
-        found[value] = b.add(before, cotangent)
+        found[value] = _sum(b, before, cotangent)
     elif isinstance(kind, ListType):
         found[value] = b.list_add(before, cotangent)
     else:
@@ -79,6 +79,24 @@ def accumulate(b: Builder, found: Cotangents, value: Value, cotangent: Value, no
             f"the gradient of {value.type} used more than once cannot be added up",
             place_of(None if node is None else node.span),
         )
+
+
+def _sum(b: Builder, before: Value, cotangent: Value) -> Value:
+    """Of two cotangents. What was added to zeros, at a part of a tensor, is added to the first one there."""
+    node = cotangent.node
+    whole = node is not None and node.op.name == "add_at_item" and before.type == cotangent.type
+    if node is not None and whole and _is_zeros(node.inputs[0]):
+        return b.add_at_item(before, *node.inputs[1:], **node.attributes)  # type: ignore[no-any-return]
+    return b.add(before, cotangent)  # type: ignore[no-any-return]
+
+
+def _is_zeros(value: Value) -> bool:
+    if value.node is None or value.node.op.name not in ("zeros_like", "constant"):
+        return False
+    if value.node.op.name == "zeros_like":
+        return True
+    array = np.asarray(value.node.attributes["value"])
+    return not any(array.strides) and array.size > 0 and array.flat[0] == 0
 
 
 def conformed(b: Builder, cotangent: Value, type_: Type) -> Value:

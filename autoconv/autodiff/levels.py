@@ -32,13 +32,23 @@ class Level:
     """`forward` is what runs first, `builder` records what runs back; `cotangents` are those found so far."""
 
     def __init__(self, forward: Graph, backward: Graph, around: Level | None = None) -> None:
-        self.heap: Heap = Heap() if around is None else around.heap
-        self.recompute_every: int | None = None if around is None else around.recompute_every
+        self.heap = Heap()
+        self.recompute_every: int | None = None
+        # Of functions that call themselves: their ways back, and what they are without variables (see recursion.py).
+        self.recursions: dict[Any, Graph] = {}
+        self.by_value: dict[Graph, Graph] = {}
+        if around is not None:
+            self.share(around)
         self.forward = forward
         self.builder = ReverseBuilder(self, backward)
         self.cotangents: Cotangents = {}
         self._resolved: dict[Value, Value] = {}
         self._outlines: dict[Value, Value] = {}
+
+    def share(self, level: Level) -> None:
+        """Has in common with another level what is found once for a whole differentiation."""
+        self.heap, self.recompute_every = level.heap, level.recompute_every
+        self.recursions, self.by_value = level.recursions, level.by_value
 
     @property
     def backward(self) -> Graph:
@@ -214,7 +224,6 @@ class Inner(Level):
         super().__init__(forward, around.backward if backward is None else backward, around)
         self.around = around
         self.outer = dict(outer)
-        self.original: Graph | None = None
         self.captures: dict[Value, Value] = {}
         self._give_out = give_out
 
@@ -294,7 +303,7 @@ def extend(
 ) -> tuple[Value, ...]:
     """Gives a node other inputs and regions, and results of these types behind those that it has; answers the new."""
     node.inputs, node.regions = tuple(inputs), tuple(regions)
-    node.attributes.update(attributes)
+    node.attributes = {**node.attributes, **attributes}
     count = len(node.results)
     graph = node.results[0].graph if node.results else inputs[0].graph
     new = tuple(Value(graph, type_, node.name, node, count + i) for i, type_ in enumerate(types))

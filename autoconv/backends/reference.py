@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.backends.stack import compile_recursive
 from autoconv.errors import OpError, Place, StagingError
-from autoconv.graph.graph import Graph, Node, has_recursion
+from autoconv.graph.graph import Graph, Node, Span, has_recursion
 from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Run = Callable[[Sequence[Any]], list[Any]]
@@ -73,7 +73,7 @@ def node_function(node: Node, compile_region: Compile) -> Function:
 
 
 def _kernel(node: Node, compile_region: Compile) -> Function:
-    kernel, attributes = node.op.kernel, node.attributes
+    kernel, attributes, span = node.op.kernel, node.attributes, node.span  # what held the node would hold its graph
     assert kernel is not None
 
     def run(*inputs: Any) -> Any:
@@ -81,7 +81,7 @@ def _kernel(node: Node, compile_region: Compile) -> Function:
             return kernel(*inputs, **attributes)
         except Exception as error:
             if "_autoconv_spans" not in error.__dict__:  # else a handler let it go on: it was raised before
-                locate(error, node)
+                locate(error, span)
             raise
 
     return run
@@ -117,13 +117,13 @@ def _while(node: Node, compile_region: Compile) -> Function:
 
 
 def _call(node: Node, compile_region: Compile) -> Function:
-    called = compile_region(node.regions[0])
+    called, span = compile_region(node.regions[0]), node.span
 
     def run(*inputs: Any) -> Any:
         try:
             return tuple(called(inputs))
         except Exception as error:
-            locate(error, node)
+            locate(error, span)
             raise
 
     return run
@@ -149,13 +149,13 @@ _FUNCTIONS: dict[str, Callable[[Node, Compile], Function]] = {
 }  # fmt: skip
 
 
-def locate(error: Exception, node: Node) -> None:
-    """Puts the user's span on the error: of the node that failed, then of the calls that it was part of."""
-    if node.span is None:
+def locate(error: Exception, span: Span | None) -> None:
+    """Puts a place of the user's source on the error: of the node that failed, then of the calls it was part of."""
+    if span is None:
         return
     spans = error.__dict__.setdefault("_autoconv_spans", [])
-    spans.append(node.span)
+    spans.append(span)
     if isinstance(error, OpError) and error.place is None:
-        text = linecache.getline(node.span.file, node.span.line).rstrip()
-        end = node.span.end_column if node.span.end_line in (0, node.span.line) else len(text) + 1
-        error.place = Place(node.span.file, node.span.line, node.span.column, end, text)
+        text = linecache.getline(span.file, span.line).rstrip()
+        end = span.end_column if span.end_line in (0, span.line) else len(text) + 1
+        error.place = Place(span.file, span.line, span.column, end, text)

@@ -18,7 +18,7 @@ from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Frame = list[Any]
 Function = Callable[..., Any]
-Locate = Callable[[Exception, Node], None]
+Locate = Callable[[Exception, Span | None], None]
 # A region to run next, its arguments, and what the control remembers meanwhile.
 Start = tuple["Code", list[Any], Any]
 
@@ -84,7 +84,7 @@ class _Call(Control):
         return self.regions[0], [frame[slot] for slot in self.inputs], None
 
     def failed(self, state: Any, error: Exception) -> None:
-        self.locate(error, self.node)
+        self.locate(error, self.node.span)
 
 
 class _Cond(Control):
@@ -238,7 +238,7 @@ def _raised_while_handling(error: BaseException, handled: BaseException) -> None
 
 def _too_deep(control: Control) -> RecursionError:
     error = RecursionError("maximum recursion depth exceeded")
-    control.locate(error, control.node)
+    control.locate(error, control.node.span)
     return error
 
 

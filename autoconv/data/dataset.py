@@ -21,6 +21,7 @@ from autoconv.graph.types import IterableType
 from autoconv.operators.calls import call
 from autoconv.operators.loops import for_stmt
 from autoconv.operators.streams import Stream
+from autoconv.runtime import taping
 from autoconv.runtime.convert import constant
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.recording import Region, current_region
@@ -28,6 +29,7 @@ from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.structure import flatten, pack
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tracebacks import presented, presented_methods
+from autoconv.tracing.function import Function
 
 
 class DatasetSpec(IteratorSpec):
@@ -317,6 +319,8 @@ class Dataset:
         def run(dataset: Any) -> Any:
             return _reduced(dataset, initial_state, reduce_func)
 
+        if taping.active():  # which go back through calls of functions
+            return Function(run)(self)
         function = ElementFunction(run, self.__autoconv_spec__(), "reduce")
         return rebuild(function.spec, function.runner(NOTHING)([self._bound]))
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from autoconv.ops.record import Op
 
 
+_NO_ATTRIBUTES: Mapping[str, Any] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A place in the user's source; lines and columns count from 1, 0 is unknown. `caller` is where the function was
@@ -76,7 +79,7 @@ class Node:
     ) -> None:
         self.op = op
         self.inputs = tuple(inputs)
-        self.attributes = dict(attributes)
+        self.attributes = attributes  # shared by the copies of a node: they are replaced, never changed
         self.regions = tuple(regions)
         self.name = name
         self.span = span
@@ -121,7 +124,7 @@ class Graph:
 
         Raises what the rule raises (TypeError, ValueError) for inputs that do not fit.
         """
-        attributes = attributes or {}
+        attributes = attributes or _NO_ATTRIBUTES
         if types is None:
             types = op.result_types([value.type for value in inputs], attributes, regions)
         node = Node(op, inputs, attributes, regions, self.unique_name(name or op.name), span, device)

@@ -9,12 +9,19 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.graph import Graph, Value
+from autoconv.graph.types import Type, is_subtype, leaves
 
 
 def begin_copy(graph: Graph) -> tuple[Graph, dict[Value, Value]]:
     """An empty graph with the parameters of `graph`, and the map from the old ones to the new."""
     copy = Graph(graph.name)
     return copy, {value: copy.add_parameter(value.type, value.name) for value in graph.parameters}
+
+
+def stand_for(narrow: Type, wide: Type) -> bool:
+    """Whether one type is the other but for what is known of shapes: consumers see the same dtypes."""
+    kinds = [[(leaf.dtype, leaf.weak) for leaf in leaves(type_)] for type_ in (narrow, wide)]
+    return kinds[0] == kinds[1] and is_subtype(narrow, wide)
 
 
 def attributes_key(attributes: Mapping[str, Any]) -> Hashable:

@@ -79,6 +79,10 @@ def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     (ct,), (x, y) = cotangents, inputs
     flip_x, flip_y = attributes.get("transpose_a", False), attributes.get("transpose_b", False)
     x_, y_ = conjugated(b, x), conjugated(b, y)
+    if not flip_x and not flip_y and _is_many_rows(x, y):
+        inner, columns = shape_of(y) or ()
+        flat = b.reshape(x_, shape=(-1, inner)), b.reshape(ct, shape=(-1, columns))
+        return b.matmul(ct, y_, transpose_b=True), b.matmul(*flat, transpose_a=True)
 
     def product(left: Any, right: Any, flip_left: bool, flip_right: bool) -> Any:
         return b.matmul(left, right, transpose_a=flip_left, transpose_b=flip_right)
@@ -86,6 +90,14 @@ def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     of_x = product(y_, ct, flip_y, True) if flip_x else product(ct, y_, False, not flip_y)
     of_y = product(ct, x_, True, flip_x) if flip_y else product(x_, ct, not flip_x, False)
     return unbroadcast(b, of_x, x), unbroadcast(b, of_y, y)
+
+
+def _is_many_rows(x: Any, y: Any) -> bool:
+    """Whether several matrices are multiplied with one: then their rows are those of one matrix."""
+    of_x, of_y = shape_of(x), shape_of(y)
+    if of_x is None or of_y is None or len(of_x) < 3 or len(of_y) != 2:
+        return False
+    return all(isinstance(size, int) for size in of_y) and 0 not in (*of_x, *of_y)
 
 
 matmul = define(
@@ -345,7 +357,7 @@ def _set_diag_type(x: TensorType, diagonal: TensorType, *, offset: int = 0) -> T
 
 def _set_diag(x: Any, diagonal: Any, *, offset: int = 0) -> Any:
     result = np.array(x)
-    length = min(result.shape[-2] - max(-offset, 0), result.shape[-1] - max(offset, 0))
+    length = max(min(result.shape[-2] - max(-offset, 0), result.shape[-1] - max(offset, 0)), 0)
     if np.shape(diagonal) != (*result.shape[:-2], length):
         raise InvalidArgumentError(
             f"set_diag: the diagonal has to be of shape {[*result.shape[:-2], length]}, "

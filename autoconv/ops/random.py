@@ -1,4 +1,4 @@
-"""Random numbers: a counter-based generator (Philox) whose numbers are a pure function of key and counter.
+"""Random numbers: counter-based generators (Philox, Threefry) whose numbers are a pure function of key and counter.
 
 The stateless ops take the key as a tensor; the stateful ones draw key and counter from `GLOBAL`. How bits
 become numbers is written out here rather than left to NumPy, so that a seed means the same numbers anywhere.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,9 +21,18 @@ from autoconv.ops.arithmetic import quiet
 from autoconv.ops.constants import checked_shape, given_shape
 from autoconv.ops.record import define, none, sample
 from autoconv.ops.rules import same
+from autoconv.ops.threefry import Threefry
 
 _BITS = 2**64
-_TRUNCATION = 2.0  # in standard deviations
+TRUNCATION = 2.0  # in standard deviations
+PRECISION = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}  # bits of a uniform number
+
+
+class Bits(Protocol):
+    """A stream of random bits."""
+
+    def random_raw(self, size: int, /) -> Any:
+        """The next numbers of 64 bits, uint64 [size]."""
 
 
 class GlobalGenerator:
@@ -48,13 +57,17 @@ class GlobalGenerator:
 
     def next(self, op_seed: int | None = None) -> np.random.Philox:
         """The bits for one draw; no other draw shares them."""
+        return _philox(*map(int, self.advance(op_seed)))
+
+    def advance(self, op_seed: int | None = None) -> np.ndarray:
+        """The two words of the key and the number of a draw, uint64[3]."""
         with self._lock:
             count = self._drawn.get(op_seed, 0)
             self._drawn[op_seed] = count + 1
             key = self.seed if self.seed is not None else self._entropy if op_seed is None else 0
         # The second half of the key tells the streams apart, the counter's upper words the draws.
         stream = 0 if op_seed is None else (op_seed % (_BITS - 1)) + 1
-        return _philox(key, stream, count)
+        return np.array([key % _BITS, stream, count % _BITS], np.uint64)
 
 
 GLOBAL = GlobalGenerator()
@@ -65,32 +78,33 @@ def _philox(first: int, second: int, draw: int = 0) -> np.random.Philox:
     return np.random.Philox(key=key, counter=np.array([0, draw % _BITS, 0, 0], np.uint64))
 
 
-def from_seed(seed: Any) -> np.random.Philox:
+def from_seed(seed: Any, alg: str) -> Bits:
     if np.shape(seed) != (2,):
         raise InvalidArgumentError(f"seed must have shape [2], not {list(np.shape(seed))}")
-    return _philox(int(seed[0]), int(seed[1]))
+    make: Callable[[int, int], Bits] = Threefry if alg == "threefry" else _philox
+    return make(int(seed[0]), int(seed[1]))
 
 
 # ---- from bits to numbers
 
 
-def _raw(bits: np.random.Philox, shape: tuple[int, ...]) -> Any:
+def _raw(bits: Bits, shape: tuple[int, ...]) -> Any:
     count = int(np.prod(shape, dtype=np.int64))
     return np.asarray(bits.random_raw(count), np.uint64).reshape(shape)
 
 
-def _unit(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> Any:
+def _unit(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     """Evenly spaced multiples of the dtype's epsilon in [0, 1)."""
-    precision = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}[dtype.name]
+    precision = PRECISION[dtype.name]
     return ((_raw(bits, shape) >> np.uint64(64 - precision)) * 2.0**-precision).astype(dtype.numpy)
 
 
-def unit(bits: np.random.Philox, shape: tuple[int, ...]) -> Any:
+def unit(bits: Bits, shape: tuple[int, ...]) -> Any:
     """float64 numbers in [0, 1)."""
     return _unit(bits, shape, float64)
 
 
-def gaussian(bits: np.random.Philox, shape: tuple[int, ...]) -> Any:
+def gaussian(bits: Bits, shape: tuple[int, ...]) -> Any:
     """Box and Muller's transform in float64."""
     count = int(np.prod(shape, dtype=np.int64))
     half = (count + 1) // 2
@@ -100,15 +114,15 @@ def gaussian(bits: np.random.Philox, shape: tuple[int, ...]) -> Any:
     return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:count].reshape(shape)
 
 
-def _normal(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> Any:
+def _normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     return gaussian(bits, shape).astype(dtype.numpy)
 
 
-def _truncated(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> Any:
+def _truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     """Normal numbers, those beyond two standard deviations drawn again."""
     result = gaussian(bits, shape)
     while True:
-        outside = np.abs(result) > _TRUNCATION
+        outside = np.abs(result) > TRUNCATION
         missing = int(np.count_nonzero(outside))
         if not missing:
             return result.astype(dtype.numpy)
@@ -118,7 +132,7 @@ def _truncated(bits: np.random.Philox, shape: tuple[int, ...], dtype: DType) -> 
             result[outside] = gaussian(bits, (missing,))
 
 
-def _integers(bits: np.random.Philox, shape: tuple[int, ...], low: Any, high: Any) -> Any:
+def _integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> Any:
     """From `low` up to but not including `high`, by remainder: the bias is below the range over 2**64."""
     dtype = np.asarray(low).dtype
     if not np.all(np.less(low, high)):
@@ -128,7 +142,7 @@ def _integers(bits: np.random.Philox, shape: tuple[int, ...], low: Any, high: An
     return np.asarray(start + _raw(bits, shape) % (stop - start)).astype(dtype)
 
 
-def _permuted(bits: np.random.Philox, x: Any) -> Any:
+def _permuted(bits: Bits, x: Any) -> Any:
     return x[np.argsort(_raw(bits, np.shape(x)[:1]), kind="stable")]
 
 
@@ -185,8 +199,10 @@ def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Ca
     def stateful(vector: Any = None, *, shape: Any, dtype: DType = float32, seed: int | None = None) -> Any:
         return draw(GLOBAL.next(seed), _shape_of(name, shape, vector), dtype)
 
-    def stateless(seed: Any, vector: Any = None, *, shape: Any, dtype: DType = float32) -> Any:
-        return draw(from_seed(seed), _shape_of(name, shape, vector), dtype)
+    def stateless(
+        seed: Any, vector: Any = None, *, shape: Any, dtype: DType = float32, alg: str = "philox"
+    ) -> Any:
+        return draw(from_seed(seed, alg), _shape_of(name, shape, vector), dtype)
 
     define(
         name=f"random_{name}", graphdef=graphdefs[0], result=_float_type(f"random_{name}"),
@@ -201,6 +217,7 @@ def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Ca
         samples=(
             sample(_SEED, shape=(2, 3), dtype=float32),
             sample(_SEED, _VECTOR, shape=(None, 3), dtype=float64),
+            sample(_SEED, shape=(2, 3), dtype=float32, alg="threefry"),
         ),
     )  # fmt: skip
 
@@ -219,26 +236,28 @@ def _random_uniform_int(
     return _integers(GLOBAL.next(seed), _shape_of("random_uniform_int", shape, vector), low, high)
 
 
-def _stateless_uniform_int(seed: Any, low: Any, high: Any, vector: Any = None, *, shape: Any) -> Any:
-    return _integers(from_seed(seed), _shape_of("stateless_random_uniform_int", shape, vector), low, high)
+def _stateless_uniform_int(
+    seed: Any, low: Any, high: Any, vector: Any = None, *, shape: Any, alg: str = "philox"
+) -> Any:
+    return _integers(from_seed(seed, alg), _shape_of("stateless_random_uniform_int", shape, vector), low, high)
 
 
-def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType) -> TensorType:
+def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType, **_: Any) -> TensorType:
     if not dtype.is_integer:
         raise TypeError(f"random bits make integers, found dtype {dtype.name}")
     return TensorType(dtype, given_shape("stateless_random_bits", shape, vector))
 
 
-def _stateless_bits(seed: Any, vector: Any = None, *, shape: Any, dtype: DType) -> Any:
-    return _raw(from_seed(seed), _shape_of("stateless_random_bits", shape, vector)).astype(dtype.numpy)
+def _stateless_bits(seed: Any, vector: Any = None, *, shape: Any, dtype: DType, alg: str = "philox") -> Any:
+    return _raw(from_seed(seed, alg), _shape_of("stateless_random_bits", shape, vector)).astype(dtype.numpy)
 
 
 def _shuffle(x: Any, *, seed: int | None = None) -> Any:
     return _permuted(GLOBAL.next(seed), x) if np.ndim(x) else x
 
 
-def _stateless_shuffle(seed: Any, x: Any) -> Any:
-    return _permuted(from_seed(seed), x) if np.ndim(x) else x
+def _stateless_shuffle(seed: Any, x: Any, *, alg: str = "philox") -> Any:
+    return _permuted(from_seed(seed, alg), x) if np.ndim(x) else x
 
 
 _LOW, _HIGH = np.int32(-3), np.int32(9)

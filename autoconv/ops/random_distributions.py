@@ -18,14 +18,14 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.arithmetic import quiet
 from autoconv.ops.constants import checked_shape, given_shape
-from autoconv.ops.random import GLOBAL, from_seed, gaussian, seeded, unit
+from autoconv.ops.random import GLOBAL, Bits, from_seed, gaussian, seeded, unit
 from autoconv.ops.record import define, none, sample
 
 _NO = none("random numbers are not differentiated through")
 _DIRECT = 10.0  # up to this mean, Poisson numbers are counted out
 
 
-def gamma(bits: np.random.Philox, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
+def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
     """Marsaglia and Tsang (2000), float64; a shape below 1 by way of the one above it."""
     alpha = np.broadcast_to(np.asarray(alpha, np.float64), shape)
     if not np.all(alpha > 0):
@@ -46,7 +46,7 @@ def gamma(bits: np.random.Philox, shape: tuple[int, ...], alpha: Any) -> np.ndar
     return np.where(alpha < 1, found * (1.0 - unit(bits, shape)) ** power, found)
 
 
-def poisson(bits: np.random.Philox, shape: tuple[int, ...], mean: Any) -> np.ndarray:
+def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
     """Knuth's products for small means; Hörmann's PTRS (1993) for others. float64 counts."""
     mean = np.broadcast_to(np.asarray(mean, np.float64), shape)
     if not np.all(mean >= 0):
@@ -62,7 +62,7 @@ def poisson(bits: np.random.Philox, shape: tuple[int, ...], mean: Any) -> np.nda
     return result.reshape(shape)
 
 
-def binomial(bits: np.random.Philox, shape: tuple[int, ...], counts: Any, probabilities: Any) -> np.ndarray:
+def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any) -> np.ndarray:
     """How many of `counts` numbers in [0, 1) lie below the probability: by the numbers themselves, float64."""
     counts = np.broadcast_to(np.asarray(counts, np.float64), shape)
     probabilities = np.broadcast_to(np.asarray(probabilities, np.float64), shape)
@@ -74,7 +74,7 @@ def binomial(bits: np.random.Philox, shape: tuple[int, ...], counts: Any, probab
     return result
 
 
-def _counted(bits: np.random.Philox, mean: np.ndarray) -> np.ndarray:
+def _counted(bits: Bits, mean: np.ndarray) -> np.ndarray:
     """How many uniform numbers multiply to more than exp(-mean)."""
     limit, product, count = np.exp(-mean), np.ones(mean.size), np.full(mean.size, -1.0)
     going = np.arange(mean.size)
@@ -85,7 +85,7 @@ def _counted(bits: np.random.Philox, mean: np.ndarray) -> np.ndarray:
     return count
 
 
-def _transformed(bits: np.random.Philox, mean: np.ndarray) -> np.ndarray:
+def _transformed(bits: Bits, mean: np.ndarray) -> np.ndarray:
     b = 0.931 + 2.53 * np.sqrt(mean)
     a = -0.059 + 0.02483 * b
     inverse = 1.1239 + 1.1328 / (b - 3.4)
@@ -152,8 +152,8 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
     def stateful(*inputs: Any, shape: Any, dtype: DType = float32, seed: int | None = None) -> Any:
         return numbers(GLOBAL.next(seed), inputs, shape, dtype)
 
-    def stateless(key: Any, *inputs: Any, shape: Any, dtype: DType = float32) -> Any:
-        return numbers(from_seed(key), inputs, shape, dtype)
+    def stateless(key: Any, *inputs: Any, shape: Any, dtype: DType = float32, alg: str = "philox") -> Any:
+        return numbers(from_seed(key, alg), inputs, shape, dtype)
 
     vector = np.array([3, 2], np.int32)
     rule = _rule(name, count)

@@ -180,7 +180,8 @@ def _searchsorted(sequence: Any, values: Any, *, side: str = "left", dtype: DTyp
         raise InvalidArgumentError(
             f"Leading dim_size of both tensors must match: {list(sequence.shape)} and {list(values.shape)}"
         )
-    rows = zip(sequence.reshape(-1, sequence.shape[-1]), values.reshape(-1, values.shape[-1]), strict=True)
+    count = int(np.prod(sequence.shape[:-1], dtype=np.int64))
+    rows = zip(*(x.reshape(count, x.shape[-1]) for x in (sequence, values)), strict=True)
     found = [np.searchsorted(row, wanted, side=side) for row, wanted in rows]  # type: ignore[call-overload]
     return np.array(found, dtype.numpy).reshape(values.shape)
 

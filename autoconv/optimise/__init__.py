@@ -1,6 +1,7 @@
 """Optimisations: each is one file and one line in THE TABLE, turns a graph into another, and can be left out.
 
-None of them changes what a graph computes: results are equal bit by bit with any subset of them.
+None of them changes what a graph computes: results are equal bit by bit with any subset of them (powers that become
+products, see simplify, differ by a unit in the last place).
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from autoconv.graph.verify import verify
 from autoconv.optimise.common import common
 from autoconv.optimise.dead import dead
 from autoconv.optimise.fold import fold
+from autoconv.optimise.hoist import hoist
+from autoconv.optimise.inline import inline
+from autoconv.optimise.simplify import simplify
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +33,11 @@ class Optimisation:
 
 
 OPTIMISATIONS = (
+    Optimisation(name="inline", transform=inline),  # first: the others see more of what goes together
     Optimisation(name="fold", transform=fold),
+    Optimisation(name="simplify", transform=simplify),
     Optimisation(name="common", transform=common),
+    Optimisation(name="hoist", transform=hoist),
     Optimisation(name="dead", transform=dead),  # last: sweeps up what the others leave unused
 )
 

@@ -21,7 +21,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
 from autoconv.graph.rewrite import attributes_key, begin_copy
 from autoconv.graph.types import TensorType
-from autoconv.ops.views import VIEWS
+from autoconv.ops.views import leaving
 
 
 def common(graph: Graph, contract: str = "function") -> Graph:
@@ -40,14 +40,14 @@ def common(graph: Graph, contract: str = "function") -> Graph:
 def _common(graph: Graph, copies: dict[Graph, Graph], contract: str) -> Graph:
     copy, values = begin_copy(graph)
     copies[graph] = copy
-    leaving = _leaving(graph) if contract == "compile" else set()
+    kept = leaving(graph) if contract == "compile" else set()
     found: dict[Hashable, Sequence[Value]] = {}
     reads: dict[Hashable, Sequence[Value]] = {}
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]
         if node.effects & Effects.WRITE:
             reads.clear()
-        if node.effects.must_run or node.regions or not leaving.isdisjoint(node.results):
+        if node.effects.must_run or node.regions or not kept.isdisjoint(node.results):
             regions = copied_regions(node, copies, lambda region: _common(region, copies, contract))
             results: Sequence[Value] = copy_node(copy, node, inputs, regions).results
         else:
@@ -58,22 +58,6 @@ def _common(graph: Graph, copies: dict[Graph, Graph], contract: str) -> Graph:
         values.update(zip(node.results, results, strict=True))
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
-
-
-def _leaving(graph: Graph) -> set[Value]:
-    """The arrays that are outputs, or part of an object, or whose memory a view that is one of these shares."""
-    leaving = {value for value in graph.outputs if _is_array(value)}
-    for node in reversed(graph.nodes):
-        if node.op.name in VIEWS:
-            shared = node.inputs[:1] if not leaving.isdisjoint(node.results) else ()
-        else:
-            shared = node.inputs if node.regions or node.op.name.startswith("object_") else ()
-        leaving.update(filter(_is_array, shared))
-    return leaving
-
-
-def _is_array(value: Value) -> bool:
-    return isinstance(value.type, TensorType) and not value.type.weak and value.type.shape != ()
 
 
 def _key(node: Node, inputs: Sequence[Value]) -> Hashable:

@@ -26,8 +26,8 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, is_recursive, settle_effects
-from autoconv.graph.rewrite import begin_copy
-from autoconv.graph.types import TensorType, Type, is_subtype, leaves, shapes_compatible
+from autoconv.graph.rewrite import begin_copy, stand_for
+from autoconv.graph.types import TensorType, Type, shapes_compatible
 from autoconv.ops import OPS
 from autoconv.ops.rules import element_count
 
@@ -183,10 +183,4 @@ def _arm_taken(
         *zip((value.type for value in inputs[1:]), (value.type for value in arm.parameters), strict=True),
         *zip((value.type for value in arm.outputs), (value.type for value in node.results), strict=True),
     ]
-    return arm if all(_stands_for(narrow, wide) for narrow, wide in pairs) else None
-
-
-def _stands_for(narrow: Type, wide: Type) -> bool:
-    """Whether one type is the other but for what is known of shapes: consumers see the same dtypes."""
-    kinds = [[(leaf.dtype, leaf.weak) for leaf in leaves(type_)] for type_ in (narrow, wide)]
-    return kinds[0] == kinds[1] and is_subtype(narrow, wide)
+    return arm if all(stand_for(narrow, wide) for narrow, wide in pairs) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,17 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     """A tensor of a Python number, string, (nested) list or array.
 
     Python ints become int32, floats float32, unless `dtype` says otherwise; arrays keep their dtype. `shape` reshapes,
-    or broadcasts a single value. Raises TypeError or ValueError for what has no such tensor.
+    or broadcasts a single value. Tensors of a graph, and those that a tape follows, are put together by ops. Raises
+    TypeError or ValueError for what has no such tensor.
     """
-    array = to_array(value, as_dtype(dtype) if dtype is not None else None)
-    if shape is not None:
-        wanted: Any = as_shape(shape)
+    wanted_dtype = as_dtype(dtype) if dtype is not None else None
+    wanted: Any = as_shape(shape) if shape is not None else None
+    recorders, region = taping.active(), current_region()
+    if (recorders or region is not None) and _has_gradients(value, recorders):
+        return _of_tensors(value, wanted_dtype, wanted)
+    array = to_array(value, wanted_dtype)
+    if wanted is not None:
         array = np.full(wanted, array) if array.size == 1 else array.reshape(wanted)
-    region = current_region()
     return EagerTensor(array) if region is None else record_constant(region, array, name=name)
 
 
@@ -56,6 +61,25 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
             f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {tensor.dtype.name}: {tensor!r}"
         )
     return tensor
+
+
+def _has_gradients(value: Any, recorders: Sequence[Any]) -> bool:
+    """Whether the value is or holds a tensor of a graph or one that a tape follows: through an array it would end."""
+    if isinstance(value, (list, tuple)):
+        return any(_has_gradients(item, recorders) for item in value)
+    return isinstance(value, SymbolicTensor) or any(recorder.follows(value) for recorder in recorders)
+
+
+def _of_tensors(value: Any, dtype: DType | None, shape: Any) -> Tensor:
+    tensor: Tensor = _apply("identity", convert_to_tensor(value))  # not the tensor itself
+    if dtype is not None and tensor.dtype is not dtype:
+        tensor = _apply("cast", tensor, dtype=dtype)
+    if shape is None or tensor.shape == shape:
+        return tensor
+    repeated = tensor.shape.is_fully_defined() and tensor.shape.num_elements() == 1
+    if repeated:
+        tensor = _apply("reshape", tensor, shape=())
+    return _apply("broadcast_to" if repeated else "reshape", tensor, shape=tuple(shape))  # type: ignore[no-any-return]
 
 
 def as_tensor(value: Any) -> Tensor | None:

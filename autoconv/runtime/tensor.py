@@ -27,7 +27,11 @@ class Tensor(TensorMethods):
     __slots__ = ("__weakref__", "_origin")
     _origin: Any
     __array_priority__ = 100.0
-    __hash__ = None  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        error = TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+        error._autoconv_about_program = True  # type: ignore[attr-defined]
+        raise error
 
     @property
     def type(self) -> TensorType:
@@ -80,6 +84,11 @@ class EagerTensor(Tensor):
 
     def __getattr__(self, name: str) -> Any:
         return _of_origin(self, name)
+
+    def set_shape(self, shape: Any) -> None:
+        """Raises ValueError when the shape is not one that the tensor has."""
+        if not self.shape.is_compatible_with(as_shape(shape)):
+            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(as_shape(shape))}")
 
     def numpy(self) -> Any:
         """The array, read-only; a NumPy scalar (bytes for strings) for a tensor without dimensions."""
@@ -232,11 +241,6 @@ class SymbolicTensor(Tensor):
         region = current_region()
         if region is not None and region.trace.outside_effect is not None:
             region.trace.outside_effect(self, "text is made of a value")
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        error = TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
-        error._autoconv_about_program = True  # type: ignore[attr-defined]
-        raise error
 
     def _check_scope(self) -> None:
         """Raises InaccessibleTensorError, which names the line that made the tensor, where its trace is over."""

@@ -11,7 +11,7 @@ from autoconv.backends import BACKENDS
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Value
+from autoconv.graph.graph import Graph, Span, Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.layout import Layout, leaf_types, rebuild
 from autoconv.ops.objects import NotAssigned
@@ -29,6 +29,7 @@ from autoconv.tracing.direct import call_form, needs_asking
 from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
+from autoconv.tracing.shapes import ByShape, depends_on_shapes
 from autoconv.tracing.signature import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
@@ -86,10 +87,16 @@ class ConcreteFunction:
         form = None
         if not self._gives_out_captures:
             form = call_form(graph, key, self.captures, layout, guards, contract, self._arrays_out)
-        self._run = BACKENDS[SETTINGS.backend](optimised, form)
+        compile_graph = BACKENDS[SETTINGS.backend]
+        if SETTINGS.backend == "llvm" and depends_on_shapes(optimised):
+            self._run: Any = ByShape(optimised, compile_graph, contract, form)
+        else:
+            self._run = compile_graph(optimised, form)
         # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
         self.entry: Callable[..., Any] | None = None if self._first_of else getattr(self._run, "entry", None)
         self.asks_guards = self.entry is not None and needs_asking(guards)
+        self._compiled = self._run
+        self._is_native = SETTINGS.backend != "reference"
         if contract == "compile" and not self.can_run_again and can_undo(optimised):
             self._run = undoing(self._run)
             self.entry = self.entry and undoing(self.entry)
@@ -105,10 +112,21 @@ class ConcreteFunction:
     def kernels(self) -> list[str]:
         """The ops that have no native form here and run by their kernels, by name, one entry a node; all of them where
         none has one, or the backend has none."""
-        found = getattr(self._run, "kernels", None)
+        return [name for name, _ in self.kernel_calls]
+
+    @property
+    def kernel_calls(self) -> list[tuple[str, Span | None]]:
+        """As `kernels`, with the line of the user's program that each op is for."""
+        found: list[tuple[str, Span | None]] | None = getattr(self._compiled, "kernel_calls", None)
         if found is not None:
             return list(found)
-        return [node.op.name for node in self.optimised.walk() if node.op.name not in ("constant", "identity")]
+        idle = ("constant", "identity")
+        return [(node.op.name, node.span) for node in self.optimised.walk() if node.op.name not in idle]
+
+    @property
+    def falls_back(self) -> list[tuple[str, Span | None]]:
+        """What runs by kernels although native code was asked for."""
+        return self.kernel_calls if self._is_native else []
 
     @property
     def name(self) -> bytes:

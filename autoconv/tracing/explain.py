@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import weakref
-from collections import deque
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 _REMEMBERED = 256  # traces, and calls that ran as plain Python
+_SHOWN = 8  # ops that run by kernels, of one trace
 
 
 class Row:
@@ -28,7 +30,23 @@ class Row:
         signature = concrete.pretty_printed_signature(verbose=False)
         nodes = sum(1 for _ in concrete.recorded.walk())
         first = f"  {self.number}. {self.reason}: {signature}, {nodes} nodes"
-        return [first, *(f"     not guarded: {what}" for what in concrete.guards.blind)]
+        blind = [f"     not guarded: {what}" for what in concrete.guards.blind]
+        return [first, *blind, *_by_kernels(concrete.falls_back)]
+
+
+def _by_kernels(calls: Sequence[tuple[str, Any]]) -> list[str]:
+    """A line that counts the ops without a native form, and says where the program has them."""
+    if not calls:
+        return []
+    counts = Counter(
+        (name, "" if span is None else f"{os.path.basename(span.file)}:{span.line}") for name, span in calls
+    )
+    shown = [
+        name + (f" ({place})" if place else "") + (f" x{count}" if count > 1 else "")
+        for (name, place), count in list(counts.items())[:_SHOWN]
+    ]
+    more = [f"and {len(counts) - _SHOWN} more"] if len(counts) > _SHOWN else []
+    return [f"     {len(calls)} by kernels: {', '.join([*shown, *more])}"]
 
 
 @dataclass(slots=True)

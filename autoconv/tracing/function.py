@@ -25,6 +25,7 @@ from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
 from autoconv.tracing.explain import Explanation, Row
+from autoconv.tracing.garbage import DROPPED
 from autoconv.tracing.logs import traced
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
@@ -34,8 +35,8 @@ from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
 from autoconv.tracing.trace import LOCK, trace_function
 
 _CACHE_LIMIT = 256  # signatures a function
-_SURE_TRACES = 64  # traces that are kept however large they are
-_CACHE_BYTES = 4 << 20  # what more traces than those may weigh together
+_SURE_TRACES = 28  # traces that are kept however large they are
+_CACHE_BYTES = 1_400_000  # what more traces than those may weigh together
 _ENTRIES = 4  # traces a signature, which differ in what they read from outside
 _MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
@@ -287,12 +288,16 @@ class Function(Pickled):
         oldest = sorted(self._cache, key=lambda key: max(c.used for c in self._cache[key]))
         every = [c for entries in self._cache.values() for c in entries]
         count, weight = len(every), sum(c.weight for c in every)
+        del every
         for key in oldest[:-1]:
             if len(self._cache) <= _CACHE_LIMIT and (count <= _SURE_TRACES or weight <= _CACHE_BYTES):
                 return
             dropped = self._cache.pop(key)
             count -= len(dropped)
-            weight -= sum(c.weight for c in dropped)
+            bytes_ = sum(c.weight for c in dropped)
+            weight -= bytes_
+            del dropped
+            DROPPED.add(bytes_)
 
     def _trace(self, call: Call) -> ConcreteFunction:
         refuse = _refuse_variables if self._called_before else None

@@ -35,6 +35,7 @@ from autoconv.tracing import logs as trace_logs
 from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.concrete import ConcreteFunction
+from autoconv.tracing.garbage import young_garbage
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
 from autoconv.tracing.live_arrays import make_inputs
@@ -162,9 +163,11 @@ def _trace(
     guards.arrays.clear()
     trace.sources = None
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
-    finished = optimise(graph, contract=contract, dump=trace_logs.optimisations(name))
-    trace_logs.graphs(name, graph, finished)
-    concrete = ConcreteFunction(graph, finished, call.key, call.names, captures, layout, guards, contract, owner, name)
+    with young_garbage():
+        finished = optimise(graph, contract=contract, dump=trace_logs.optimisations(name))
+        trace_logs.graphs(name, graph, finished)
+        what = (call.key, call.names, captures, layout, guards, contract, owner, name)
+        concrete = ConcreteFunction(graph, finished, *what)
     return Traced(concrete, created)
 
 

@@ -434,6 +434,45 @@ def test_gradients_stop_at_datasets_or_flow_past_them():
     np.testing.assert_allclose(trained(Dataset.from_tensor_slices([1.0, 2.0])), expected, rtol=1e-6)
 
 
+def test_gradients_go_through_loops_over_datasets():
+    weight, x = tf.Variable(2.0), tf.constant(3.0)
+    dataset = Dataset.from_tensor_slices([1.0, 2.0, 3.0])
+
+    def looped(x):
+        total = x * 0.0
+        for element in dataset:
+            total += x * x * element * weight
+        return total
+
+    def reduced(x):
+        return dataset.reduce(tf.constant(0.0), lambda total, element: total + x * x * element * weight)
+
+    def left_early(x):
+        total = x * weight
+        for i, element in dataset.enumerate():
+            if i == 2:
+                break
+            total = total * x * element
+        return total
+
+    for f, by_x, by_weight in ((looped, 72.0, 54.0), (reduced, 72.0, 54.0), (left_early, 108.0, 54.0)):
+        for run in (f, tf.function(f), tf.compile(f)):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = run(x)
+            assert [g.numpy() for g in tape.gradient(y, [x, weight])] == [by_x, by_weight]
+            assert tf.grad(run)(x).numpy() == by_x
+
+        @tf.function
+        def inside(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)  # noqa: B023
+            return tape.gradient(y, [x, weight])
+
+        assert [g.numpy() for g in inside(x)] == [by_x, by_weight]
+
+
 def test_functions_of_a_dataset_read_what_the_loop_around_it_carries():
     dataset = Dataset.range(4)
 

@@ -188,3 +188,17 @@ def test_tensors_that_stay_behind_name_their_line(use):
         kept[0].numpy()
     refused(TypeError, lambda: bool(kept[0]), "kept.append(x * 2)")
     assert str(kept[0]) == 'Tensor("mul:0", shape=(2,), dtype=int32)'
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ac.function])
+def test_loops_whose_functions_give_another_structure(run):
+    rows = ac.constant([1.0, 2.0])
+    loop = run(lambda: ac.while_loop(lambda i: i < 3, lambda i: (i + 1, i), [0]))
+    refused(ValueError, loop, "body of while_loop has to give 1 values", "found 2")
+    refused(ValueError, run(lambda: ac.scan(lambda a, b: (a, b), rows)), "function of scan", "shape=()")
+    kept = run(lambda: ac.while_loop(lambda pair: pair[0] < 3, lambda pair: (pair[0] + 1, pair[1] * 2), [(0, 1)]))
+    assert [int(x) for x in ac.nest.flatten(kept())] == [3, 8]
+
+
+def test_tensors_as_keys_name_the_remedy():
+    refused(TypeError, lambda: {ONE: 1}, "use tensor.ref() as the key")

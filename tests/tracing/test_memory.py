@@ -12,9 +12,9 @@ import autoconv
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from retrace_memory import dropped_growth, is_freed, live_growth, resident_growth
+from retrace_memory import dropped_growth, is_freed, live_growth, resident_growth, resident_growth_apart
 
-FUNCTION = sys.modules[autoconv.types.Function.__module__]
+FUNCTION = sys.modules[autoconv.types.experimental.PolymorphicFunction.__module__]
 
 
 @pytest.fixture(autouse=True)
@@ -31,11 +31,30 @@ def test_retraces_of_a_live_function_take_bounded_memory(monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_trace_takes_few_kilobytes():
+    assert resident_growth_apart(24) < 24 * 90_000  # 140 with LLVM's linker, of which 50 are Python's objects
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_evicted_traces_free_their_machine_code(monkeypatch, tmp_path):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))  # so that all of it is compiled here
     monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 8)
     monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 0)
-    assert resident_growth(100) < 6_000_000  # 14 MB if nothing were freed; alone in its process the heap grows by 3
+    assert resident_growth(100) < 3_000_000
+
+
+def test_dropped_traces_are_collected_before_they_are_many(monkeypatch):
+    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 2)
+    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 0)
+    monkeypatch.setattr(sys.modules[type(FUNCTION.DROPPED).__module__], "_MOST_WAITING", 0)
+    FUNCTION.DROPPED.__init__()
+    f = autoconv.function(lambda x, n: x + n)
+    x = autoconv.constant(1)
+    graphs = []
+    for n in range(4):
+        f(x, n)
+        graphs.append(weakref.ref(f.concrete_functions[-1].recorded))
+    assert [reference() is None for reference in graphs] == [True, False, False, False]
 
 
 def test_dropped_functions_leave_nothing():

@@ -16,19 +16,24 @@ import numpy as np
 
 from autoconv.backends import reference
 from autoconv.backends.form import CallForm
+from autoconv.backends.llvm import counters, layouts, patterns, scans, searching, sorting
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.engine import Code, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
 from autoconv.backends.llvm.expand import expand, is_composite
 from autoconv.backends.llvm.prelude import METADATA, prelude
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
+from autoconv.backends.llvm.shared import addresses
 from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
+
+NATIVE_OPS = (counters, layouts, patterns, scans, searching, sorting)  # whose native code says so when it is imported
 
 
 class NativeGraph:
     """Native code for a graph: called with a list of arguments it answers a list of results. `entry` is what a user's
-    call may go to, where a CallForm was given; `kernels` are the ops that run by their kernels, by name."""
+    call may go to, where a CallForm was given; `kernels` are the ops that run by their kernels, by name, and
+    `kernel_calls` those with the lines of the user's program that they are for."""
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
         given, graph = graph, expand(graph)
@@ -42,7 +47,8 @@ class NativeGraph:
             write_call(graph, module, calls, form)
         module.add(f"@objects = global [{len(calls.objects)} x ptr] zeroinitializer")
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
-        code = Code(prelude(module) + module.text() + METADATA, exports, thorough=module.has_loops)
+        text = prelude(module) + module.text() + METADATA
+        code = Code(text, exports, 3 if module.has_loops else 1, addresses())
         objects = tuple(calls.objects)
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):
@@ -50,7 +56,8 @@ class NativeGraph:
         keep = code, objects, form
         self._run = native_entry(code.address(RUN), graph.name, keep)
         self.entry = None if form is None else native_entry(code.address(CALL), graph.name, keep)
-        self.kernels = calls.kernels
+        self.kernel_calls = calls.kernels
+        self.kernels = [name for name, _ in calls.kernels]
         self._graph = given
         self._forms = [_form(value) for value in graph.parameters]
         self._plain: reference.Run | None = None

@@ -22,8 +22,13 @@ _PYTHON = (
     "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
 )  # fmt: skip
 # Positions in the table of NumPy's C API.
-_NUMPY = {"PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Empty": 184, "PyDataMem_SetHandler": 304}
-_BLAS = ("sgemm", "dgemm")
+_NUMPY = {
+    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Sort": 129, "PyArray_Empty": 184, "PyDataMem_SetHandler": 304,
+}  # fmt: skip
+_BLAS = {
+    "cblas_sgemm": "scipy_cblas_sgemm64_", "cblas_dgemm": "scipy_cblas_dgemm64_",
+    "blas_get_threads": "scipy_openblas_get_num_threads64_", "blas_set_threads": "scipy_openblas_set_num_threads64_",
+}  # fmt: skip
 
 
 class UnknownLayout(Exception):
@@ -61,14 +66,10 @@ def _numpy_table() -> Any:
 
 
 def _blas() -> dict[str, int]:
-    """cblas_sgemm and cblas_dgemm of the BLAS that NumPy brought, with 64-bit sizes; none where there is another."""
+    """cblas_sgemm and cblas_dgemm of the BLAS that NumPy brought, with 64-bit sizes, and how many threads it uses; none
+    where there is another."""
     library = ctypes.CDLL(_numpy_core().__file__)
-    found = {}
-    for name in _BLAS:
-        function = getattr(library, f"scipy_cblas_{name}64_", None)
-        if function is not None:
-            found[f"cblas_{name}"] = _address(function)
-    return found
+    return {ours: _address(getattr(library, theirs)) for ours, theirs in _BLAS.items() if hasattr(library, theirs)}
 
 
 def _check_layout() -> None:

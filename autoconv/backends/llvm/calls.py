@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.reference import Compile, locate, node_function
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Node, Span, Value
 
 Reference = Callable[[FunctionText], str]
 
@@ -28,7 +28,7 @@ class Calls:
 
     def __init__(self, module: ModuleText, compile_region: Compile) -> None:
         self.objects: list[Any] = []
-        self.kernels: list[str] = []
+        self.kernels: list[tuple[str, Span | None]] = []  # what runs by kernels: the op, and the user's line
         self._positions: dict[int, int] = {}
         self._module = module
         self._compile_region = compile_region
@@ -59,16 +59,17 @@ class Calls:
     def kernel(self, node: Node, owners: Sequence[Node], rarely: bool) -> Reference:
         """The function that runs one node on Python objects, and puts the places of the calls around it on errors."""
         if not rarely:
-            self.kernels.append(node.op.name)
+            self.kernels.append((node.op.name, node.span))
         run = node_function(node, self._compile_region)
         finish = _finisher(node.results)
+        spans = [owner.span for owner in owners]
 
         def call(*inputs: Any) -> Any:
             try:
                 found = run(*inputs)
             except Exception as error:
-                for owner in owners:
-                    locate(error, owner)
+                for span in spans:
+                    locate(error, span)
                 raise
             return finish(found)
 

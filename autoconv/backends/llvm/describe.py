@@ -13,7 +13,8 @@ from autoconv.graph.text import reference
 
 _WORDS = {
     "scalar": "numbers", "pick": "one element", "view": "looked through", "matmul": "BLAS", "update": "in place",
-    "join": "joined", "search": "search", "kernel": "kernel", "stack": "stack",
+    "join": "joined", "alias": "the same memory", "whole": "native",
+    "search": "search", "kernel": "kernel", "stack": "stack",
 }  # fmt: skip
 
 

@@ -8,44 +8,64 @@ import hashlib
 import itertools
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import autoconv.code_cache as code_cache
 from autoconv.backends.llvm.abi import symbols
+from autoconv.backends.llvm.loader import Loaded, Unlinkable
 
 _COUNT = itertools.count()
 _LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
+_PIPELINE = 2  # the version of what _compiled does
 _LIBRARIES = 16  # that share a linker: what is dropped leaves 9 KB in it, until the last of them goes
 
 
 class Code:
     """Loaded machine code: `address(name)` of an exported function or global. It lives as long as this object.
 
-    `thorough` optimises for speed, else for a short compilation. Compiled code is kept on disk (see code_cache).
+    `level` is 3 for speed, 1 for a short compilation, 0 for the shortest. `imports` are addresses by the names that the
+    text declares, besides those of abi.symbols. Compiled code is kept on disk (see code_cache).
     """
 
-    def __init__(self, text: str, exports: Sequence[str], thorough: bool) -> None:
-        level = 3 if thorough else 1
+    def __init__(
+        self, text: str, exports: Sequence[str], level: int, imports: Mapping[str, int] | None = None
+    ) -> None:
         with _LOCK:
             key = hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
             code = code_cache.load(key)
             if code is None:
                 code = _compiled(text, level)
                 code_cache.store(key, code)
+        known = {**symbols(), **(imports or {})}
+        try:
+            self._library: Loaded | _Linked = Loaded(code, known)
+        except Unlinkable:
+            # Each name that a library of LLVM's knows costs it a kilobyte.
+            self._library = _Linked(code, {name: at for name, at in known.items() if name in text}, exports)
+
+    def address(self, name: str) -> int:
+        return self._library.address(name)
+
+
+class _Linked:
+    """What `Loaded` is, by LLVM's linker, which knows every format."""
+
+    def __init__(self, code: bytes, imports: Mapping[str, int], exports: Sequence[str]) -> None:
+        with _LOCK:
             library = _binding().JITLibraryBuilder().add_object_img(code)
-            for name, address in symbols().items():
+            for name, address in imports.items():
                 library.import_symbol(name, address)
             library.add_current_process()
             for name in exports:
                 library.export_symbol(name)
             number = next(_COUNT)
-            self._library = library.link(_linker(number // _LIBRARIES), f"autoconv{number}")
+            self._tracker = library.link(_linker(number // _LIBRARIES), f"autoconv{number}")
 
     def address(self, name: str) -> int:
-        return int(self._library[name])
+        return int(self._tracker[name])
 
 
 @functools.cache
@@ -70,34 +90,46 @@ def _fingerprint() -> str:
     binding = _binding()
     return repr(
         (
-            binding.llvm_version_info, binding.get_default_triple(), binding.get_host_cpu_name(),
-            binding.get_host_cpu_features().flatten(), sys.version_info[:2], np.__version__,
+            binding.llvm_version_info, binding.get_default_triple(), binding.get_host_cpu_name(), _features(),
+            sys.version_info[:2], np.__version__, _PIPELINE,
         )
     )  # fmt: skip
+
+
+def _features() -> str:
+    """Of the processor. Those of AMD have instructions that gather, which take longer than single loads do."""
+    features: str = _binding().get_host_cpu_features().flatten()
+    return features + (",+prefer-no-gather" if _binding().get_host_cpu_name().startswith("znver") else "")
 
 
 @functools.cache
 def _machine(level: int) -> Any:
     binding = _binding()
     target = binding.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=level, jit=True
-    )
+    return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=_features(), opt=level, jit=True)
 
 
 def _compiled(text: str, level: int) -> bytes:
     """The object file of a module's text."""
     binding, machine = _binding(), _machine(level)
     module = binding.parse_assembly(text)
-    options = binding.create_pipeline_tuning_options(speed_level=level)
-    options.loop_vectorization = options.slp_vectorization = level > 1
-    options.loop_interleaving = options.loop_unrolling = level > 1
-    builder = binding.create_pass_builder(machine, options)
+    if not level:
+        return bytes(machine.emit_object(module))
+    # One for each module: what a run registers with it stays there.
+    builder = binding.create_pass_builder(machine, _options(level))
     manager = builder.getModulePassManager()
     manager.run(module, builder)
     code = bytes(machine.emit_object(module))
     _dispose(manager)
     return code
+
+
+@functools.cache
+def _options(level: int) -> Any:
+    options = _binding().create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.slp_vectorization = level > 1
+    options.loop_interleaving = options.loop_unrolling = level > 1
+    return options
 
 
 def _dispose(manager: Any) -> None:

@@ -15,16 +15,17 @@ import numpy as np
 from autoconv.backends.form import CallForm, Captured, CellGuard
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.calls import Address, Calls
-from autoconv.backends.llvm.kernels import load, store
 from autoconv.backends.llvm.regions import Region
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
-from autoconv.backends.llvm.scalars import Element, ElementWriter, register
+from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.llvm.values import Body, Native, Object
 from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
+# Roles whose work is done in functions of their own; and those that take next to no time where they are.
+_OWN_FUNCTIONS, _SHORT = {"element", "reduce", "matmul", "join"}, {"scalar", "view", "kernel"}
 
 
 def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
@@ -32,7 +33,10 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
     is a number in its eight bytes, or a new reference."""
     names = [f"%p{i}" for i in range(len(graph.parameters))]
     header = ", ".join([f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)] + ["ptr %results"])
-    out = FunctionText(module, f"define internal i1 @graph({header}) nounwind")
+    # Without loops of its own it does little but call those over arrays: not worth a thorough compilation.
+    roles = {role(node) for node in graph.walk()}
+    speed = "noinline optnone" if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
+    out = FunctionText(module, f"define internal i1 @graph({header}) nounwind {speed}")
     body = Body(module, out, calls, graph, stacks(graph))
     b = ElementWriter(out)
     arguments: list[Native] = [
@@ -121,7 +125,9 @@ class _Entry:
         self._graph = graph
         self._module = module
         self._calls = calls
-        self.out = FunctionText(module, f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) nounwind")
+        speed = "noinline optnone" if name == RUN else ""  # it is compiled with every graph, and seldom called
+        header = f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) nounwind {speed}"
+        self.out = FunctionText(module, header)
         self._other = self.out.label("other")
         self._check("icmp eq i64 %count, " + str(count))
 
@@ -170,16 +176,12 @@ class _Entry:
         """The object, having checked that it is a plain ndarray of the very type."""
         type_: Any = value.type
         shape = sizes(type_)
-        self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {self._calls.object(np.ndarray)(self.out)}")
-        descriptor = self._calls.object(type_.dtype.numpy)(self.out)
-        self._check(f"icmp eq ptr {self._field(given, abi.DESCRIPTOR, 'ptr')}, {descriptor}")
-        self._check(f"icmp eq i32 {self._field(given, abi.RANK, 'i32')}, {len(shape)}")
-        flags = self.out.new(f"and i32 {self._field(given, abi.FLAGS, 'i32')}, {abi.PLAIN_FLAGS}")
-        self._check(f"icmp eq i32 {flags}, {abi.PLAIN_FLAGS}")
-        if shape:
-            dimensions = self._field(given, abi.DIMENSIONS, "ptr")
-            for axis, size in enumerate(shape):
-                self._check(f"icmp eq i64 {self._field(dimensions, 8 * axis, 'i64')}, {size}")
+        kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+        dimensions = self._calls.shape(shape) if shape else "null"
+        plain = self.out.new(
+            f"call i1 @is_plain_array(ptr {given}, ptr {kind}, ptr {descriptor}, i64 {len(shape)}, ptr {dimensions})"
+        )
+        self._check(f"icmp ne i1 {plain}, false")
         return given
 
     def taken(self, given: str, value: Value) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.llvm.composites import COMPOSITES
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
@@ -23,8 +24,9 @@ def expand(graph: Graph) -> Graph:
 
 
 def is_composite(node: Node) -> bool:
-    """Whether `expand` would replace the node, as far as its name says."""
-    return node.op.name in _RULES
+    """Whether `expand` would replace the node, as far as its name and its types say."""
+    values = [*node.inputs, *node.results]
+    return node.op.name in _RULES and all(is_array(v.type) or is_scalar(v.type) for v in values)
 
 
 def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
@@ -147,6 +149,24 @@ def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return tuple(b.get_item(x, spec=(*whole, ("int", i))) for i in range(node.attributes["num"]))
 
 
+def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    x, axis = inputs[0], node.attributes.get("axis", 0) % len(sizes(inputs[0].type))
+    whole = (("slice", None, None, None),) * axis
+    parts, start = [], 0
+    for value in node.results:
+        end = start + sizes(value.type)[axis]
+        parts.append(b.get_item(x, spec=(*whole, ("slice", start, end, None))))
+        start = end
+    return tuple(parts)
+
+
+def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    if node.attributes.get("mode", "CONSTANT") != "CONSTANT" or len(inputs) > 1:
+        return None
+    pairs = zip(node.attributes["paddings"], sizes(node.results[0].type), strict=True)
+    return b.get_item(inputs[0], spec=tuple(("slice", before, before + size, None) for (before, _), size in pairs))
+
+
 def _like(number: int) -> Rule:
     """Of a number that is known by its type alone."""
 
@@ -174,10 +194,12 @@ def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 _OF_NUMBERS = frozenset({"ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to"})
 _RULES: dict[str, Rule] = {
+    **COMPOSITES,
     "ones_like": _like(1), "zeros_like": _like(0), "size": _size, "broadcast_to_shape_of": _spread_number,
     "broadcast_to": _spread_number,
     "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
-    "unstack": _unstack, "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),
+    "unstack": _unstack, "split": _split, "split_like": _split, "unpad": _unpad,
+    "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),
     "numpy_mean": _as_numpy("reduce_mean"), "numpy_max": _as_numpy("reduce_max"),
     "numpy_min": _as_numpy("reduce_min"), "numpy_any": _truth("reduce_any"), "numpy_all": _truth("reduce_all"),
     "numpy_var": _spread(False), "numpy_std": _spread(True), "numpy_argmax": _index_of("argmax"),

@@ -8,15 +8,23 @@ path leads from one through something outside back to the other. Nodes with effe
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from autoconv.backends.llvm.contiguous import is_contiguous
+from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.roles import is_array, read_inputs, role, sizes
+from autoconv.backends.llvm.rows import fuse_rows
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
 # Roles that take their inputs whole, and make their results so.
-WHOLE = frozenset({"kernel", "control", "matmul", "update", "join", "search"})
+WHOLE = frozenset({"kernel", "control", "matmul", "update", "search", "alias", "whole"})
+# Those of them that look at nothing but the elements, side by side in memory; so do loops.
+_BY_ELEMENTS = frozenset(
+    {"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias", "whole"}
+)
+_RESHAPES = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
 
 
 @dataclass(eq=False)
@@ -30,6 +38,11 @@ class Item:
     direct: set[int] = field(default_factory=set)
     reads: list[Value] = field(default_factory=list)
     stored: list[Value] = field(default_factory=list)
+    # Of loops that run row by row (see rows): what runs one after the other on each row, what is computed of a row's
+    # sums, and how many dimensions count the rows.
+    phases: list[list[Node]] = field(default_factory=list)
+    rows: list[Node] = field(default_factory=list)
+    depth: int = 0
 
 
 class Plan:
@@ -44,17 +57,18 @@ class Plan:
                 self._consumers.setdefault(value, []).append(node)
         self.views: set[Value] = set()
         self._choose_views()
-        self._items: list[Item] = []
+        self.all_items: list[Item] = []
         self._item_of: dict[Node, int] = {}
         self._last_effect: int | None = None
         for position, node in enumerate(graph.nodes):
             self._place(node, position)
+        fuse_rows(self)
         self._find_traffic()
         self.items = self._ordered()
 
     def _inputs(self, node: Node) -> tuple[Value, ...]:
         """What running the node reads; other nodes than loops and views take their inputs whole."""
-        loops = self.roles[node] in ("element", "reduce", "view", "copy", "place", "pick")
+        loops = self.roles[node] in ("element", "reduce", "scatter", "view", "copy", "place", "pick")
         return read_inputs(node) if loops else node.inputs
 
     # ---- views
@@ -67,15 +81,33 @@ class Plan:
                 continue
             (result,) = node.results
             readers = self._consumers.get(result, ())
+            looked_through = all(self._looks_through(reader, result) for reader in readers)
             if not is_array(result.type):
                 self.roles[node] = "pick"
-            elif result in outputs or any(not self._looks_through(reader, result) for reader in readers):
+            elif result not in outputs and self._is_alias(node, readers, looked_through):
+                self.roles[node] = "alias"
+            elif result in outputs or not looked_through or (len(readers) > 1 and is_indexed(node)):
                 self.roles[node] = "place" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)
 
+    def _is_alias(self, node: Node, readers: Sequence[Node], looked_through: bool) -> bool:
+        """Whether it is the same elements in memory under another shape: better than to work out for each of them what
+        its index was before."""
+        if node.op.name not in _RESHAPES or not is_array(node.inputs[0].type):
+            return False
+        before, after = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
+        return (before != after or not looked_through) and all(self.roles[reader] in _BY_ELEMENTS for reader in readers)
+
     def _looks_through(self, reader: Node, value: Value) -> bool:
         kind = self.roles[reader]
+        if kind == "join":
+            return True
+        if kind in ("view", "copy", "pick", "scatter") and is_indexed(reader):
+            # Positions are looked at side by side, before the loops that go by them; so is what a scatter changes.
+            if value in positions(reader):
+                return is_contiguous(value) and reader.inputs.count(value) == 1
+            return value is (updates(reader) if kind == "scatter" else reader.inputs[0])
         if kind in ("view", "copy", "place", "pick"):
             return value not in reader.inputs[1:]
         return kind in ("element", "reduce") and not reader.effects
@@ -84,55 +116,56 @@ class Plan:
 
     def _place(self, node: Node, position: int) -> None:
         kind = self.roles[node]
-        loops = kind in ("element", "reduce", "copy", "place")
+        loops = kind in ("element", "reduce", "scatter", "copy", "place")
         needs, joins = self._needs(node, kind)
+        if node.effects is not Effects.PURE and self._last_effect is not None:
+            needs |= {self.resolve(self._last_effect)} - joins
         if loops:
-            shape = sizes(node.inputs[0].type if kind in ("reduce", "place") else node.results[0].type)
-            chosen = self._join(shape, needs, joins) if not node.effects else None
+            shape = _loop_shape(node, kind)
+            # What a scatter may raise, it raises before its loop.
+            chosen = self._join(shape, needs, joins) if not node.effects or kind == "scatter" else None
             if chosen is None:
                 chosen = self._new_item(node, position, shape)
             else:
-                self._items[chosen].nodes.append(node)
+                self.all_items[chosen].nodes.append(node)
         else:
             chosen = self._new_item(node, position, None)
-        needs = {self._resolve(i) for i in needs | joins} - {chosen}
+        needs = {self.resolve(i) for i in needs | joins} - {chosen}
         if node.effects is not Effects.PURE:
-            if self._last_effect is not None and self._last_effect != chosen:
-                needs.add(self._resolve(self._last_effect))
             self._last_effect = chosen
         self._item_of[node] = chosen
         self._depend(chosen, needs)
 
     def _new_item(self, node: Node, position: int, shape: tuple[int, ...] | None) -> int:
-        self._items.append(Item([node], position, shape))
-        return len(self._items) - 1
+        self.all_items.append(Item([node], position, shape))
+        return len(self.all_items) - 1
 
-    def _resolve(self, item: int) -> int:
-        while not self._items[item].nodes:  # merged into another
-            (item,) = self._items[item].direct
+    def resolve(self, item: int) -> int:
+        while not self.all_items[item].nodes:  # merged into another
+            (item,) = self.all_items[item].direct
         return item
 
     def _needs(self, node: Node, kind: str) -> tuple[set[int], set[int]]:
         """The items whose results have to be complete before this node, and those whose loop it could join."""
         needs: set[int] = set()
         joins: set[int] = set()
-        shape = None
-        if kind == "element":
-            shape = sizes(node.results[0].type)
-        elif kind in ("reduce", "place"):
-            shape = sizes(node.inputs[0].type)
+        shape = _loop_shape(node, kind) if kind in ("element", "reduce", "place", "scatter") else None
         for value in self._inputs(node):
-            for base, straight in self._bases(value):
+            if kind == "scatter" and (value is not updates(node) or not shares_loop(node)):
+                needs.update(self.resolve(self._item_of[base.node]) for base, _ in self.bases(value) if base.node)
+                continue
+            for base, straight in self.bases(value):
                 if base.node is None:
                     continue
-                item = self._resolve(self._item_of[base.node])
+                item = self.resolve(self._item_of[base.node])
                 same = straight and shape is not None and is_array(base.type) and sizes(base.type) == shape
-                fits = same and self._items[item].shape == shape and self.roles[base.node] in ("element", "copy")
-                fits = fits and not base.node.effects  # its kernel may still answer something else
+                fits = same and self.all_items[item].shape == shape and self.roles[base.node] in ("element", "copy")
+                # The kernel of one that may raise in its loop may still answer something else.
+                fits = fits and (not base.node.effects or self.roles[base.node] == "copy")
                 (joins if fits else needs).add(item)
         return needs, joins - needs
 
-    def _bases(self, value: Value) -> Iterator[tuple[Value, bool]]:
+    def bases(self, value: Value) -> Iterator[tuple[Value, bool]]:
         """The values that reading `value` reads, and whether at the very index."""
         if value not in self.views:
             yield value, True
@@ -140,7 +173,7 @@ class Plan:
         assert value.node is not None
         yield value, False  # its guards: the item of the view itself
         for operand in read_inputs(value.node):
-            yield from ((base, False) for base, _ in self._bases(operand))
+            yield from ((base, False) for base, _ in self.bases(operand))
 
     def _join(self, shape: tuple[int, ...], needs: set[int], joins: set[int]) -> int | None:
         """The loop that the node joins: of all it could, those that go together, the first one."""
@@ -148,22 +181,22 @@ class Plan:
         for item in sorted(joins):
             inside = 1 << item
             others = needs | (joins - {item} - ({chosen} if chosen is not None else set()))
-            if any(self._items[other].before & inside for other in others):
+            if any(self.all_items[other].before & inside for other in others):
                 continue
             if chosen is None:
                 chosen = item
-            elif not (self._items[item].before >> chosen & 1 or self._items[chosen].before & inside):
-                self._merge(chosen, item)
+            elif not (self.all_items[item].before >> chosen & 1 or self.all_items[chosen].before & inside):
+                self.merge(chosen, item)
         return chosen
 
-    def _merge(self, into: int, item: int) -> None:
-        first, second = self._items[into], self._items[item]
+    def merge(self, into: int, item: int) -> None:
+        first, second = self.all_items[into], self.all_items[item]
         first.nodes = sorted(first.nodes + second.nodes, key=self._positions().__getitem__)
         first.position = min(first.position, second.position)
         second.nodes = []
-        needs = {self._resolve(i) for i in second.direct}
+        needs = {self.resolve(i) for i in second.direct}
         second.direct = {into}
-        for other in self._items:
+        for other in self.all_items:
             if other.before >> item & 1:
                 other.before |= 1 << into
         self._depend(into, needs - {into})
@@ -175,14 +208,14 @@ class Plan:
 
     def _depend(self, item: int, needs: set[int]) -> None:
         """Records that `item` runs after those, and keeps what runs before what closed under it."""
-        this = self._items[item]
+        this = self.all_items[item]
         added = 0
         for need in needs:
-            added |= self._items[need].before | 1 << need
+            added |= self.all_items[need].before | 1 << need
         this.direct |= needs
         if added & ~this.before:
             this.before |= added
-            for other in self._items:
+            for other in self.all_items:
                 if other.before >> item & 1:
                     other.before |= this.before
 
@@ -190,44 +223,67 @@ class Plan:
 
     def _find_traffic(self) -> None:
         outputs = set(self.graph.outputs)
-        for item in self._items:
+        for item in self.all_items:
             inside = {value for node in item.nodes for value in node.results}
             reads: dict[Value, None] = {}
             for node in item.nodes:
                 for value in self._inputs(node):
-                    for base, _ in self._bases(value):
+                    for base, _ in self.bases(value):
                         if base not in inside and base not in self.views:
                             reads[base] = None
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    stored = value in outputs or self.roles[node] in ("reduce", "place")
+                    stored = value in outputs or self.roles[node] in ("place", "scatter", "join")
+                    stored = stored or (self.roles[node] == "reduce" and not item.phases)
                     if stored or self._is_read_outside(value, item):
                         item.stored.append(value)
+
+    def reads(self, item: Item, value: Value) -> int:
+        """How often the nodes of an item read the value."""
+        return sum(base is value for node in item.nodes for x in self._inputs(node) for base, _ in self.bases(x))
+
+    def readers(self, value: Value) -> Iterator[Node]:
+        """The nodes that read the value, those that look at it through views too."""
+        for reader in self._consumers.get(value, ()):
+            if reader.results and reader.results[0] in self.views:
+                yield from self.readers(reader.results[0])
+            else:
+                yield reader
 
     def _is_read_outside(self, value: Value, item: Item) -> bool:
         for reader in self._consumers.get(value, ()):
             if reader.results and reader.results[0] in self.views:
-                return True
-            if self._items[self._resolve(self._item_of[reader])] is not item:
+                if not item.phases or self._is_read_outside(reader.results[0], item):
+                    return True
+                continue
+            if self.all_items[self.resolve(self._item_of[reader])] is not item:
                 return True
         return False
 
     def _ordered(self) -> list[Item]:
-        waiting = {i: {self._resolve(d) for d in item.direct} - {i} for i, item in enumerate(self._items) if item.nodes}
+        left = [(i, item) for i, item in enumerate(self.all_items) if item.nodes]
+        waiting = {i: {self.resolve(d) for d in item.direct} - {i} for i, item in left}
         followers: dict[int, list[int]] = {}
         for i, needs in waiting.items():
             for need in needs:
                 followers.setdefault(need, []).append(i)
-        ready = [(self._items[i].position, i) for i, needs in waiting.items() if not needs]
+        ready = [(self.all_items[i].position, i) for i, needs in waiting.items() if not needs]
         heapq.heapify(ready)
         order: list[Item] = []
         while ready:
             _, i = heapq.heappop(ready)
-            order.append(self._items[i])
+            order.append(self.all_items[i])
             for follower in followers.get(i, ()):
                 waiting[follower].discard(i)
                 if not waiting[follower]:
-                    heapq.heappush(ready, (self._items[follower].position, follower))
+                    heapq.heappush(ready, (self.all_items[follower].position, follower))
         assert len(order) == len(waiting), "the items wait for each other"
         return order
+
+
+def _loop_shape(node: Node, kind: str) -> tuple[int, ...]:
+    """Over which the loops of a node go."""
+    if kind == "scatter":
+        return part_shape(node)
+    return sizes(node.inputs[0].type if kind in ("reduce", "place") else node.results[0].type)

@@ -9,17 +9,16 @@ an array by the handler that made it, under the GIL; blocks are those of the C l
 from __future__ import annotations
 
 import ctypes
-import functools
+from collections.abc import Sequence
 from typing import Any
-
-from autoconv.backends.llvm.engine import Code
 
 SMALLEST, LARGEST = 1 << 16, 1 << 25  # bytes of the arrays that are made this way
 _MOST = 1 << 26  # bytes that are kept
 _BLOCKS = 32
 _NAME = b"mem_handler"  # which the capsule points to for as long as it lives
 
-_TEXT = f"""
+FUNCTIONS = [f"autoconv_pool_{name}" for name in ("malloc", "calloc", "realloc", "free")]
+TEXT = f"""
 %block = type {{ ptr, i64 }}
 @blocks = internal global [{_BLOCKS} x %block] zeroinitializer
 @oldest = internal global i64 0
@@ -116,15 +115,13 @@ class _Handler(ctypes.Structure):
     )  # fmt: skip
 
 
-@functools.cache
-def handler() -> Any:
-    """The capsule that PyDataMem_SetHandler takes. It and its code are never let go: arrays may outlive everything."""
-    names = [f"autoconv_pool_{name}" for name in ("malloc", "calloc", "realloc", "free")]
-    code = Code(_TEXT, names, thorough=False)
-    made = _Handler(b"autoconv", 1, None, *map(code.address, names))
-    capsule = ctypes.pythonapi.PyCapsule_New
-    capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    found = capsule(ctypes.addressof(made), _NAME, None)
-    for item in (code, made, found):
+def capsule(functions: Sequence[int]) -> Any:
+    """The capsule that PyDataMem_SetHandler takes, for the addresses of FUNCTIONS. It is never let go: arrays may
+    outlive everything."""
+    made = _Handler(b"autoconv", 1, None, *functions)
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    found = new(ctypes.addressof(made), _NAME, None)
+    for item in (made, found):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
     return found

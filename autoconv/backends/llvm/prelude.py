@@ -1,4 +1,7 @@
-"""Functions that every module of native code begins with: references, new arrays, calls into Python."""
+"""Functions that all native code shares: references, new arrays, calls into Python.
+
+They are compiled once in a process (see shared), so that no graph pays for them.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,57 @@ from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.text import ModuleText
 
 METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
+FUNCTIONS = {
+    "retain": ("void", "ptr"),
+    "release": ("void", "ptr"),
+    "release_all": ("void", "ptr, i64"),
+    "new_array": ("ptr", "i32, ptr, ptr"),
+    "new_large_array": ("ptr", "i32, ptr, ptr, ptr"),
+    "is_plain_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
+    "keep": ("void", "ptr, ptr, i64"),
+    "spare_array": ("ptr", "ptr, i64"),
+    "pause": ("i1", ""),
+    "resize": ("i1", "ptr, i64"),
+    "call_python": ("ptr", "ptr, ptr, i64"),
+}  # fmt: skip
 
 
 def prelude(module: ModuleText) -> str:
-    """Declares in `module` what they call, and answers their text. `retain` and `release` leave immortal objects,
-    whose count is beyond 32 bits, alone. `keep` is a `release` that puts an array which nobody else has among
-    spare ones, from which `spare_array` takes one, or answers NULL."""
-    module.declare("_Py_Dealloc", "void", "ptr")
-    module.declare("PyArray_Empty", "ptr", "i32, ptr, ptr, i32")
-    module.declare("PyDataMem_SetHandler", "ptr", "ptr")
-    module.declare("PyEval_SaveThread", "ptr", "")
-    module.declare("PyEval_RestoreThread", "void", "ptr")
-    module.declare("PyErr_CheckSignals", "i32", "")
-    module.declare("PyArray_Resize", "ptr", "ptr, ptr, i32, i32")
-    module.declare("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr")
-    return """
-define internal void @retain(ptr %object) noinline nounwind {
+    """Declares in `module` what all native code shares, and answers the text of what it has of its own."""
+    for name, (result, parameters) in FUNCTIONS.items():
+        module.declare(name, result, parameters)
+    return _ALONE
+
+
+_ALONE = """
+define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
+  %count = load i64, ptr %array
+  %single = icmp eq i64 %count, 1
+  %place = getelementptr inbounds i8, ptr %array, i64 BASE
+  %base = load ptr, ptr %place
+  %whole = icmp eq ptr %base, null
+  %alone = and i1 %single, %whole
+  ret i1 %alone
+}
+""".replace("BASE", str(abi.BASE))
+
+
+# `is_plain_array` says whether an object is an ndarray of that element type and shape, its elements side by side.
+# `retain` and `release` leave immortal objects, whose count is beyond 32 bits, alone. `keep` is a `release` that puts
+# an array which nobody else has among spare ones, from which `spare_array` takes one, or answers NULL.
+TEXT = (
+    _ALONE
+    + """
+declare void @_Py_Dealloc(ptr)
+declare ptr @PyArray_Empty(i32, ptr, ptr, i32)
+declare ptr @PyDataMem_SetHandler(ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare i32 @PyErr_CheckSignals()
+declare ptr @PyArray_Resize(ptr, ptr, i32, i32)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+
+define void @retain(ptr %object) nounwind {
   %low = load i32, ptr %object
   %immortal = icmp slt i32 %low, 0
   br i1 %immortal, label %done, label %count
@@ -34,7 +72,7 @@ done:
   ret void
 }
 
-define internal void @release(ptr %slot) noinline nounwind {
+define void @release(ptr %slot) nounwind {
   %object = load ptr, ptr %slot
   %none = icmp eq ptr %object, null
   br i1 %none, label %done, label %held
@@ -56,7 +94,7 @@ done:
   ret void
 }
 
-define internal void @release_all(ptr %slots, i64 %count) noinline nounwind {
+define void @release_all(ptr %slots, i64 %count) nounwind {
 entry:
   br label %loop
 loop:
@@ -70,23 +108,58 @@ done:
   ret void
 }
 
-define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
-  %count = load i64, ptr %array
-  %single = icmp eq i64 %count, 1
-  %place = getelementptr inbounds i8, ptr %array, i64 BASE
-  %base = load ptr, ptr %place
-  %whole = icmp eq ptr %base, null
-  %alone = and i1 %single, %whole
-  ret i1 %alone
+define i1 @is_plain_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape) nounwind {
+entry:
+  %class_at = getelementptr inbounds i8, ptr %object, i64 TYPE
+  %own_class = load ptr, ptr %class_at
+  %same_class = icmp eq ptr %own_class, %class
+  br i1 %same_class, label %look, label %no
+look:
+  %descriptor_at = getelementptr inbounds i8, ptr %object, i64 DESCRIPTOR
+  %own_descriptor = load ptr, ptr %descriptor_at
+  %same_descriptor = icmp eq ptr %own_descriptor, %descriptor
+  %rank_at = getelementptr inbounds i8, ptr %object, i64 RANK
+  %short = load i32, ptr %rank_at
+  %own_rank = zext i32 %short to i64
+  %same_rank = icmp eq i64 %own_rank, %rank
+  %flags_at = getelementptr inbounds i8, ptr %object, i64 FLAGS
+  %flags = load i32, ptr %flags_at
+  %plain = and i32 %flags, PLAIN
+  %lies_plain = icmp eq i32 %plain, PLAIN
+  %both = and i1 %same_descriptor, %same_rank
+  %all = and i1 %both, %lies_plain
+  br i1 %all, label %measure, label %no
+measure:
+  %dimensions_at = getelementptr inbounds i8, ptr %object, i64 DIMENSIONS
+  %dimensions = load ptr, ptr %dimensions_at
+  br label %axes
+axes:
+  %i = phi i64 [ 0, %measure ], [ %next, %same ]
+  %more = icmp slt i64 %i, %rank
+  br i1 %more, label %axis, label %yes
+axis:
+  %own_at = getelementptr inbounds i64, ptr %dimensions, i64 %i
+  %own = load i64, ptr %own_at
+  %size_at = getelementptr inbounds i64, ptr %shape, i64 %i
+  %size = load i64, ptr %size_at
+  %fits = icmp eq i64 %own, %size
+  br i1 %fits, label %same, label %no
+same:
+  %next = add i64 %i, 1
+  br label %axes
+yes:
+  ret i1 true
+no:
+  ret i1 false
 }
 
-define internal ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) noinline nounwind {
+define ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) nounwind {
   call void @retain(ptr %descriptor)
   %made = call ptr @"PyArray_Empty"(i32 %rank, ptr %dimensions, ptr %descriptor, i32 0)
   ret ptr %made
 }
 
-define internal ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler) noinline nounwind {
+define ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler) nounwind {
   %before = call ptr @"PyDataMem_SetHandler"(ptr %handler)
   %made = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
   %ours = call ptr @"PyDataMem_SetHandler"(ptr %before)
@@ -98,7 +171,7 @@ define internal ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor
   ret ptr %made
 }
 
-define internal void @keep(ptr %slot, ptr %spares, i64 %count) noinline nounwind {
+define void @keep(ptr %slot, ptr %spares, i64 %count) nounwind {
 entry:
   %object = load ptr, ptr %slot
   %none = icmp eq ptr %object, null
@@ -132,7 +205,7 @@ done:
   ret void
 }
 
-define internal ptr @spare_array(ptr %spares, i64 %count) noinline nounwind {
+define ptr @spare_array(ptr %spares, i64 %count) nounwind {
 entry:
   br label %look
 look:
@@ -152,7 +225,7 @@ none:
   ret ptr null
 }
 
-define internal i1 @pause() noinline nounwind {
+define i1 @pause() nounwind {
   %state = call ptr @"PyEval_SaveThread"()
   call void @"PyEval_RestoreThread"(ptr %state)
   %found = call i32 @"PyErr_CheckSignals"()
@@ -160,7 +233,7 @@ define internal i1 @pause() noinline nounwind {
   ret i1 %interrupted
 }
 
-define internal i1 @resize(ptr %array, i64 %size) noinline nounwind {
+define i1 @resize(ptr %array, i64 %size) nounwind {
   %dimension = alloca i64
   store i64 %size, ptr %dimension
   %dimensions = alloca { ptr, i32 }
@@ -175,11 +248,14 @@ define internal i1 @resize(ptr %array, i64 %size) noinline nounwind {
   ret i1 %failed
 }
 
-define internal ptr @call_python(ptr %function, ptr %arguments, i64 %count) noinline nounwind {
+define ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
   %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
   ret ptr %found
 }
-""".replace("BASE", str(abi.BASE)).replace("FLAGS", str(abi.FLAGS)).replace("OWNED", str(abi.OWNED_FLAGS))
-
-
-__all__ = ["METADATA", "prelude"]
+"""
+)
+for _name, _number in {
+    "FLAGS": abi.FLAGS, "OWNED": abi.OWNED_FLAGS, "PLAIN": abi.PLAIN_FLAGS, "TYPE": abi.TYPE, "RANK": abi.RANK,
+    "DESCRIPTOR": abi.DESCRIPTOR, "DIMENSIONS": abi.DIMENSIONS,
+}.items():  # fmt: skip
+    TEXT = TEXT.replace(_name, str(_number))

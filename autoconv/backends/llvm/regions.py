@@ -9,30 +9,36 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.blocks import write_join, write_matmul, write_search
+from autoconv.backends.llvm.contiguous import base_of
+from autoconv.backends.llvm.control import write_control
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
-from autoconv.backends.llvm.kernels import KernelText, load, store
-from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
-from autoconv.backends.llvm.scalars import Element, ElementWriter, memory, register
+from autoconv.backends.llvm.indexing import scatter_base, write_guard
+from autoconv.backends.llvm.kernels import JoinText, KernelText
+from autoconv.backends.llvm.natives import write_whole
+from autoconv.backends.llvm.positions import Index, linear
+from autoconv.backends.llvm.products import write_matmul
+from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.rows import RowsText
+from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
 from autoconv.backends.llvm.values import Body, Native, Object, RegisterWriter
-from autoconv.backends.llvm.views import linear, viewed
-from autoconv.graph.dtypes import bool_, int64
+from autoconv.backends.llvm.views import viewed
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
 from autoconv.ops.elements import ELEMENTS
-from autoconv.ops.index_spec import INPUT
 
-_SHORT = frozenset({"scalar", "pick", "view", "control"})  # roles of what takes a few nanoseconds
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
-    "matmul": write_matmul, "update": write_update, "join": write_join, "search": write_search,
+    "control": write_control, "matmul": write_matmul, "update": write_update, "search": write_search,
+    "whole": write_whole,
     "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
 }  # fmt: skip
 
@@ -79,8 +85,14 @@ class Region:
         return found
 
     def data(self, value: Value) -> str:
-        """The address of an array's first element."""
-        address = self.out.new(f"getelementptr inbounds i8, ptr {self.object(value).ir}, i64 {abi.DATA}")
+        """The address of an array's first element; of a contiguous view's, in what it looks at."""
+        if value in self._plan.views:
+            value = base_of(value, self._plan.views)
+        return self.address(self.object(value))
+
+    def address(self, array: Object) -> str:
+        """Of its first element."""
+        address = self.out.new(f"getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}")
         return self.out.new(f"load ptr, ptr {address}")
 
     def _used(self, value: Value, times: int) -> None:
@@ -90,7 +102,7 @@ class Region:
     def _let_go_if_unused(self, value: Value) -> None:
         found = self._values.get(value)
         if self.uses[value] <= 0 and isinstance(found, Object) and found.slot is not None:
-            self.body.let_go(found.slot, value.type)
+            self.body.let_go(found.slot, found.made_as or value.type)
 
     def take(self, value: Value, last: bool) -> str:
         """A new reference to an object; where this is its last use, the one that its slot owned."""
@@ -112,8 +124,19 @@ class Region:
             found.append(native)
         return found
 
+    def is_last_reader(self, item: Item, value: Value) -> bool:
+        """Whether nothing after the item reads the value, and in it a single node."""
+        return self.uses[value] == 1 and self._plan.reads(item, value) == 1
+
     def set(self, value: Value, native: Native) -> None:
         self._values[value] = native
+
+    def native(self, value: Value) -> Native:
+        return self._values[value]
+
+    def inner(self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None) -> list[Native]:
+        """Writes a region of one of the nodes, and answers its results."""
+        return Region(self.body, graph, arguments, self.owners if owners is None else owners).results()
 
     # ---- items
 
@@ -123,6 +146,9 @@ class Region:
             return
         (node,) = item.nodes
         kind = self._plan.roles[node]
+        if kind == "join":
+            self._call_loops(item, JoinText(self.body.module, self._plan, item, self.picks))
+            return
         if kind in _WRITERS:
             _WRITERS[kind](self, node)
         elif kind == "kernel":
@@ -164,42 +190,27 @@ class Region:
     def _write_view(self, node: Node) -> None:
         self.guard(node)
 
+    def _write_alias(self, node: Node) -> None:
+        """The same object under another type: nobody reads more of it than its elements."""
+        (result,) = node.results
+        source = node.inputs[0]
+        found = self.object(source)
+        own = self.body.own(self.take(source, self.uses[source] == 1))
+        self.set(result, replace(own, made_as=found.made_as or source.type))
+
     def guard(self, node: Node) -> None:
         """Makes the dynamic indices of a view positive; where one is out of range, the kernel says so."""
-        if node in self.picks or node.op.name not in ("get_item", "gather", "set_item", "add_at_item"):
-            return
-        operands = iter(node.inputs[2 if node.op.name in ("set_item", "add_at_item") else 1 :])
-        picks: list[Any] = []
-        b = RegisterWriter(self)
-        gathers = node.op.name == "gather"
-        spec = (("int", INPUT),) if gathers else node.attributes["spec"]
-        shape = sizes(node.inputs[0].type)
-        axis = node.attributes.get("axis", 0) % len(shape) if gathers else 0
-        covered = sum(entry[0] in ("int", "slice") for entry in spec)
-        for entry in spec:
-            if entry[0] == "ellipsis":
-                axis += len(shape) - covered
-            elif entry[0] in ("int", "slice"):
-                if INPUT in entry:
-                    picks.append(self._position(b, node, self.number(next(operands)), shape[axis]))
-                axis += 1
-        self.picks[node] = picks
+        if node not in self.picks:
+            self.picks[node] = write_guard(self, node)
 
-    def _position(self, b: ElementWriter, node: Node, given: Element, size: int) -> str:
-        index = b.cast(given, int64)
-        from_end = index < 0
-        if node.op.name == "gather" and not node.inputs[1].type.weak:  # type: ignore[union-attr]
-            found = index
-        else:
-            found = b.select(from_end, index + size, index)
-        outside = b.out.new(f"icmp uge i64 {found.ir}, {size}")
+    def refuse(self, node: Node, outside: str) -> None:
+        """Where the i1 holds, the node's kernel raises."""
         cold, fine = self.out.label("cold"), self.out.label("fine")
         self.out.branch_if(outside, cold, fine, unlikely=True)
         self.out.begin(cold)
         self.call_kernel(node, rarely=True)
         self.out.branch(fine)  # not reached: the kernel raises
         self.out.begin(fine)
-        return found.ir
 
     def _write_pick(self, node: Node) -> None:
         """A single element of an array."""
@@ -212,19 +223,28 @@ class Region:
         if isinstance(place, Element):
             return place
         value, index, finish = place
-        if is_scalar(value.type):
-            found = self.number(value)
-        elif value in self._plan.views:
-            found = self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
-        else:
-            found = load(b, value.type.dtype, self.data(value), linear(self.out, index, sizes(value.type)))
+        found = self.element(value, index)
         return finish(found) if finish is not None else found
+
+    def element(self, value: Value, index: Index) -> Element:
+        """The number at `index` of a value, looking through views."""
+        b = RegisterWriter(self)
+        if is_scalar(value.type):
+            return self.number(value)
+        if value in self._plan.views:
+            assert value.node is not None
+            return self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
+        dtype = value.type.dtype  # type: ignore[union-attr]
+        return load(b, dtype, self.data(value), linear(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:
         for node in item.nodes:
-            if self._plan.roles[node] == "copy":
+            if self._plan.roles[node] in ("copy", "scatter"):
                 self.guard(node)
-        kernel = KernelText(self.body.module, self._plan, item, self.picks)
+        loops = RowsText if item.phases else KernelText
+        self._call_loops(item, loops(self.body.module, self._plan, item, self.picks))
+
+    def _call_loops(self, item: Item, kernel: KernelText) -> None:
         self.body.module.has_loops = True
         arguments = []
         for value in kernel.arguments:
@@ -240,11 +260,12 @@ class Region:
                 cells[value] = self.out.alloca(memory(value.type.dtype))  # type: ignore[union-attr]
                 arguments.append(f"ptr {cells[value]}")
             else:
-                self.set(value, self.new_array(value.type))
+                scatter = value.node is not None and self._plan.roles[value.node] == "scatter"
+                self.set(value, scatter_base(self, item, value) if scatter else self.new_array(value.type))
                 arguments.append(f"ptr {self.data(value)}")
         text = ", ".join(arguments)
         rare = self.out.new(f"call i1 @{kernel.name}({text})")
-        if kernel.has_rare and item.nodes[0].effects:
+        if kernel.has_rare and item.nodes[0].effects and self._plan.roles[item.nodes[0]] == "element":
             self._ask_kernel(item.nodes[0], rare)
         elif kernel.has_rare:
             again, done = self.out.label("careful"), self.out.label("done")
@@ -316,6 +337,9 @@ class Region:
                 box = self.boxed(native)
                 boxes.append(box.slot or "")
                 native = box
+            elif native.made_as is not None:  # the same memory under another shape
+                native = self._reshaped(native, value.type)
+                boxes.append(native.slot or "")
             place = out.new(f"getelementptr inbounds ptr, ptr {arguments}, i64 {i}")
             out.line(f"store ptr {native.ir}, ptr {place}")
         function = body.calls.kernel(node, self.owners, rarely)
@@ -326,9 +350,21 @@ class Region:
         return self._unpacked(node, found)
 
     def _shown(self, value: Value) -> Object:
-        """Something of the shape of a view, for a kernel that is about to raise."""
+        """For a kernel that is about to raise: of a contiguous view what it is, else something of its shape."""
+        base = base_of(value, self._plan.views)
+        if base in self._values and is_array(base.type):
+            return self._reshaped(self.object(base), value.type)
         zero = np.zeros((), value.type.dtype.numpy)  # type: ignore[union-attr]
         return Object(self.body.calls.object(np.broadcast_to(zero, sizes(value.type)))(self.out))
+
+    def _reshaped(self, array: Object, type_: Type) -> Object:
+        """The same elements as an object of that type's shape."""
+        shape, out = sizes(type_), self.out
+        function, argument = self.body.calls.object(lambda x: x.reshape(shape)), out.alloca("ptr")
+        out.line(f"store ptr {array.ir}, ptr {argument}")
+        made = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {argument}, i64 1)")
+        self.body.check(out.new(f"icmp eq ptr {made}, null"))
+        return self.body.own(made)
 
     def boxed(self, element: Element) -> Object:
         """The number as an array without dimensions."""
@@ -365,118 +401,3 @@ class Region:
         element = load(ElementWriter(out), value.type.dtype, out.new(f"load ptr, ptr {address}"), 0)  # type: ignore[union-attr]
         self.body.release(object_.slot or "")
         return element
-
-    # ---- control flow
-
-    def _write_control(self, node: Node) -> None:
-        getattr(self, f"_write_{node.op.name}")(node)
-
-    def _lent(self, node: Node, inputs: Sequence[Value]) -> list[Native]:
-        """The inputs as a region gets them: objects that are not used after it are its own."""
-        lent: list[Native] = []
-        for value in inputs:
-            native = self._values[value]
-            if isinstance(native, Object):
-                last = node.inputs.count(value) == 1 and self.uses[value] == 1
-                native = Object(native.ir, native.slot if last else None)
-            lent.append(native)
-        return lent
-
-    def _write_call(self, node: Node) -> None:
-        owners = (node, *self.owners)
-        inner = Region(self.body, node.regions[0], self._lent(node, node.inputs), owners)
-        for value, output, native in zip(node.results, node.regions[0].outputs, inner.results(), strict=True):
-            self.set(value, self._converted(native, output.type, value.type))
-
-    def _converted(self, native: Native, from_type: Type, to_type: Type) -> Native:
-        """A result of a region as a value of its owner's type, which may know less: numbers may need a box."""
-        if isinstance(native, Element):
-            if is_scalar(to_type):
-                return native
-            return self.boxed(native)
-        return native if native.slot is not None else self.body.own(native.ir)
-
-    def _write_cond(self, node: Node) -> None:
-        out = self.out
-        index = self.number(node.inputs[0])
-        cells = [self._cell(value.type) for value in node.results]
-        done, arms = out.label("joined"), [out.label("arm") for _ in node.regions]
-        if len(arms) == 1:
-            out.branch(arms[0])
-        elif index.dtype.is_bool:
-            out.branch_if(index.ir, arms[0], arms[1])
-            if len(arms) > 2:
-                raise AssertionError("a bool chooses between two arms")
-        else:
-            kind = register(index.dtype)
-            cases = " ".join(f"{kind} {i}, label %{arm}" for i, arm in enumerate(arms[:-1]))
-            out.line(f"switch {kind} {index.ir}, label %{arms[-1]} [ {cases} ]")
-        lent = self._lent(node, node.inputs[1:])
-        for region, arm in zip(node.regions, arms, strict=True):
-            out.begin(arm)
-            inner = Region(self.body, region, lent, self.owners)
-            self._fill(cells, node.results, region.outputs, inner.results())
-            out.branch(done)
-        out.begin(done)
-        for value, cell in zip(node.results, cells, strict=True):
-            self.set(value, self._read(cell, value.type))
-
-    def _cell(self, type_: Type) -> str:
-        return self.out.alloca(memory(type_.dtype)) if is_scalar(type_) else self.out.slot()  # type: ignore[union-attr]
-
-    def _fill(
-        self, cells: Sequence[str], results: Sequence[Value], outputs: Sequence[Value], natives: Sequence[Native]
-    ) -> None:
-        for cell, value, output, native in zip(cells, results, outputs, natives, strict=True):
-            native = self._converted(native, output.type, value.type)
-            if isinstance(native, Element):
-                store(ElementWriter(self.out), native, cell, 0)
-            else:
-                if native.slot is not None:
-                    self.out.line(f"store ptr null, ptr {native.slot}")
-                self.out.line(f"store ptr {native.ir}, ptr {cell}")
-
-    def _read(self, cell: str, type_: Type) -> Native:
-        if is_scalar(type_):
-            return load(ElementWriter(self.out), type_.dtype, cell, 0)  # type: ignore[union-attr]
-        return Object(self.out.new(f"load ptr, ptr {cell}"), cell)
-
-    def _write_while(self, node: Node) -> None:
-        out = self.out
-        count = node.attributes["state"]
-        test, body = node.regions
-        types = [value.type for value in body.parameters[:count]]
-        cells = [self._cell(type_) for type_ in types]
-        start: list[Native] = []
-        for value in node.inputs[:count]:
-            native = self._values[value]
-            if isinstance(native, Object):
-                last = node.inputs.count(value) == 1 and self.uses[value] == 1
-                native = Object(self.take(value, last))
-            start.append(native)
-        self._fill(cells, body.parameters[:count], node.inputs[:count], start)
-        captures = [
-            Object(native.ir) if isinstance(native, Object) else native
-            for native in (self._values[value] for value in node.inputs[count:])
-        ]
-        head, again, done = out.label("while"), out.label("again"), out.label("after")
-        self.body.loops += 1
-        out.branch(head)
-        out.begin(head)
-        self.body.poll(often=any(role(inner) not in _SHORT for region in node.regions for inner in region.walk()))
-        state = [self._read(cell, type_) for cell, type_ in zip(cells, types, strict=True)]
-        seen = [Object(native.ir) if isinstance(native, Object) else native for native in state]
-        inner = Region(self.body, test, [*seen, *captures], self.owners)
-        (condition,) = inner.results()
-        if isinstance(condition, Object):
-            raise AssertionError("the role of a loop says that its condition is a number")
-        out.branch_if(ElementWriter(out).cast(condition, bool_).ir, again, done)
-        out.begin(again)
-        inner = Region(self.body, body, [*state, *captures], self.owners)
-        self._fill(cells, body.parameters[:count], body.outputs, inner.results())
-        out.branch(head)
-        out.begin(done)
-        self.body.end_loop()
-        for value, cell, type_ in zip(node.results, cells, types, strict=True):
-            native = self._read(cell, type_)
-            self.set(value, self._converted(native, type_, value.type))

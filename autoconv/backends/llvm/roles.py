@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from autoconv.backends.llvm.scalars import ElementWriter, is_native
@@ -23,6 +24,10 @@ _MAPPED = frozenset({
     "transpose", "matrix_transpose", "reverse", "expand_dims", "squeeze", "reshape", "reshape_like", "broadcast_to",
     "broadcast_to_shape_of", "get_item", "roll", "pad",
 })  # fmt: skip
+
+
+# The roles that other files give, by name of the op: None leaves it to the rules here.
+ROLES: dict[str, Callable[[Node], str | None]] = {}
 
 
 def is_scalar(type_: Type) -> bool:
@@ -53,17 +58,24 @@ def read_inputs(node: Node) -> tuple[Value, ...]:
         return ()
     if node.op.name in ("broadcast_to_shape_of", "reshape_like", "sum_to_shape_of"):
         return node.inputs[:1]
+    if node.op.name in ("ungather", "ungather_nd", "add_along_axis"):
+        return node.inputs[:2]
     return node.inputs
 
 
 def role(node: Node) -> str:
-    """One of "scalar", "element", "view", "reduce", "matmul", "update", "join", "search", "control",
+    """One of "scalar", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "control",
     "kernel"."""
     name = node.op.name
     if node.regions:
         return "control" if _is_steered_by_numbers(node) else "kernel"
     types = [value.type for value in (*node.inputs, *node.results)]
-    if len(node.results) != 1 or not all(is_scalar(t) or is_array(t) for t in types):
+    if not all(is_scalar(t) or is_array(t) for t in types):
+        return "kernel"
+    given = ROLES[name](node) if name in ROLES else None
+    if given is not None:
+        return given
+    if len(node.results) != 1:
         return "kernel"
     (result,) = node.results
     if name in ELEMENTS and (node.op.elementwise or all(map(is_scalar, types))) and _has_rule(node):
@@ -181,3 +193,18 @@ def _multiplies(node: Node) -> bool:
     whole = x == 2 or (x > 2 and not node.attributes.get("transpose_a", False))
     kinds: list[Any] = [value.type for value in node.inputs]
     return whole and y == 2 and all(kind.dtype.name in ("float32", "float64") for kind in kinds)
+
+
+def reduced_axes(node: Node) -> frozenset[int]:
+    """The dimensions of the operand that are reduced."""
+    shape = sizes(node.inputs[0].type)
+    if node.op.name == "sum_to_shape_of":
+        like = sizes(node.results[0].type) if is_array(node.results[0].type) else ()
+        lead = len(shape) - len(like)
+        kept = {lead + i for i, size in enumerate(like) if size == shape[lead + i]}
+        return frozenset(range(len(shape))) - kept
+    axis = node.attributes.get("axis")
+    if axis is None:
+        return frozenset(range(len(shape)))
+    axes = (axis,) if isinstance(axis, int) else axis
+    return frozenset(a % len(shape) for a in axes)

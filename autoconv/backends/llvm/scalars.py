@@ -261,3 +261,20 @@ def literal(number: Any, dtype: DType) -> str:
         return f"0x{struct.unpack('<Q', struct.pack('<d', exact))[0]:016X}"
     number, bits = int(number), dtype.size * 8
     return str(number - (1 << bits) if number >= 1 << (bits - 1) else number)
+
+
+def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any) -> Element:
+    kind = memory(dtype)
+    address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
+    found = b.out.new(f"load {kind}, ptr {address}")
+    if dtype is bool_:
+        found = b.out.new(f"trunc i8 {found} to i1")
+    return b.wrap(dtype, found)
+
+
+def store(b: ElementWriter, element: Element, pointer: str, offset: Any) -> None:
+    kind, ir = memory(element.dtype), element.ir
+    if element.dtype is bool_:
+        ir = b.out.new(f"zext i1 {ir} to i8")
+    address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
+    b.out.line(f"store {kind} {ir}, ptr {address}")

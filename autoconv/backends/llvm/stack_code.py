@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autoconv.backends.llvm import abi, stacks
-from autoconv.backends.llvm.kernels import load, store
 from autoconv.backends.llvm.roles import is_scalar, sizes
-from autoconv.backends.llvm.scalars import ElementWriter
+from autoconv.backends.llvm.scalars import ElementWriter, load, store
+from autoconv.backends.llvm.shared import handler
 from autoconv.backends.llvm.values import Object
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.list_value import ListValue
@@ -37,16 +37,35 @@ def write_list_push(region: Region, node: Node) -> None:
     length, room = out.new(f"load i64, ptr {data}"), out.new(f"load i64, ptr {_past(region, data, '8')}")
     full, fits, grow = out.new(f"icmp eq i64 {length}, {room}"), out.label("fits"), out.label("grow")
     held = region.body.own(given)
+    assert held.slot is not None
     out.branch_if(full, grow, fits, unlikely=True)
     out.begin(grow)
     more = out.new(f"lshr i64 {room}, 3")  # large ones grow by an eighth: what they are copied to counts as well
     small = out.new(f"icmp slt i64 {room}, {max(stacks.SMALL // max(size, 1), 8)}")
-    larger = out.new(f"add i64 {room}, {out.new(f'select i1 {small}, i64 {room}, i64 {more}')}")
+    half = out.new(f"add i64 {out.new(f'lshr i64 {room}, 1')}, 1")
+    larger = out.new(f"add i64 {room}, {out.new(f'select i1 {small}, i64 {half}, i64 {more}')}")
     needed = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {larger}, {size}')}, {stacks.HEADER}")
+    used = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {room}, {size}')}, {stacks.HEADER}")
+    large = out.new(f"icmp ugt i64 {needed}, {2 * stacks.SMALL}")  # better moved by the system than there twice
+    again, anew = out.label("again"), out.label("anew")
+    out.branch_if(large, again, anew)
+    out.begin(again)
     region.body.check(out.new(f"call i1 @resize(ptr {given}, i64 {needed})"))
+    out.branch(grown := out.label("grown"))
+    out.begin(anew)
+    made = _new_bytes(region, needed)
+    assert made.slot is not None
+    _copy(region, _data_of(region, made.ir), data, used)
+    region.body.release(held.slot)
+    out.line(f"store ptr null, ptr {made.slot}")
+    out.line(f"store ptr {made.ir}, ptr {held.slot}")
+    out.branch(grown)
+    out.begin(grown)
+    given = out.new(f"load ptr, ptr {held.slot}")
     out.line(f"store i64 {larger}, ptr {_past(region, _data_of(region, given), '8')}")
     out.branch(fits)
     out.begin(fits)
+    given = out.new(f"load ptr, ptr {held.slot}")
     data = _data_of(region, given)
     place = _past(region, data, out.new(f"add i64 {out.new(f'mul nuw nsw i64 {length}, {size}')}, {stacks.HEADER}"))
     if is_scalar(item.type):
@@ -54,7 +73,7 @@ def write_list_push(region: Region, node: Node) -> None:
     else:
         _copy(region, place, region.data(item), str(size))
     out.line(f"store i64 {out.new(f'add i64 {length}, 1')}, ptr {data}")
-    region.set(result, held)
+    region.set(result, Object(given, held.slot))
 
 
 def write_list_pop(region: Region, node: Node) -> None:
@@ -107,7 +126,8 @@ def _new_bytes(region: Region, size: str) -> Object:
     dimension = out.alloca("i64")
     out.line(f"store i64 {size}, ptr {dimension}")
     descriptor = region.body.calls.object(np.dtype(np.uint8))
-    made = out.new(f"call ptr @new_array(i32 1, ptr {dimension}, ptr {descriptor(out)})")
+    memory = region.body.calls.object(handler())(out)  # kept for the next call
+    made = out.new(f"call ptr @new_large_array(i32 1, ptr {dimension}, ptr {descriptor(out)}, ptr {memory})")
     region.body.check(out.new(f"icmp eq ptr {made}, null"))
     return region.body.own(made)
 

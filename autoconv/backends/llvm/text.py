@@ -9,6 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# Of a loop of more turns than these LLVM should write out none: what is left over behind the vectorised loop would be
+# most of the code, and of the time that compiling takes.
+_SHORT = 64
+_LONG_LOOP = "!LONG"  # stands for the mark of such a loop
+_FIRST_LOOP = 10  # the number of the first one in a module
+
 
 class ModuleText:
     """The parts of a module in the order in which they are written."""
@@ -41,7 +47,11 @@ class ModuleText:
         return f"{stem}{self._count}"
 
     def text(self) -> str:
-        return "\n".join([*self._declarations.values(), *self._parts, ""])
+        """Also numbers the marks of long loops, each of which is another."""
+        first, *rest = "\n".join([*self._declarations.values(), *self._parts, ""]).split(_LONG_LOOP)
+        marks = range(_FIRST_LOOP, _FIRST_LOOP + len(rest))
+        text = first + "".join(f"!{mark}{part}" for mark, part in zip(marks, rest, strict=True))
+        return text + "\n".join(f'!{mark} = distinct !{{!{mark}, !{{!"llvm.loop.unroll.disable"}}}}' for mark in marks)
 
 
 class FunctionText:
@@ -115,7 +125,8 @@ class FunctionText:
         yield index
         after = self.new(f"add nsw i64 {index}, 1")
         self._lines[at] = f"  {index} = phi i64 [ {start}, %{before} ], [ {after}, %{self.block} ]"
-        self.branch(head)
+        short = stop.isdigit() and int(stop) <= _SHORT
+        self.line(f"br label %{head}" + ("" if short else f", !llvm.loop {_LONG_LOOP}"))
         self.begin(done)
 
     def text(self) -> str:

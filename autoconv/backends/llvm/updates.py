@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.kernels import load, store
+from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.roles import is_scalar, sizes
+from autoconv.backends.llvm.scalars import load, store
 from autoconv.backends.llvm.values import Object, RegisterWriter
-from autoconv.backends.llvm.views import Index, item_index, linear
+from autoconv.backends.llvm.views import item_index
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.elements import ELEMENTS
 
@@ -22,7 +23,7 @@ def write_update(region: Region, node: Node) -> None:
     (result,) = node.results
     x, value = node.inputs[:2]
     last = region.uses[x] == node.inputs.count(x) == 1
-    region.set(result, _writable(region, x, last))
+    region.set(result, writable(region, x, last))
     pointer = region.data(result)
     _write_part(region, node, value, pointer, (), _updated_shape(region, node))
 
@@ -68,7 +69,7 @@ def _write_part(region: Region, node: Node, value: Value, pointer: str, index: I
     store(b, element, pointer, offset)
 
 
-def _writable(region: Region, value: Value, last: bool) -> Object:
+def writable(region: Region, value: Value, last: bool) -> Object:
     """The array of a value, or a copy, as a new reference that may be written to."""
     out = region.out
     given = region.object(value)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.calls import Calls
-from autoconv.backends.llvm.pool import LARGEST, SMALLEST, handler
+from autoconv.backends.llvm.pool import LARGEST, SMALLEST
+from autoconv.backends.llvm.positions import Index
 from autoconv.backends.llvm.roles import is_array, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter
+from autoconv.backends.llvm.shared import handler
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type
@@ -25,6 +27,7 @@ class Object:
 
     ir: str
     slot: str | None = None
+    made_as: Type | None = None  # the type it was made as, where its value has another
 
 
 Native = Element | Object
@@ -41,6 +44,9 @@ class RegisterWriter(ElementWriter):
 
     def number(self, value: Value) -> Element:
         return self._region.number(value)
+
+    def at(self, value: Value, index: Index) -> Element:
+        return self._region.element(value, index)
 
 
 _MOST_SPARES = 8  # arrays of one type that are kept

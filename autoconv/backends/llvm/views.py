@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autoconv.backends.llvm.indices import is_indexed, place
+from autoconv.backends.llvm.positions import Index, Position, linear, plus, times, unravelled
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import Element
 from autoconv.backends.llvm.text import FunctionText
@@ -12,15 +14,16 @@ from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.index_spec import INPUT
 
-Position = int | str  # a number, or the i64 that holds it
-Index = tuple[Position, ...]
 # An element that needs no array; or the value to look at, where, and what to do with what is found.
 Place = Element | tuple[Value, Index, Callable[[Element], Element] | None]
+
+# What other files say of their views, by name of the op: (b, node, index) -> place.
+PLACES: dict[str, Callable[[Any, Node, Index], Place]] = {}
 
 
 def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place:
     """Where the element at `index` of a view's result comes from. `picks` are its dynamic indices, made positive;
-    `b.number(value)` is a scalar operand."""
+    `b.number(value)` is a scalar operand, `b.at(value, index)` an element of another one."""
     name = node.op.name
     if name in ("zeros_like", "ones_like"):
         return b.constant(int(name == "ones_like"), node.results[0].type.dtype)  # type: ignore[union-attr]
@@ -30,7 +33,11 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
         return _one_hot(b, node, index)
     if name == "pad":
         return _pad(b, node, index)
+    if name in PLACES:
+        return PLACES[name](b, node, index)
     source = node.inputs[0]
+    if is_indexed(node):
+        return source, place(b, node, index, picks), None
     return source, _MAPS[name](b.out, node, index, picks), None
 
 
@@ -65,42 +72,9 @@ def _text(position: Position) -> str:
     return str(position)
 
 
-# ---- arithmetic on positions
-
-
-def plus(out: FunctionText, x: Position, y: Position) -> Position:
-    if isinstance(x, int) and isinstance(y, int):
-        return x + y
-    if x == 0:
-        return y
-    return x if y == 0 else out.new(f"add nsw i64 {x}, {y}")
-
-
-def times(out: FunctionText, x: Position, factor: int) -> Position:
-    if isinstance(x, int):
-        return x * factor
-    return x if factor == 1 else 0 if factor == 0 else out.new(f"mul nsw i64 {x}, {factor}")
-
-
-def linear(out: FunctionText, index: Index, shape: Sequence[int]) -> Position:
-    """Where the element lies, counted in elements from the first."""
-    total: Position = 0
-    for position, size in zip(index, shape, strict=True):
-        total = plus(out, times(out, total, size), position)
-    return total
-
-
-def unravelled(out: FunctionText, offset: Position, shape: Sequence[int]) -> Index:
-    """The index of the element that lies `offset` elements after the first."""
-    index: list[Position] = []
-    for size in reversed(shape[1:]):
-        if isinstance(offset, int):
-            index.append(offset % size if size else 0)
-            offset = offset // size if size else 0
-        else:
-            index.append(out.new(f"urem i64 {offset}, {size}") if size > 1 else 0)
-            offset = out.new(f"udiv i64 {offset}, {size}") if size > 1 else offset
-    return (offset, *reversed(index)) if len(shape) else ()
+def mapped(out: FunctionText, node: Node, index: Index) -> Index | None:
+    """The index in its first input of an element of a view that says so by itself; None for other views."""
+    return _MAPS[node.op.name](out, node, index, ()) if node.op.name in _STRAIGHT else None
 
 
 # ---- maps
@@ -192,3 +166,7 @@ _MAPS: dict[str, Callable[..., Index]] = {
     "reshape_like": _reshape, "expand_dims": _reshape, "squeeze": _reshape, "broadcast_to": _broadcast,
     "broadcast_to_shape_of": _broadcast, "get_item": _get_item, "gather": _gather_one, "roll": _roll,
 }  # fmt: skip
+_STRAIGHT = frozenset(
+    {"transpose", "matrix_transpose", "reshape", "reshape_like", "expand_dims", "squeeze", "broadcast_to",
+     "broadcast_to_shape_of"}
+)  # fmt: skip

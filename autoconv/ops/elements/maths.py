@@ -112,10 +112,14 @@ _EXPM1 = {
 }  # fmt: skip
 
 
+def _clamped(b: Elements, x: Any) -> Any:
+    """To where the exponential is neither 0 nor inf by far."""
+    low, high = _EXP_RANGE[x.dtype]
+    return b.select(x < low, low, b.select(x > high, high, x))
+
+
 def _reduced(b: Elements, x: Any) -> tuple[Any, Any, Any]:
     """n, r and (e^r - 1) with x = n·ln 2 + r."""
-    low, high = _EXP_RANGE[x.dtype]
-    x = b.select(x < low, low, b.select(x > high, high, x))
     n, integer = _rounded(b, x * 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
     rest = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
@@ -123,14 +127,21 @@ def _reduced(b: Elements, x: Any) -> tuple[Any, Any, Any]:
 
 
 def _exp(b: Elements, x: Any) -> Any:
-    integer, _, minus_one = _reduced(b, x)
+    integer, _, minus_one = _reduced(b, _clamped(b, x))
     return _scaled(b, minus_one + 1.0, integer)
+
+
+def _exp_of_moderate(b: Elements, x: Any) -> Any:
+    """Where x is known to lie within ±80."""
+    integer, _, minus_one = _reduced(b, x)
+    scale = _power_of_two(b, integer)
+    return b.fma(scale, minus_one, scale)
 
 
 def _expm1(b: Elements, x: Any) -> Any:
     """2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); -1 where nothing else is left."""
     low = -20.0 if x.dtype is float32 else -45.0
-    integer, _, minus_one = _reduced(b, b.select(x < low, low, x))
+    integer, _, minus_one = _reduced(b, _clamped(b, b.select(x < low, low, x)))
     scale = _power_of_two(b, integer - 1)
     found = b.fma(scale, minus_one, scale - 0.5) * 2.0
     return b.select(x.same(0.0), x, found)
@@ -250,7 +261,8 @@ def _tanh(b: Elements, x: Any) -> Any:
         near = b.fma(horner(b, z, _TANH_32) * z, x, x)
     else:
         near = b.fma(horner(b, z, _TANH_OVER) / horner(b, z, _TANH_UNDER) * z, x, x)
-    far = 1.0 - 2.0 / (_exp(b, size * 2.0) + 1.0)
+    bounded = b.select(size > 20.0, 20.0, size)  # where it is 1, to the last bit
+    far = 1.0 - 2.0 / (_exp_of_moderate(b, bounded * 2.0) + 1.0)
     return b.intrinsic("copysign", b.select(size < 0.625, near, far), x)
 
 
@@ -273,18 +285,44 @@ _ERFC_UNDER = (
 )  # fmt: skip
 
 
+# By iteratively reweighted least squares: erf(x)/x - 1 in x² up to 0.92, within 1.6e-8 of erf; log erfc(x) from there
+# to 4, within 1.6e-9.
+_ERF_32 = (
+    -5.99940424e-4, 4.99483012e-3, -2.67677195e-2, 1.12818457e-1, -3.76124978e-1, 1.28379151e-1,
+)  # fmt: skip
+_LOG_ERFC_32 = (
+    1.95938264e-4, -3.04322666e-3, 2.22269557e-2, -1.03931665e-1, -6.37182176e-1, -1.12767565, -1.95666522e-4,
+)  # fmt: skip
+
+
 def _erf(b: Elements, x: Any) -> Any:
-    """A quotient of polynomials up to 1; beyond, 1 less e^-x² times another, which needs no relative accuracy."""
+    """A polynomial or a quotient near 0; beyond, 1 less what is left, which needs no relative accuracy."""
     size = b.intrinsic("fabs", x)
     z = x * x
-    near = x * (horner(b, z, _ERF_OVER) / horner(b, z, _ERF_UNDER))
-    bounded = b.select(size > 7.0, 7.0, size)
-    tail = _exp(b, -(bounded * bounded)) * (horner(b, bounded, _ERFC_OVER) / horner(b, bounded, _ERFC_UNDER))
+    if x.dtype is float32:
+        border = 0.92
+        near = b.fma(horner(b, z, _ERF_32), x, x)
+        tail = _exp_of_moderate(b, horner(b, b.select(size > 4.0, 4.0, size), _LOG_ERFC_32))
+    else:
+        border = 1.0
+        near = x * (horner(b, z, _ERF_OVER) / horner(b, z, _ERF_UNDER))
+        bounded = b.select(size > 7.0, 7.0, size)
+        quotient = horner(b, bounded, _ERFC_OVER) / horner(b, bounded, _ERFC_UNDER)
+        tail = _exp_of_moderate(b, -(bounded * bounded)) * quotient
     far = b.intrinsic("copysign", 1.0 - tail, x)
-    return b.select(b.is_nan(x), x, b.select(size < 1.0, near, far))
+    return b.select(size < border, near, far)
 
 
 _VECTORISED: dict[str, Callable[..., Any]] = {
     "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh,
     "erf": _erf,
 }  # fmt: skip
+
+
+def is_elementary(name: str) -> bool:
+    return name in _LIBM
+
+
+def is_vectorised(name: str, dtype: Any) -> bool:
+    """Whether loops compute the function by a polynomial rather than by a call for each element."""
+    return name in _VECTORISED and dtype in (float32, float64)

@@ -1,4 +1,4 @@
-"""Looking at conversion, and steering it."""
+"""Names that TensorFlow has there: features, `do_not_convert`, options of loops."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import enum
 from typing import Any
 
 from autoconv.runtime.recording import FUNCTION, current_region
-from autoconv.tracing.autograph import do_not_convert as _do_not_convert
-from autoconv.tracing.autograph import set_verbosity, to_code, to_graph, trace
+from autoconv.tracing.autograph import do_not_convert
 
 
 class Feature(enum.Enum):
@@ -47,12 +46,4 @@ def set_loop_options(
         region.most_iterations = maximum_iterations
 
 
-class experimental:
-    """Names that TensorFlow has there."""
-
-    Feature = Feature
-    do_not_convert = staticmethod(_do_not_convert)
-    set_loop_options = staticmethod(set_loop_options)
-
-
-__all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]
+__all__ = ["Feature", "do_not_convert", "set_loop_options"]

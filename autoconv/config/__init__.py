@@ -31,6 +31,7 @@ class Settings:
     check_numerics: bool = False
     logs: frozenset[str] = frozenset()
     backend: str = "llvm"
+    threads: int | None = None  # that large loops are split over; None: as many as this process may use
 
 
 _LOGS = ("retraces", "graph", "passes")
@@ -43,7 +44,17 @@ def _from_environment() -> Settings:
         verbosity=int(verbosity) if verbosity.isdigit() else 0,
         logs=_named_logs(os.environ.get("AUTOCONV_LOGS", "")),
         backend=os.environ.get("AUTOCONV_BACKEND", "llvm"),
+        threads=_count_of_threads(os.environ.get("AUTOCONV_NUM_THREADS", "")),
     )
+
+
+def _count_of_threads(text: str) -> int | None:
+    if not text:
+        return None
+    if not text.isdigit() or not int(text):
+        warnings.warn(f"AUTOCONV_NUM_THREADS: {text!r} is no number of threads; write 1, 2, …", stacklevel=2)
+        return None
+    return int(text)
 
 
 def _named_logs(text: str) -> frozenset[str]:
@@ -156,14 +167,6 @@ def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDevi
     return None if found is None else list(found)
 
 
-class experimental:
-    """Older names."""
-
-    VirtualDeviceConfiguration = LogicalDeviceConfiguration
-    list_physical_devices = staticmethod(list_physical_devices)
-    list_logical_devices = staticmethod(list_logical_devices)
-    set_virtual_device_configuration = staticmethod(set_logical_device_configuration)
-    get_virtual_device_configuration = staticmethod(get_logical_device_configuration)
-
-
 SETTINGS = _from_environment()
+
+from autoconv.config import experimental as experimental  # noqa: E402 - it gives other names to what is above

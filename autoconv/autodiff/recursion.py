@@ -1,0 +1,127 @@
+"""The way back through a function that calls itself: another function that calls itself.
+
+Everywhere else what a gradient reads is kept on the way forward. A function that calls itself would have to keep it for
+each of the calls within it, in the order of the calls; instead the way back is given what the function was given, and
+computes it once more, call by call:
+
+    def power(x, n):                       def power_back(x, n, cotangent):
+        if n == 0:                             if n == 0:
+            return 1.0                             return 0.0
+        return x * power(x, n - 1)             return cotangent * power(x, n - 1) + power_back(x, n - 1, cotangent * x)
+
+So a chain of n calls computes n * n / 2 of them again. Variables are read where the function is called, as they may
+have changed by then. What has further effects, which would happen again, has no gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.autodiff.conditionals import seed
+from autoconv.autodiff.cotangents import accumulate, carries, conformed, cotangent_type, refused, zeros_of
+from autoconv.autodiff.dependence import varied_values
+from autoconv.autodiff.levels import Level, Root, clone, move_before
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, copy_node, settle_effects
+from autoconv.graph.types import ResourceType
+from autoconv.ops.record import OPS
+
+_ONCE = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
+
+
+def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
+    """Adds a call of the function's way back to the backward graph."""
+    graph = _by_value(node.regions[0], level, node)
+    if graph.effects & _ONCE:
+        raise refused(node, f"a function that calls itself is run again on the way back, and it {_what(graph)}")
+    results = [r for r in node.results if r in level.cotangents and r in varied]
+    wanted = [j for j, value in enumerate(node.inputs) if value in varied]
+    back = _reversed(level, graph, tuple(wanted), tuple(r.index for r in results), backprop)
+    inputs = [level.resolve(_read(level, node, value)) for value in node.inputs]
+    cotangents = [conformed(level.builder, level.cotangents[r], graph.outputs[r.index].type) for r in results]
+    call = level.backward.add(
+        OPS["call"], [*inputs, *cotangents], {"name": back.name, "recursive": True}, regions=[back],
+        types=[cotangent_type(graph.parameters[j].type) for j in wanted], span=level.builder.span,
+    )  # fmt: skip
+    for j, cotangent in zip(wanted, call.results, strict=True):
+        accumulate(level.builder, level.cotangents, node.inputs[j], cotangent, node)
+
+
+def _what(graph: Graph) -> str:
+    done = {
+        Effects.WRITE: "writes variables or objects", Effects.OUTPUT: "prints",
+        Effects.RANDOM: "draws random numbers", Effects.READ: "reads what may have changed",
+    }  # fmt: skip
+    return next(text for effect, text in done.items() if graph.effects & effect)
+
+
+def _reversed(
+    level: Level, graph: Graph, wanted: tuple[int, ...], given: tuple[int, ...], backprop: Callable[..., None]
+) -> Graph:
+    """Of the parameters of `graph` and cotangents of the outputs at `given` the cotangents of the parameters at
+    `wanted`. While it is being made its calls of itself find the graph as far as it is there."""
+    key = graph, wanted, given
+    back = level.recursions.get(key)
+    if back is not None:
+        return back
+    back = level.recursions[key] = clone(graph)
+    back.name = f"{graph.name}_back{len(level.recursions)}"
+    parameters, outputs = list(back.parameters), list(back.outputs)
+    inner = Root(back, back)
+    inner.share(level)
+    varied = varied_values(back, [parameters[j] for j in wanted], level.heap)
+    back.outputs = []
+    seed(inner, [(outputs[i], outputs[i]) for i in given], varied)
+    backprop(inner, varied)
+    inner.builder.span = None
+    found = [inner.cotangents.get(parameters[j]) for j in wanted]
+    back.outputs = [
+        zeros_of(inner.builder, parameters[j]) if ct is None else conformed(inner.builder, ct, parameters[j].type)
+        for j, ct in zip(wanted, found, strict=True)
+    ]
+    settle_effects(back)
+    return back
+
+
+def _read(level: Level, node: Node, value: Value) -> Value:
+    """The value, of a variable what it holds before the node."""
+    if not isinstance(value.type, ResourceType):
+        return value
+    count = len(level.forward.nodes)
+    read = level.forward.add(OPS["read_variable"], [value], span=node.span)
+    move_before(level.forward, node, count)
+    return read.results[0]
+
+
+def _by_value(graph: Graph, level: Level, node: Node) -> Graph:
+    """The graph with tensors for parameters in place of the variables that it reads; itself where it reads none."""
+    found = level.by_value.get(graph)
+    if found is None:
+        if not any(isinstance(value.type, ResourceType) for value in graph.parameters):
+            return level.by_value.setdefault(graph, graph)
+        found = _copied(graph, level.by_value, node)
+        settle_effects(found)
+    return found
+
+
+def _copied(graph: Graph, copies: dict[Graph, Graph], node: Node) -> Graph:
+    copy = copies[graph] = Graph(f"{graph.name}_by_value")
+    copies[copy] = copy
+    values: dict[Value, Value] = {}
+    for parameter in graph.parameters:
+        values[parameter] = copy.add_parameter(cotangent_type(parameter.type), parameter.name)
+    for one in graph.nodes:
+        inputs = [values[value] for value in one.inputs]
+        held: list[Any] = [v for v in one.inputs if isinstance(v.type, ResourceType)]
+        if one.op.name == "read_variable" and carries(one.results[0].type):
+            values[one.results[0]] = inputs[0]
+            continue
+        if held and not one.regions:
+            raise refused(
+                node, f"a function that calls itself is run again on the way back, and it contains {one.op.name!r}"
+            )
+        regions = [copies.get(region) or _copied(region, copies, node) for region in one.regions]
+        values.update(zip(one.results, copy_node(copy, one, inputs, regions).results, strict=True))
+    copy.outputs = [values[value] for value in graph.outputs]
+    return copy

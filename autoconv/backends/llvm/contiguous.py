@@ -1,0 +1,31 @@
+"""Views that are the same elements in the same order in memory: what they look at can be read in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from autoconv.graph.graph import Value
+
+_SAME_ORDER = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
+
+
+def is_contiguous(value: Value) -> bool:
+    """Whether the elements of a view lie in memory as those of what it looks at, all of them."""
+    node = value.node
+    if node is None:
+        return False
+    if node.op.name == "get_item":
+        return all(entry[0] in ("newaxis", "ellipsis") or _is_whole(entry) for entry in node.attributes["spec"])
+    return node.op.name in _SAME_ORDER
+
+
+def _is_whole(entry: tuple[object, ...]) -> bool:
+    return entry[0] == "slice" and entry[1] in (None, 0) and entry[2] is None and entry[3] in (None, 1)
+
+
+def base_of(value: Value, views: Collection[Value]) -> Value:
+    """What a contiguous view, of views, looks at; any other value is its own."""
+    while value in views and is_contiguous(value):
+        assert value.node is not None
+        value = value.node.inputs[0]
+    return value

@@ -1,0 +1,396 @@
+"""Random numbers: Philox's bits, counted from a key, and what distributions make of them.
+
+The bits, and the order in which they are used, are those of `autoconv.ops.random`; so are uniform numbers and integers,
+to the last bit. Normal numbers are computed by native functions, so they are equal within rounding.
+
+Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from autoconv.backends.llvm.natives import Routine, native
+from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.split import Split
+from autoconv.backends.llvm.text import FunctionText
+from autoconv.backends.llvm.threads import MOST_PARTS, available
+from autoconv.backends.llvm.values import Object
+from autoconv.graph.dtypes import DType, float64, int64, uint64
+from autoconv.graph.graph import Node
+from autoconv.graph.types import TensorType
+from autoconv.ops.elements import ELEMENTS
+from autoconv.ops.random import GLOBAL, PRECISION, TRUNCATION
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+_CHUNK = 512  # numbers that are drawn before they are made into others; a multiple of the four of a block
+_SPLIT = 1 << 16  # numbers from which on threads share the work
+_MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
+_WEYL = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
+_ROUNDS = 10
+_KEY = ("i64 %key0", "i64 %key1", "i64 %draw")
+_KEY_NAMES = ", ".join(_KEY)
+
+
+# ---- bits
+
+
+def _philox(routine: Routine) -> str:
+    """The name of the function that writes `blocks` times four numbers, from the block of that number on."""
+    header = (
+        f"define internal void @FUNCTION(ptr noalias %bits, i64 %block, i64 %blocks, {_KEY_NAMES}) noinline nounwind"
+    )
+    out = FunctionText(routine.module, header)
+    with out.loop("0", "%blocks") as i:
+        counted = out.new(f"add i64 {out.new(f'add i64 %block, {i}')}, 1")
+        words = [counted, "%draw", "0", "0"]
+        keys = ["%key0", "%key1"]
+        for turn in range(_ROUNDS):
+            if turn:
+                keys = [out.new(f"add i64 {key}, {_signed(step)}") for key, step in zip(keys, _WEYL, strict=True)]
+            high0, low0 = _product(out, words[0], _MULTIPLIERS[0])
+            high1, low1 = _product(out, words[2], _MULTIPLIERS[1])
+            words = [
+                out.new(f"xor i64 {out.new(f'xor i64 {high1}, {words[1]}')}, {keys[0]}"), low1,
+                out.new(f"xor i64 {out.new(f'xor i64 {high0}, {words[3]}')}, {keys[1]}"), low0,
+            ]  # fmt: skip
+        first = out.new(f"shl i64 {i}, 2")
+        for lane, word in enumerate(words):
+            place = out.new(f"getelementptr inbounds i64, ptr %bits, i64 {out.new(f'add i64 {first}, {lane}')}")
+            out.line(f"store i64 {word}, ptr {place}")
+    out.line("ret void")
+    return routine.module.function("philox", out.text())
+
+
+def _product(out: FunctionText, x: str, factor: int) -> tuple[str, str]:
+    """The upper and the lower 64 bits."""
+    whole = out.new(f"mul i128 {out.new(f'zext i64 {x} to i128')}, {factor}")
+    upper = out.new(f"trunc i128 {out.new(f'lshr i128 {whole}, 64')} to i64")
+    return upper, out.new(f"trunc i128 {whole} to i64")
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+class _Writer(ElementWriter):
+    """For angles and logarithms, whose arguments are always in range."""
+
+    in_loop = True
+
+    def rare(self, condition: Element) -> None: ...
+
+
+# ---- what distributions make of them
+
+
+class _Draw:
+    """A function over the numbers from `%first` to `%last`, in chunks: `bits(position)` gives the address of those that
+    a chunk begins with. `finish` answers one that has several threads run it, where that is worth it."""
+
+    def __init__(self, region: Region, dtype: DType, extra: Sequence[str] = ()) -> None:
+        self.parameters = ["ptr noalias %result", "i64 %position", "i64 %count", *_KEY, *extra]
+        self._region = region
+        self._body = Routine(region, [*self.parameters, "i64 %part", "i64 %first", "i64 %last"], "i1")
+        self.out = self._body.out
+        self.b = _Writer(self.out)
+        self.dtype = dtype
+        self._philox = _philox(self._body)
+
+    def bits(self, position: str) -> str:
+        """The address of the bits from that position on, as many as a chunk has."""
+        out = self.out
+        buffer = out.alloca(f"[{_CHUNK + 4} x i64]")
+        block = out.new(f"lshr i64 {position}, 2")
+        out.line(f"call void @{self._philox}(ptr {buffer}, i64 {block}, i64 {_CHUNK // 4 + 1}, {_KEY_NAMES})")
+        return out.new(f"getelementptr inbounds i64, ptr {buffer}, i64 {out.new(f'and i64 {position}, 3')}")
+
+    def chunks(self, write: Callable[[str, str], None]) -> None:
+        """`write(start, length)` for each chunk of the part."""
+        out = self.out
+        with out.loop("%first", "%last") as number:
+            start = out.new(f"mul nsw i64 {number}, {_CHUNK}")
+            left = out.new(f"sub nsw i64 %count, {start}")
+            write(start, out.new(f"select i1 {out.new(f'icmp slt i64 {left}, {_CHUNK}')}, i64 {left}, i64 {_CHUNK}"))
+
+    def put(self, element: Element, place: str) -> None:
+        store(self.b, self.b.cast(element, self.dtype), "%result", place)
+
+    def finish(self, count: int) -> str:
+        """The name of the function. `count` is what it is asked for; 0 where that is not known yet."""
+        body = self._body.finish("ret i1 false")
+        whole = Routine(self._region, self.parameters)
+        out, chunks = whole.out, -(-count // _CHUNK)
+        if count >= _SPLIT and available():
+            step = -(-chunks // MOST_PARTS)
+            Split(None, chunks, step).run(whole.module, out, body, self.parameters, False)
+        else:
+            number = out.new(f"udiv i64 {out.new(f'add i64 %count, {_CHUNK - 1}')}, {_CHUNK}")
+            names = ", ".join(parameter.replace("noalias ", "") for parameter in self.parameters)
+            out.new(f"call i1 @{body}({names}, i64 0, i64 0, i64 {number})")
+        return whole.finish()
+
+
+def _each(out: FunctionText, start: str, length: str, write: Callable[[str, str], None]) -> None:
+    """`write(i, place)` for each number of a chunk."""
+    with out.loop("0", length) as i:
+        write(i, out.new(f"add nsw i64 {start}, {i}"))
+
+
+def _uniform(region: Region, dtype: DType, count: int) -> str:
+    """Multiples of 2 to the minus precision in [0, 1)."""
+    draw = _Draw(region, dtype)
+    out, b, precision = draw.out, draw.b, PRECISION[dtype.name]
+
+    def chunk(start: str, length: str) -> None:
+        bits = draw.bits(out.new(f"add i64 {start}, %position"))
+
+        def write(i: str, place: str) -> None:
+            found = b.cast(b.bits("lshr", load(b, int64, bits, i), 64 - precision), dtype)
+            draw.put(found * 2.0**-precision, place)
+
+        _each(out, start, length, write)
+
+    draw.chunks(chunk)
+    return draw.finish(count)
+
+
+def _gaussian(region: Region, dtype: DType, count: int) -> str:
+    """Box and Muller's transform in float64. `%count` pairs: `%left` of their sines are wanted, behind the cosines."""
+    draw = _Draw(region, dtype, ["i64 %left"])
+    out, b = draw.out, draw.b
+    sines = out.alloca(f"[{_CHUNK} x double]")
+
+    def chunk(start: str, length: str) -> None:
+        here = out.new(f"add i64 {start}, %position")
+        radii, angles = draw.bits(here), draw.bits(out.new(f"add i64 {here}, %count"))
+
+        def pair(i: str, place: str) -> None:
+            first, second = (
+                b.cast(b.bits("lshr", load(b, int64, bits, i), 11), float64) * 2.0**-53 for bits in (radii, angles)
+            )
+            radius = b.intrinsic("sqrt", ELEMENTS["log1p"](b, -first) * -2.0)
+            angle = second * (2.0 * math.pi)
+            draw.put(radius * ELEMENTS["cos"](b, angle), place)
+            store(b, radius * ELEMENTS["sin"](b, angle), sines, i)
+
+        _each(out, start, length, pair)
+        wanted = out.new(f"sub nsw i64 %left, {start}")
+        shorter = out.new(f"icmp slt i64 {wanted}, {length}")
+        behind = out.new(f"add nsw i64 {start}, %count")
+        _each(
+            out, behind, out.new(f"select i1 {shorter}, i64 {wanted}, i64 {length}"),
+            lambda i, place: draw.put(load(b, float64, sines, i), place),
+        )  # fmt: skip
+
+    draw.chunks(chunk)
+    return draw.finish(count)
+
+
+def _integers(region: Region, dtype: DType, count: int) -> str:
+    """`%low` and the remainder of the bits by `%range`."""
+    draw = _Draw(region, dtype, ["i64 %low", "i64 %range"])
+    out, b = draw.out, draw.b
+    low, range_ = b.wrap(uint64, "%low"), b.wrap(uint64, "%range")
+
+    def chunk(start: str, length: str) -> None:
+        bits = draw.bits(out.new(f"add i64 {start}, %position"))
+        quick, exact, done = out.label("quick"), out.label("exact"), out.label("drawn")
+        small = b.compare("lt", range_, 1 << 32) & b.compare("gt", range_, 1)
+        out.branch_if(small.ir, quick, exact)
+        out.begin(quick)
+        inverse = 1.0 / b.cast(range_, float64)
+        signed_range = b.wrap(int64, "%range")
+
+        def by_quotient(x: Element) -> Element:
+            """Without a division: what is left of the first quotient's error is a small number."""
+            quotient = b.wrap(uint64, out.new(f"fptoui double {(b.cast(x, float64) * inverse).ir} to i64"))
+            rest = b.wrap(int64, (x - quotient * range_).ir)
+            again = b.intrinsic("floor", b.cast(rest, float64) * inverse)
+            rest = rest - b.wrap(int64, out.new(f"fptosi double {again.ir} to i64")) * signed_range
+            rest = b.select(rest < 0, rest + signed_range, rest)
+            return b.wrap(uint64, b.select(rest >= signed_range, rest - signed_range, rest).ir)
+
+        _each(out, start, length, lambda i, place: draw.put(low + by_quotient(load(b, uint64, bits, i)), place))
+        out.branch(done)
+        out.begin(exact)
+        _each(out, start, length, lambda i, place: draw.put(low + b.remainder(load(b, uint64, bits, i), range_), place))
+        out.branch(done)
+        out.begin(done)
+
+    draw.chunks(chunk)
+    return draw.finish(count)
+
+
+def _bits(region: Region, dtype: DType, count: int) -> str:
+    draw = _Draw(region, dtype)
+    out, b = draw.out, draw.b
+
+    def chunk(start: str, length: str) -> None:
+        bits = draw.bits(out.new(f"add i64 {start}, %position"))
+        _each(out, start, length, lambda i, place: draw.put(load(b, uint64, bits, i), place))
+
+    draw.chunks(chunk)
+    return draw.finish(count)
+
+
+def _truncated(region: Region, dtype: DType, count: int) -> str:
+    """Normal numbers, those beyond two standard deviations drawn again from the bits that follow, until none is."""
+    gaussian, gaussian_again = (_gaussian(region, float64, pairs) for pairs in ((count + 1) // 2, 0))
+    arguments = ["ptr noalias %result", *_KEY, "ptr noalias %numbers", "ptr noalias %again", "ptr noalias %places"]
+    routine = Routine(region, arguments, short=True)
+    out, b = routine.out, routine.b
+    position, missing = out.alloca("i64"), out.alloca("i64")
+
+    def draw(gaussian: str, target: str, wanted: str) -> None:
+        pairs = out.new(f"lshr i64 {out.new(f'add i64 {wanted}, 1')}, 1")
+        left = out.new(f"sub i64 {wanted}, {pairs}")
+        begin = out.new(f"load i64, ptr {position}")
+        out.line(f"call void @{gaussian}(ptr {target}, i64 {begin}, i64 {pairs}, {_KEY_NAMES}, i64 {left})")
+        used = out.new(f"shl i64 {pairs}, 1")
+        out.line(f"store i64 {out.new(f'add i64 {begin}, {used}')}, ptr {position}")
+
+    def keep_outside(wanted: str, number: Callable[[str], Element], place_of: Callable[[str], str]) -> None:
+        """Notes the places of the numbers that have to be drawn again."""
+        out.line(f"store i64 0, ptr {missing}")
+        with out.loop("0", wanted) as i:
+            beyond = b.compare("gt", b.intrinsic("fabs", number(i)), TRUNCATION)
+            place = place_of(i)
+            noted = load(b, int64, missing, 0)
+            store(b, b.wrap(int64, place), "%places", noted.ir)
+            store(b, noted + b.cast(beyond, int64), missing, 0)
+
+    out.line(f"store i64 0, ptr {position}")
+    draw(gaussian, "%numbers", str(count))
+    keep_outside(str(count), lambda i: load(b, float64, "%numbers", i), lambda i: i)
+    head, again, done = out.label("again"), out.label("draw"), out.label("complete")
+    out.branch(head)
+    out.begin(head)
+    wanted = load(b, int64, missing, 0)
+    out.branch_if(wanted.same(0).ir, done, again)
+    out.begin(again)
+    draw(gaussian_again, "%again", wanted.ir)
+
+    def placed(i: str) -> Element:
+        number = load(b, float64, "%again", i)
+        store(b, number, "%numbers", load(b, int64, "%places", i).ir)
+        return number
+
+    keep_outside(wanted.ir, placed, lambda i: load(b, int64, "%places", i).ir)
+    out.branch(head)
+    out.begin(done)
+    with out.loop("0", str(count)) as i:
+        store(b, b.cast(load(b, float64, "%numbers", i), dtype), "%result", i)
+    return routine.finish()
+
+
+# ---- the ops
+
+
+def _known(node: Node) -> bool:
+    """Whether the bits are Philox's, no operand holds the shape, and bounds are single numbers."""
+    if node.attributes.get("alg", "philox") != "philox":
+        return False
+    seeds = 1 if node.op.name.startswith("stateless") else 0
+    bounds = node.inputs[seeds:]
+    wanted = 2 if node.op.name.endswith("uniform_int") else 0
+    given = all(is_array(seed.type) for seed in node.inputs[:seeds])
+    return given and len(bounds) == wanted and all(is_scalar(bound.type) for bound in bounds)
+
+
+def _state(region: Region, node: Node) -> tuple[str, str]:
+    """Key and draw as arguments: of the seed, or the next ones of the generator that the program shares."""
+    out, b = region.out, ElementWriter(region.out)
+    if node.op.name.startswith("stateless"):
+        dtype: Any = node.inputs[0].type
+        words = [b.cast(load(b, dtype.dtype, region.data(node.inputs[0]), i), int64).ir for i in range(2)]
+        return f"i64 {words[0]}, i64 {words[1]}, i64 0", ""
+    seed = node.attributes.get("seed")
+    function = region.body.calls.object(lambda: GLOBAL.advance(seed))
+    found = out.new(f"call ptr @call_python(ptr {function(out)}, ptr null, i64 0)")
+    region.body.check(out.new(f"icmp eq ptr {found}, null"))
+    held = region.body.own(found)
+    pointer = region.address(held)
+    words = [load(b, int64, pointer, i).ir for i in range(3)]
+    return ", ".join(f"i64 {word}" for word in words), held.slot or ""
+
+
+def _write(region: Region, node: Node, call: Callable[[DType, int, str, str], None]) -> None:
+    """Sets the result to what `call(dtype, count, pointer to it, key)` writes."""
+    (result,) = node.results
+    type_: Any = result.type
+    count = math.prod(sizes(type_))
+    key, slot = _state(region, node)
+    if slot:
+        region.body.release(slot)
+    if is_scalar(type_):
+        target = region.out.alloca(memory(type_.dtype))
+    else:
+        region.set(result, region.new_array(type_))
+        target = region.data(result)
+    if count:
+        call(type_.dtype, count, target, key)
+    if is_scalar(type_):
+        region.set(result, load(ElementWriter(region.out), type_.dtype, target, 0))
+
+
+def _plain(make: Callable[[Any, DType, int], str]) -> Callable[[Any, Node], None]:
+    def write(region: Region, node: Node) -> None:
+        _write(
+            region, node,
+            lambda dtype, count, target, key: region.out.line(
+                f"call void @{make(region, dtype, count)}(ptr {target}, i64 0, i64 {count}, {key})"
+            ),
+        )  # fmt: skip
+
+    return write
+
+
+native("random_uniform", "stateless_random_uniform", fits=_known)(_plain(_uniform))
+native("stateless_random_bits", fits=_known)(_plain(_bits))
+
+
+@native("random_normal", "stateless_random_normal", fits=_known)
+def write_normal(region: Region, node: Node) -> None:
+    def call(dtype: DType, count: int, target: str, key: str) -> None:
+        pairs = (count + 1) // 2
+        name = _gaussian(region, dtype, pairs)
+        region.out.line(f"call void @{name}(ptr {target}, i64 0, i64 {pairs}, {key}, i64 {count - pairs})")
+
+    _write(region, node, call)
+
+
+@native("random_truncated_normal", "stateless_truncated_normal", fits=_known)
+def write_truncated_normal(region: Region, node: Node) -> None:
+    def call(dtype: DType, count: int, target: str, key: str) -> None:
+        held: list[tuple[Object, TensorType]] = []
+        for kind in (float64, float64, int64):
+            type_ = TensorType(kind, (count + 1,))
+            held.append((region.new_array(type_), type_))
+        pointers = ", ".join(f"ptr {region.address(made)}" for made, _ in held)
+        region.out.line(f"call void @{_truncated(region, dtype, count)}(ptr {target}, {key}, {pointers})")
+        for made, type_ in held:
+            region.body.let_go(made.slot or "", type_)
+
+    _write(region, node, call)
+
+
+@native("random_uniform_int", "stateless_random_uniform_int", fits=_known)
+def write_integers(region: Region, node: Node) -> None:
+    """Where the bounds are not in order, the kernel says so."""
+    low, high = (region.number(value) for value in node.inputs[-2:])
+    b = ElementWriter(region.out)
+    region.refuse(node, (~b.compare("lt", low, high)).ir)
+    start, stop = b.cast(low, uint64), b.cast(high, uint64)
+
+    def call(dtype: DType, count: int, target: str, key: str) -> None:
+        name = _integers(region, dtype, count)
+        bounds = f"{register(uint64)} {start.ir}, i64 {(stop - start).ir}"
+        region.out.line(f"call void @{name}(ptr {target}, i64 0, i64 {count}, {key}, {bounds})")
+
+    _write(region, node, call)

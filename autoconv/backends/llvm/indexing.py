@@ -1,0 +1,135 @@
+"""Native code for gathers and scatters: their positions are looked at before the loops that go by them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from autoconv.backends.llvm.fusion import Item
+from autoconv.backends.llvm.indices import SCATTERS, Check, checks, is_indexed, single_positions
+from autoconv.backends.llvm.roles import sizes
+from autoconv.backends.llvm.scalars import ElementWriter, literal, load, register
+from autoconv.backends.llvm.text import FunctionText
+from autoconv.backends.llvm.updates import writable
+from autoconv.backends.llvm.values import Object, RegisterWriter
+from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.index_spec import INPUT
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+
+def write_guard(region: Region, node: Node) -> list[Any]:
+    """Lets the op's kernel raise where a position is out of range; answers the single ones, made positive."""
+    if not is_indexed(node):
+        return [_position(region, node, *single) for single in _singles(node)]
+    groups: dict[Value, list[Check]] = {}
+    for check in checks(node):
+        groups.setdefault(check.positions, []).append(check)
+    shape = sizes(node.inputs[0].type)
+    singles = [_position(region, node, value, shape[axis]) for value, axis in single_positions(node)]
+    for value, group in groups.items():
+        region.body.module.has_loops = True
+        name = _check_function(region, value, group)
+        if name:
+            region.refuse(node, region.out.new(f"call i1 @{name}(ptr {region.data(value)})"))
+    return singles
+
+
+def _singles(node: Node) -> Iterator[tuple[Value, int]]:
+    """Operands that are single positions, and the sizes of the dimensions that they index."""
+    name = node.op.name
+    if name not in ("gather", "get_item", "set_item", "add_at_item"):
+        return
+    shape = sizes(node.inputs[0].type)
+    if name == "gather":
+        yield node.inputs[1], shape[node.attributes.get("axis", 0) % len(shape)]
+        return
+    operands = iter(node.inputs[1 if name == "get_item" else 2 :])
+    spec, axis = node.attributes["spec"], 0
+    covered = sum(entry[0] in ("int", "slice") for entry in spec)
+    for entry in spec:
+        if entry[0] == "ellipsis":
+            axis += len(shape) - covered
+        elif entry[0] in ("int", "slice"):
+            if INPUT in entry:
+                yield next(operands), shape[axis]
+            axis += 1
+
+
+def _position(region: Region, node: Node, value: Value, size: int) -> str:
+    """A single position, counted from the start; those of Python's and of brackets may count from the end."""
+    b = RegisterWriter(region)
+    index = b.cast(region.number(value), int64)
+    if node.op.name != "gather" or value.type.weak:  # type: ignore[union-attr]
+        index = b.select(index < 0, index + size, index)
+    region.refuse(node, region.out.new(f"icmp uge i64 {index.ir}, {size}"))
+    return index.ir
+
+
+def _check_function(region: Region, value: Value, group: Sequence[Check]) -> str:
+    """A function that says whether any position is out of range; "" where none of that dtype can be.
+
+    The greatest of the positions as unsigned numbers is enough: negative ones are greater than any size.
+    """
+    type_: Any = value.type
+    header = "define internal i1 @FUNCTION(ptr noalias readonly %positions) noinline nounwind"
+    out = FunctionText(region.body.module, header)
+    b = ElementWriter(out)
+    given: DType = type_.dtype
+    wide = any(check.wraps for check in group) and not given.is_unsigned
+    limits = {check: _limit(check, given) for check in group}
+    if not wide and all(limit is None for limit in limits.values()):
+        return ""
+    dtype = int64 if wide else given
+    kind = register(dtype)
+    cells = {check: out.alloca(kind, "0") for check in group if limits[check] is not None}
+    depth = group[0].depth
+    with out.loop("0", str(math.prod(sizes(type_)) // depth)) as i:
+        first = i if depth == 1 else out.new(f"mul nsw i64 {i}, {depth}")
+        for check, cell in cells.items():
+            at = first if not check.column else out.new(f"add nsw i64 {first}, {check.column}")
+            position = b.cast(load(b, given, "%positions", at), dtype)
+            if wide:
+                position = position + check.size
+            name = out.module.declare(f"llvm.umax.{kind}", kind, f"{kind}, {kind}")
+            before = out.new(f"load {kind}, ptr {cell}")
+            greatest = out.new(f"call {kind} {name}({kind} {before}, {kind} {position.ir})")
+            out.line(f"store {kind} {greatest}, ptr {cell}")
+    found = "false"
+    some = math.prod(sizes(type_)) > 0
+    for check, cell in cells.items():
+        greatest = out.new(f"load {kind}, ptr {cell}")
+        beyond = out.new(f"icmp uge {kind} {greatest}, {literal(limits[check], dtype)}")
+        found = out.new(f"or i1 {found}, {beyond}") if some else found
+    out.line(f"ret i1 {found}")
+    return region.body.module.function("check", out.text())
+
+
+def _limit(check: Check, dtype: DType) -> int | None:
+    """The least number that is out of range, as unsigned as wide as the dtype; None where there is none."""
+    if dtype.is_unsigned:
+        return check.size if check.size <= dtype.max else None
+    if check.wraps:
+        return 2 * check.size
+    return min(check.size, int(dtype.max) + 1)
+
+
+def scatter_base(region: Region, item: Item, result: Value) -> Object:
+    """The memory that a scatter's loop changes: its base where nobody else has that or reads it, else a copy of it;
+    zeros where there is none."""
+    node = result.node
+    assert node is not None
+    base = SCATTERS[node.op.name].base
+    if base is None:
+        made = region.new_array(result.type)
+        region.body.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
+        type_: Any = result.type
+        region.set(result, made)
+        count = math.prod(sizes(type_)) * type_.dtype.size
+        region.out.line(f'call void @"llvm.memset.p0.i64"(ptr {region.data(result)}, i8 0, i64 {count}, i1 false)')
+        return made
+    x = node.inputs[base]
+    return writable(region, x, region.is_last_reader(item, x))

@@ -1,0 +1,281 @@
+"""What gathers and scatters index: which operand holds the positions, and from an element of the part that is
+indexed to the place that it comes from, or goes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.backends.llvm.positions import Index, Position, plus, times
+from autoconv.backends.llvm.roles import ROLES, is_array, is_scalar, sizes
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.index_spec import INPUT, with_operands
+from autoconv.ops.indexing import indexed_shape
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Positions that have to lie in [0, size), with `wraps` in [-size, size). `column` of vectors of `depth`."""
+
+    positions: Value
+    size: int
+    wraps: bool = False
+    column: int = 0
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Where a scatter's result starts (the input `base`, or zeros), which input goes into it, and by what op it joins
+    what is there: by none, it replaces it."""
+
+    base: int | None
+    updates: int
+    combine: str | None
+
+
+_ROWS = {"gather": 1, "ungather": 1, "segment_sum": 1}
+_VECTORS = {
+    "gather_nd": 1, "ungather_nd": 1, "scatter_nd": 0, "tensor_scatter_nd_update": 1, "tensor_scatter_nd_add": 1,
+    "tensor_scatter_nd_sub": 1, "tensor_scatter_nd_min": 1, "tensor_scatter_nd_max": 1,
+}  # fmt: skip
+_ALONG = {"take_along_axis": 1, "add_along_axis": 1}
+_ITEMS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # where their operands begin
+SCATTERS = {
+    "ungather": Scatter(None, 0, "add"), "ungather_nd": Scatter(None, 0, "add"), "scatter_nd": Scatter(None, 1, "add"),
+    "segment_sum": Scatter(None, 0, "add"), "add_along_axis": Scatter(None, 0, "add"),
+    "tensor_scatter_nd_update": Scatter(0, 2, None), "tensor_scatter_nd_add": Scatter(0, 2, "add"),
+    "tensor_scatter_nd_sub": Scatter(0, 2, "subtract"), "tensor_scatter_nd_min": Scatter(0, 2, "minimum"),
+    "tensor_scatter_nd_max": Scatter(0, 2, "maximum"), "set_item": Scatter(0, 1, None),
+    "add_at_item": Scatter(0, 1, "add"),
+}  # fmt: skip
+_SHORT = 8  # elements side by side from which on a scatter's loop is worth sharing: shorter ones are not vectorised
+
+
+def is_indexed(node: Node) -> bool:
+    """Whether arrays of positions say what the node reads or writes."""
+    name = node.op.name
+    if name in _ITEMS:
+        return any(entry[0] == "array" for entry in node.attributes["spec"])
+    if name == "gather":
+        return not is_scalar(node.inputs[1].type)
+    return name in _ROWS or name in _VECTORS or name in _ALONG
+
+
+def positions(node: Node) -> list[Value]:
+    """The operands that hold positions, single numbers among them."""
+    name = node.op.name
+    if name in _ITEMS:
+        return list(node.inputs[_ITEMS[name] :])
+    return [node.inputs[{**_ROWS, **_VECTORS, **_ALONG}[name]]]
+
+
+def updates(node: Node) -> Value:
+    """What a scatter writes."""
+    return node.inputs[SCATTERS[node.op.name].updates]
+
+
+def whole_shape(node: Node) -> tuple[int, ...]:
+    """Of what is indexed: the source of a gather, the result of a scatter."""
+    return sizes(node.results[0].type if node.op.name in SCATTERS else node.inputs[0].type)
+
+
+def part_shape(node: Node) -> tuple[int, ...]:
+    """Of the part that is read or written, over which its loops go."""
+    if node.op.name not in SCATTERS:
+        return sizes(node.results[0].type)
+    if node.op.name not in _ITEMS:
+        return sizes(updates(node).type)
+    x: Any = node.inputs[0].type
+    operands: Any = tuple(value.type for value in positions(node))
+    found = indexed_shape(x.shape, operands, node.attributes["spec"])
+    return tuple(d for d in found or () if isinstance(d, int))
+
+
+def shares_loop(node: Node) -> bool:
+    """Whether a scatter goes into the loop that computes its updates. A scatter of single elements is not vectorised,
+    and nor would be what shares its loop."""
+    shape = part_shape(node)
+    count = 1
+    for size in shape[_lead(node) :]:
+        count *= size
+    return shape == sizes(updates(node).type) and count >= _SHORT and updates(node) not in positions(node)
+
+
+def _lead(node: Node) -> int:
+    """How many dimensions of the part come before those that lie side by side."""
+    name = node.op.name
+    if name in _VECTORS:
+        return len(sizes(positions(node)[0].type)) - 1
+    if name in _ROWS:
+        return len(sizes(positions(node)[0].type)) + _axis(node) - int(node.attributes.get("batch_dims", 0))
+    return len(part_shape(node)) if name in _ALONG else 1
+
+
+def straight_dimensions(node: Node) -> frozenset[int]:
+    """The dimensions of the part that are dimensions of the whole as well: no two of their counts meet in one place."""
+    name, rank = node.op.name, len(part_shape(node))
+    if name in _ITEMS:
+        return frozenset()
+    if name in _ALONG:
+        return frozenset(range(rank)) - {_axis(node)}
+    batch = int(node.attributes.get("batch_dims", 0))
+    return frozenset((*range(batch if name in _VECTORS else _axis(node)), *range(_lead(node), rank)))
+
+
+def _axis(node: Node) -> int:
+    return int(node.attributes.get("axis", 0)) % len(whole_shape(node))
+
+
+# ---- what has to be in range
+
+
+def checks(node: Node) -> Iterator[Check]:
+    """Of the arrays of positions, in the order of the operands."""
+    name, shape = node.op.name, whole_shape(node)
+    if name in _ITEMS:
+        for kind, _, given, axis in _item_entries(node):
+            if kind == "array":
+                yield Check(given[0], shape[axis], wraps=True)
+        return
+    (found,) = positions(node)
+    if name in _VECTORS:
+        depth, batch = sizes(found.type)[-1], node.attributes.get("batch_dims", 0)
+        for column in range(depth):
+            yield Check(found, shape[batch + column], False, column, depth)
+    else:
+        yield Check(found, shape[_axis(node)])
+
+
+def single_positions(node: Node) -> list[tuple[Value, int]]:
+    """The operands of an item's single dynamic indices, and the dimensions that they index."""
+    if node.op.name not in _ITEMS:
+        return []
+    return [(given[0], axis) for kind, _, given, axis in _item_entries(node) if kind == "int" and given]
+
+
+# ---- from the part to the whole
+
+
+def place(b: Any, node: Node, index: Index, picks: Any) -> Index:
+    """Where in the whole the element at `index` of the part lies. `picks` are an item's dynamic single indices,
+    `b.at(value, index)` gives elements of the arrays of positions."""
+    name = node.op.name
+    if name in _ITEMS:
+        return _item_place(b, node, index, picks)
+    (found,) = positions(node)
+
+    def at(value: Value, where: Index) -> Position:
+        return b.cast(b.at(value, where), int64).ir  # type: ignore[no-any-return]
+
+    if name in _ALONG:
+        axis = _axis(node)
+        return (*index[:axis], at(found, index), *index[axis + 1 :])
+    rank = len(sizes(found.type))
+    if name in _VECTORS:
+        depth, batch = sizes(found.type)[-1], node.attributes.get("batch_dims", 0)
+        lead = rank - 1
+        vector = [at(found, (*index[:lead], column)) for column in range(depth)]
+        return (*index[:batch], *vector, *index[lead:])
+    axis, batch = _axis(node), node.attributes.get("batch_dims", 0)
+    after = axis + rank - batch
+    return (*index[:axis], at(found, (*index[:batch], *index[axis:after])), *index[after:])
+
+
+def _item_entries(node: Node) -> Iterator[tuple[str, Any, Any, int]]:
+    """The entries of an item's spec: kind, what is static, the operands, and the dimension that it indexes."""
+    given = positions(node)
+    rank = len(sizes(node.inputs[0].type))
+    entries = list(with_operands(node.attributes["spec"], tuple(given)))
+    covered = sum(kind in ("int", "slice", "array") for kind, _, _ in entries)
+    if not any(kind == "ellipsis" for kind, _, _ in entries):
+        entries.append(("ellipsis", (), ()))
+    axis = 0
+    for kind, static, operands in entries:
+        yield kind, static, operands, axis
+        axis += rank - covered if kind == "ellipsis" else 0 if kind == "newaxis" else 1
+
+
+def _item_place(b: Any, node: Node, index: Index, picks: Any) -> Index:
+    """Arrays are broadcast against each other; their dimensions stand where they do if they are side by side, else
+    first. Single indices among arrays count as such."""
+    entries = list(_item_entries(node))
+    shape = sizes(node.inputs[0].type)
+    rank = len(shape)
+    covered = sum(kind in ("int", "slice", "array") for kind, *_ in entries)
+    advanced = [i for i, (kind, *_) in enumerate(entries) if kind in ("array", "int")]
+    common = max(
+        len(sizes(given[0].type)) for kind, _, given, _ in entries if kind == "array" or (kind == "int" and given)
+    )
+    side_by_side = advanced == list(range(advanced[0], advanced[-1] + 1))
+    before = 0
+    if side_by_side:
+        widths = [rank - covered if kind == "ellipsis" else 1 for kind, *_ in entries[: advanced[0]]]
+        before = sum(widths)
+    array_index = index[before : before + common]
+    rest = iter((*index[:before], *index[before + common :]))
+    dynamic = iter(picks)
+    found: list[Position] = []
+    for kind, static, given, axis in entries:
+        if kind == "newaxis":
+            next(rest)
+        elif kind == "ellipsis":
+            found += [next(rest) for _ in range(rank - covered)]
+        elif kind == "int":
+            found.append(next(dynamic) if static[0] == INPUT else static[0] % shape[axis])
+        elif kind == "array":
+            own = sizes(given[0].type)
+            aligned = array_index[len(array_index) - len(own) :]
+            where = tuple(0 if n == 1 else i for n, i in zip(own, aligned, strict=True))
+            position = b.cast(b.at(given[0], where), int64)
+            found.append(b.select(position < 0, position + shape[axis], position).ir)
+        else:
+            start, _, step = slice(*static).indices(shape[axis])
+            found.append(plus(b.out, times(b.out, next(rest), step), start))
+    return tuple(found)
+
+
+# ---- roles
+
+
+def _gather_role(node: Node) -> str:
+    """Gathers are looked through, as views are: each read goes by the positions."""
+    known = is_array(node.inputs[0].type) and _are_plain(node)
+    return "view" if known else "kernel"
+
+
+def _scatter_role(node: Node) -> str:
+    scatter = SCATTERS[node.op.name]
+    result: Any = node.results[0].type
+    if not is_array(result) or not _are_plain(node) or not _shape_is_known(node):
+        return "kernel"
+    if result.dtype.is_bool and scatter.combine not in (None, "add"):
+        return "kernel"
+    return "scatter"
+
+
+def _are_plain(node: Node) -> bool:
+    """Whether positions are arrays and single numbers, slices without operands."""
+    if node.op.name not in _ITEMS:
+        return is_array(positions(node)[0].type)
+    return all(
+        entry[0] in ("newaxis", "ellipsis", "int", "array") or (entry[0] == "slice" and INPUT not in entry)
+        for entry in node.attributes["spec"]
+    )
+
+
+def _shape_is_known(node: Node) -> bool:
+    """By more than what the type says of an operand that holds the shape."""
+    return len(node.inputs) == 2 or node.op.name not in ("scatter_nd", "segment_sum")
+
+
+def _indexed_role(node: Node) -> str | None:
+    """None for what has no arrays of positions: other rules are for that."""
+    if not is_indexed(node):
+        return None
+    return _scatter_role(node) if node.op.name in SCATTERS else _gather_role(node)
+
+
+ROLES.update(dict.fromkeys((*_ROWS, *_VECTORS, *_ALONG, *_ITEMS), _indexed_role))

@@ -1,0 +1,173 @@
+"""Puts an object file into memory, where absolute addresses are all that it asks for.
+
+LLVM's own linker takes 40 KB and more for each library that it holds, whatever its size, and keeps a part of that
+when the library goes. Code for the large code model on x86-64 needs nothing of what it can do: a few pages, and the
+addresses of symbols written to places that a table lists. The format is the System V ABI's: ELF-64, relocations
+R_X86_64_64. Whatever else a file holds, or wherever it is for, is left to LLVM's linker.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import mmap
+import struct
+import sys
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+_IDENT = b"\x7fELF\x02\x01\x01"  # 64 bits, little endian
+_X86_64, _RELOCATABLE = 62, 1
+_PROGBITS, _SYMTAB, _RELA, _NOBITS, _UNWIND = 1, 2, 4, 8, 0x70000001
+_WRITE, _ALLOC, _TLS = 1, 2, 0x400
+_UNDEFINED, _RESERVED = 0, 0xFF00
+_R_X86_64_64 = 1
+_FAILED = 2**64 - 1  # of mmap
+
+
+class Unlinkable(Exception):
+    """An object file that needs more than this can do; `str()` says what."""
+
+
+class Loaded:
+    """The code of an object file, ready to be called for as long as this object lives.
+
+    `address(name)` is where a function or variable of it is. `known` are addresses that it may refer to, beside the
+    functions of the C library. Raises Unlinkable.
+    """
+
+    def __init__(self, code: bytes, known: Mapping[str, int]) -> None:
+        sections = _sections(code)
+        places, fixed, size = _layout(sections)
+        image = bytearray(size)
+        for section, place in zip(sections, places, strict=True):
+            if place is not None and section.kind == _PROGBITS:
+                image[place : place + section.size] = code[section.offset : section.offset + section.size]
+        base = self._reserved(size)
+        names, values = _symbols(code, sections, [None if place is None else base + place for place in places], known)
+        for place, symbol, addend in _relocations(code, sections, places):
+            value = values[symbol]
+            if value is None:
+                raise Unlinkable(f"nothing is known of {names[symbol]}")
+            struct.pack_into("<Q", image, place, (value + addend) % 2**64)
+        ctypes.memmove(base, bytes(image), size)
+        if fixed and _libc().mprotect(base, fixed, mmap.PROT_READ | mmap.PROT_EXEC):
+            raise Unlinkable("the system does not let memory become code")
+        inside = range(base, base + size)
+        named = zip(names, values, strict=True)
+        self._addresses = {name: at for name, at in named if name and at is not None and at in inside}
+
+    def address(self, name: str) -> int:
+        return self._addresses[name]
+
+    def _reserved(self, size: int) -> int:
+        """Pages that go with this object, unless the process ends, when what may still be called stays."""
+        # Private: what the code writes to its variables is not shared with the children of this process.
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        base = _libc().mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+        if base in (None, _FAILED):
+            raise MemoryError(f"there are no {size} bytes for machine code")
+        weakref.finalize(self, _libc().munmap, base, size).atexit = False
+        return int(base)
+
+
+class _Section(NamedTuple):
+    """A row of the table of sections, as the ABI names them."""
+
+    name: int
+    kind: int
+    flags: int
+    at: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    alignment: int
+    entry: int
+
+
+def _sections(code: bytes) -> list[_Section]:
+    if sys.platform != "linux" or code[: len(_IDENT)] != _IDENT:
+        raise Unlinkable("this is no ELF file for Linux")
+    kind, machine = struct.unpack_from("<HH", code, 16)
+    if machine != _X86_64 or kind != _RELOCATABLE:
+        raise Unlinkable("this is no object file for x86-64")
+    start = struct.unpack_from("<Q", code, 40)[0]
+    size, count = struct.unpack_from("<HH", code, 58)
+    return [_Section(*struct.unpack_from("<IIQQQQIIQQ", code, start + i * size)) for i in range(count)]
+
+
+def _layout(sections: Sequence[_Section]) -> tuple[list[int | None], int, int]:
+    """Where each section goes, the bytes that only code and constants take (whole pages, first), and all bytes."""
+    places: list[int | None] = [None] * len(sections)
+    end = fixed = 0
+    for writable in (False, True):
+        for i, section in enumerate(sections):
+            if not section.flags & _ALLOC or bool(section.flags & _WRITE) is not writable:
+                continue
+            if section.kind == _UNWIND:  # tables for exceptions, which do not pass through native code
+                continue
+            if section.kind not in (_PROGBITS, _NOBITS) or section.flags & _TLS or section.alignment > mmap.PAGESIZE:
+                raise Unlinkable(f"sections of kind {section.kind} with flags {section.flags:#x} are not for this")
+            places[i] = _aligned(end, max(section.alignment, 1))
+            end = (places[i] or 0) + section.size
+        if not writable:
+            end = fixed = _aligned(end, mmap.PAGESIZE)
+    return places, fixed, max(_aligned(end, mmap.PAGESIZE), mmap.PAGESIZE)
+
+
+def _aligned(size: int, alignment: int) -> int:
+    return -(-size // alignment) * alignment
+
+
+def _symbols(
+    code: bytes, sections: Sequence[_Section], starts: Sequence[int | None], known: Mapping[str, int]
+) -> tuple[list[str], list[int | None]]:
+    """Names and addresses of the table's symbols; None for those that have no address here."""
+    names: list[str] = []
+    values: list[int | None] = []
+    for table in sections:
+        if table.kind != _SYMTAB:
+            continue
+        text = sections[table.link].offset
+        rows = code[table.offset : table.offset + table.size]
+        for name, _, _, index, value, _ in struct.iter_unpack("<IBBHQQ", rows):
+            names.append(code[text + name : code.index(b"\0", text + name)].decode())
+            if index == _UNDEFINED:
+                values.append(known.get(names[-1]) or _in_process(names[-1]))
+            else:
+                start = starts[index] if index < _RESERVED else None
+                values.append(None if start is None else start + value)
+    return names, values
+
+
+def _relocations(
+    code: bytes, sections: Sequence[_Section], places: Sequence[int | None]
+) -> Iterator[tuple[int, int, int]]:
+    """Where an address is to be written, the position of its symbol, and what is added to it."""
+    for table in sections:
+        if table.kind != _RELA or (place := places[table.info]) is None:
+            continue
+        rows = code[table.offset : table.offset + table.size]
+        for offset, what, addend in struct.iter_unpack("<QQq", rows):
+            if what & 0xFFFFFFFF != _R_X86_64_64:
+                raise Unlinkable(f"relocations of kind {what & 0xFFFFFFFF} are not for this")
+            yield place + offset, what >> 32, addend
+
+
+@functools.cache
+def _in_process(name: str) -> int | None:
+    """The address of a function that this process has loaded."""
+    found = getattr(ctypes.CDLL(None), name, None) if name else None
+    return None if found is None else ctypes.cast(found, ctypes.c_void_p).value
+
+
+@functools.cache
+def _libc() -> Any:
+    library = ctypes.CDLL(None)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return library

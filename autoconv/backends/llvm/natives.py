@@ -1,0 +1,73 @@
+"""Ops over whole arrays that have native code of their own, each in a file of its kind: who fits, and who writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from autoconv.backends.llvm.roles import ROLES
+from autoconv.backends.llvm.scalars import ElementWriter
+from autoconv.backends.llvm.split import split_counts
+from autoconv.backends.llvm.text import FunctionText
+from autoconv.graph.graph import Node
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+PART = ("i64 %part", "i64 %first", "i64 %last")
+Write = Callable[["Region", Node], None]
+_WRITERS: dict[str, Write] = {}
+
+
+def native(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Write]:
+    """Makes a function the writer of the ops of those names, of the nodes that fit; the others run by kernels. All
+    inputs and results are numbers in registers and arrays of known shapes."""
+
+    def register(write: Write) -> Write:
+        for name in names:
+            _WRITERS[name] = write
+            ROLES[name] = lambda node: "whole" if fits(node) else "kernel"
+        return write
+
+    return register
+
+
+def write_whole(region: Region, node: Node) -> None:
+    """By the writer of the op."""
+    _WRITERS[node.op.name](region, node)
+
+
+class Routine:
+    """A function of arrays, apart from the code that calls it: equal ones are compiled once. `short`: loops that would
+    not gain by being unrolled are not."""
+
+    def __init__(self, region: Region, arguments: Sequence[str], result: str = "void", short: bool = False) -> None:
+        self.module = region.body.module
+        attributes = "noinline nounwind" + (" optsize" if short else "")
+        header = f"define internal {result} @FUNCTION({', '.join(arguments)}) {attributes}"
+        self.out = FunctionText(self.module, header)
+        self.b = ElementWriter(self.out)
+
+    def finish(self, answer: str = "ret void") -> str:
+        """The name of the function."""
+        self.out.line(answer)
+        self.module.has_loops = True
+        return self.module.function("routine", self.out.text())
+
+
+def in_parts(region: Region, arguments: Sequence[str], body: Routine, size: int, work: int) -> str:
+    """The name of a function of `arguments` that has `body` count from 0 to `size`: several threads, where the work (in
+    units of 0.05 ns) is worth it. The body takes `PART` as well, and goes from `%first` to `%last`."""
+    name = body.finish("ret i1 false")
+    whole = Routine(region, arguments)
+    split = split_counts(size, work)
+    if split is None:
+        names = [argument.replace("noalias ", "").replace("readonly ", "") for argument in arguments]
+        whole.out.new(f"call i1 @{name}({', '.join([*names, 'i64 0', 'i64 0', f'i64 {size}'])})")
+    else:
+        split.run(whole.module, whole.out, name, arguments, False)
+    return whole.finish()
+
+
+def call(region: Region, name: str, *arguments: Any) -> None:
+    region.out.line(f"call void @{name}({', '.join(arguments)})")

@@ -1,0 +1,184 @@
+"""Reductions in loop nests: in registers where their loops lie inside of all others, else where they are stored."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from autoconv.backends.llvm.positions import Index, linear
+from autoconv.backends.llvm.roles import LOOP_REDUCTIONS, is_array, reduced_axes, sizes
+from autoconv.backends.llvm.scalars import Element, literal, load, register, store
+from autoconv.graph.dtypes import bool_, float64
+from autoconv.graph.graph import Node
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.kernels import KernelText
+
+BLOCK = 4096  # elements that are summed up before their sum joins the total
+
+
+def register_depth(node: Node, shape: Sequence[int]) -> int | None:
+    """The depth from which all loops are reduced, where all reduced ones are inside of all others."""
+    axes = reduced_axes(node)
+    wide = [d for d in range(len(shape)) if shape[d] != 1]
+    depth = min((d for d in wide if d in axes), default=len(shape))
+    return depth if all(d in axes for d in wide if d >= depth) else None
+
+
+def _kept_index(node: Node, index: Index) -> Index:
+    axes = reduced_axes(node)
+    if not is_array(node.results[0].type):
+        return ()
+    like = sizes(node.results[0].type)
+    if len(like) == len(index):
+        return tuple(0 if d in axes else i for d, i in enumerate(index))
+    return tuple(i for d, i in enumerate(index) if d not in axes)
+
+
+_STARTS = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}
+
+
+class Reduction:
+    def __init__(self, kernel: KernelText, node: Node) -> None:
+        self.kernel = kernel
+        self.node = node
+        self.kind = LOOP_REDUCTIONS[node.op.name]
+        self.dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
+        self.pointer = kernel._stores.get(node.results[0], "")  # of a row's sum that only the row reads, none
+        self.result_shape = sizes(node.results[0].type)
+
+    def identity(self) -> str:
+        if self.kind in ("max", "min"):
+            sign = 1 if self.kind == "min" else -1
+            if self.dtype.is_floating:
+                return literal(sign * float("inf"), self.dtype)
+            return literal(self.dtype.max if sign > 0 else self.dtype.min, self.dtype)
+        return literal(_STARTS[self.kind], self.dtype)
+
+    def combine(self, total: str, element: Element, ordered: bool = False) -> str:
+        out, kind = self.kernel.out, register(self.dtype)
+        if self.kind in ("max", "min"):
+            if self.dtype.is_floating:
+                return self.kernel.b.intrinsic(f"{self.kind}imum", self.kernel.b.wrap(self.dtype, total), element).ir
+            sign = "u" if self.dtype.is_unsigned or self.dtype.is_bool else "s"
+            return self.kernel.b.intrinsic(f"{sign}{self.kind}", self.kernel.b.wrap(self.dtype, total), element).ir
+        if self.kind in ("any", "all"):
+            truth = self.kernel.b.cast(element, bool_)
+            return out.new(f"{'or' if self.kind == 'any' else 'and'} i1 {total}, {truth.ir}")
+        name = "mul" if self.kind == "prod" else "add"
+        flags = "" if not self.dtype.is_floating else f"f{name} {'' if ordered or name == 'mul' else 'reassoc '}"
+        return out.new(f"{flags or name + ' '}{kind} {total}, {element.ir}")
+
+    def put(self, total: str, index: Index) -> Element:
+        b = self.kernel.b
+        element = b.wrap(self.dtype, total)
+        if self.kind == "mean":
+            element = element / float(_count(self.node))
+        if self.pointer:
+            store(b, element, self.pointer, linear(b.out, index, self.result_shape))
+        return element
+
+
+class RegisterReduction(Reduction):
+    """A sum that is kept in a register while the loops from `depth` on run; `whole`: it is over all of them. Long ones
+    are added up block by block, the blocks in float64, so that rounding grows with the number of blocks only."""
+
+    def __init__(self, kernel: KernelText, node: Node, depth: int, flat: bool) -> None:
+        super().__init__(kernel, node)
+        self.depth = depth
+        shape = kernel._item.shape or ()
+        self.whole = all(size == 1 for size in shape[:depth])
+        summed = self.dtype.is_floating and self.kind in ("sum", "mean")
+        self.blocks = flat and summed and math.prod(shape) > BLOCK
+        self.total_kind = "double" if self.blocks else register(self.dtype)
+
+    def enter(self) -> None:
+        """At the top of the function that has the loops."""
+        out = self.kernel.out
+        self.cell = out.alloca(register(self.dtype), self.identity())
+        self.total = out.alloca("double", literal(0, float64)) if self.blocks else ""
+
+    def start(self) -> None:
+        self.kernel.out.line(f"store {register(self.dtype)} {self.identity()}, ptr {self.cell}")
+
+    def take(self, element: Element, index: Index) -> None:
+        out, kind = self.kernel.out, register(self.dtype)
+        found = self.combine(out.new(f"load {kind}, ptr {self.cell}"), element)
+        out.line(f"store {kind} {found}, ptr {self.cell}")
+
+    def end_block(self) -> None:
+        if not self.blocks:
+            return
+        out, b = self.kernel.out, self.kernel.b
+        part = b.cast(b.wrap(self.dtype, out.new(f"load {register(self.dtype)}, ptr {self.cell}")), float64)
+        total = out.new(f"fadd double {out.new(f'load double, ptr {self.total}')}, {part.ir}")
+        out.line(f"store double {total}, ptr {self.total}")
+        self.start()
+
+    def hand_over(self, cells: str) -> None:
+        """The sum of this part, for `add_up`."""
+        out, kind = self.kernel.out, self.total_kind
+        found = out.new(f"load {kind}, ptr {self.total if self.blocks else self.cell}")
+        place = out.new(f"getelementptr inbounds {kind}, ptr {cells}, i64 %part")
+        out.line(f"store {kind} {found}, ptr {place}")
+
+    def add_up(self, cells: str, parts: int) -> None:
+        """The sums of all parts, in order, to where the result belongs."""
+        self.enter()
+        kernel, kind = self.kernel, self.total_kind
+        dtype, cell = (float64, self.total) if self.blocks else (self.dtype, self.cell)
+        with kernel.out.loop("0", str(parts)) as part:
+            place = kernel.out.new(f"getelementptr inbounds {kind}, ptr {cells}, i64 {part}")
+            found = kernel.b.wrap(dtype, kernel.out.new(f"load {kind}, ptr {place}"))
+            before = kernel.out.new(f"load {kind}, ptr {cell}")
+            if self.blocks:
+                after = kernel.out.new(f"fadd double {before}, {found.ir}")
+            else:
+                after = self.combine(before, found, ordered=True)
+            kernel.out.line(f"store {kind} {after}, ptr {cell}")
+        self.finish(())
+
+    def finish(self, index: Index) -> Element:
+        out, b = self.kernel.out, self.kernel.b
+        if self.blocks:
+            total = b.cast(b.wrap(float64, out.new(f"load double, ptr {self.total}")), self.dtype).ir
+        else:
+            total = out.new(f"load {register(self.dtype)}, ptr {self.cell}")
+        rank = len(self.kernel._item.shape or ())
+        whole = (*index, *[0] * (rank - len(index)))
+        return self.put(total, _kept_index(self.node, whole))
+
+
+class MemoryReduction(Reduction):
+    """A sum whose loops do not lie inside of all others: it is added up where it is stored."""
+
+    def start(self) -> None:
+        count = 1
+        for size in self.result_shape:
+            count *= size
+        with self.kernel.out.loop("0", str(count)) as i:
+            store(self.kernel.b, self.kernel.b.wrap(self.dtype, self.identity()), self.pointer, i)
+
+    def take(self, element: Element, index: Index) -> None:
+        b = self.kernel.b
+        offset = linear(b.out, _kept_index(self.node, index), self.result_shape)
+        before = load(b, self.dtype, self.pointer, offset)
+        store(b, b.wrap(self.dtype, self.combine(before.ir, element, ordered=True)), self.pointer, offset)
+
+    def finish(self) -> None:
+        if self.kind != "mean":
+            return
+        count = 1
+        for size in self.result_shape:
+            count *= size
+        b = self.kernel.b
+        with b.out.loop("0", str(count)) as i:
+            store(b, load(b, self.dtype, self.pointer, i) / float(_count(self.node)), self.pointer, i)
+
+
+def _count(node: Node) -> int:
+    count = 1
+    for axis in reduced_axes(node):
+        count *= sizes(node.inputs[0].type)[axis]
+    return count

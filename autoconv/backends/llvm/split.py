@@ -1,0 +1,129 @@
+"""Which loops are split over threads, and into which parts.
+
+The parts are the same whatever the number of threads, so results are, to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autoconv.backends.llvm.indices import straight_dimensions
+from autoconv.backends.llvm.reductions import BLOCK, register_depth
+from autoconv.backends.llvm.roles import reduced_axes
+from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.threads import MOST_PARTS, available
+from autoconv.graph.graph import Node
+from autoconv.ops.elements.maths import is_elementary, is_vectorised
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.fusion import Item, Plan
+
+# Estimated costs, in units of about 0.05 ns: what one element of a node takes, one load or store of an element, the
+# least work that is worth waking a thread, and the least of a part.
+_ARITHMETIC, _VECTORISED, _CALLED, _MEMORY = 1, 6, 300, 1
+_WORTHWHILE, _PART = 1_000_000, 200_000
+_NARROWEST = 128  # counts of an inner dimension that a part goes over, time and again
+
+
+@dataclass(frozen=True)
+class Split:
+    """The counter of `dimension` (None: the one of a flat loop) goes up to `size`, `step` at a time for each part."""
+
+    dimension: int | None
+    size: int
+    step: int
+
+    @property
+    def parts(self) -> int:
+        return -(-self.size // self.step)
+
+    def run(self, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool) -> str:
+        """Writes the call of all parts into `out`; answers the i1 that says whether one answered true.
+
+        `body` takes `parameters`, then the number of the part and its first and last count as i64."""
+        kinds = [parameter.split(" ")[0] for parameter in parameters]
+        names = [parameter.split(" ")[-1] for parameter in parameters]
+        frame = "{ " + ", ".join(["i8", *kinds]) + " }"
+        share = self._share(module, body, frame, kinds)
+        place = out.alloca(frame)
+        out.line(f"store i8 0, ptr {place}")
+        for i, (kind, name) in enumerate(zip(kinds, names, strict=True)):
+            address = out.new(f"getelementptr inbounds {frame}, ptr {place}, i32 0, i32 {i + 1}")
+            out.line(f"store {kind} {name}, ptr {address}")
+        parallel = module.declare("parallel", "void", "ptr, ptr, i64")
+        out.line(f"call void {parallel}(ptr @{share}, ptr {place}, i64 {self.parts})")
+        if not has_rare:
+            return "false"
+        return out.new(f"icmp ne i8 {out.new(f'load i8, ptr {place}')}, 0")
+
+    def _share(self, module: ModuleText, body: str, frame: str, kinds: Sequence[str]) -> str:
+        """The function of one part, which finds in the frame what `body` takes."""
+        out = FunctionText(module, "define internal void @FUNCTION(ptr %frame, i64 %part) nounwind")
+        arguments = []
+        for i, kind in enumerate(kinds):
+            address = out.new(f"getelementptr inbounds {frame}, ptr %frame, i32 0, i32 {i + 1}")
+            arguments.append(f"{kind} {out.new(f'load {kind}, ptr {address}')}")
+        first = out.new(f"mul nsw i64 %part, {self.step}")
+        end = out.new(f"add nsw i64 {first}, {self.step}")
+        last = out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {self.size}')}, i64 {end}, i64 {self.size}")
+        arguments += ["i64 %part", f"i64 {first}", f"i64 {last}"]
+        rare = out.new(f"call i1 @{body}({', '.join(arguments)})")
+        out.new(f"atomicrmw or ptr %frame, i8 {out.new(f'zext i1 {rare} to i8')} monotonic")
+        out.line("ret void")
+        return module.function("share", out.text())
+
+
+def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
+    """How the item's loops are split; None where they are too short, or where all parts would write to one place."""
+    shape = item.shape or ()
+    count = math.prod(shape)
+    work = count * (sum(_cost(plan, node) for node in item.nodes) + _MEMORY * (len(item.reads) + len(item.stored)))
+    if work < _WORTHWHILE or not available():
+        return None
+    parts = max(2, min(MOST_PARTS, work // _PART))
+    if flat:
+        return _steps(None, count, parts, BLOCK)
+    for dimension in _independent(plan, item, shape):
+        outermost = all(size == 1 for size in shape[:dimension])
+        split = _steps(dimension, shape[dimension], parts, 1 if outermost else _NARROWEST)
+        if split is not None:
+            return split
+    return None
+
+
+def split_counts(size: int, work: int) -> Split | None:
+    """How a loop up to `size` that nothing is carried through is split; `work` is what all of it takes, estimated."""
+    if work < _WORTHWHILE or not available():
+        return None
+    return _steps(None, size, max(2, min(MOST_PARTS, work // _PART)), 1)
+
+
+def _steps(dimension: int | None, size: int, parts: int, multiple: int) -> Split | None:
+    step = -(-size // parts // multiple) * multiple
+    return Split(dimension, size, step) if step < size else None
+
+
+def _independent(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
+    """The dimensions whose counts do not meet in one place: nothing is reduced over them, or all is at the end."""
+    reductions = [node for node in item.nodes if plan.roles[node] == "reduce"]
+    scatters = [straight_dimensions(node) for node in item.nodes if plan.roles[node] == "scatter"]
+    for d, size in enumerate(shape[: item.depth] if item.phases else shape):
+        if not all(d in straight for straight in scatters):
+            continue
+        over = [node for node in reductions if d in reduced_axes(node)]
+        if size > 1 and all(_is_whole(node, shape) and shape[:d] == (1,) * d for node in over):
+            yield d
+
+
+def _is_whole(node: Node, shape: Sequence[int]) -> bool:
+    depth = register_depth(node, shape)
+    return depth is not None and all(size == 1 for size in shape[:depth])
+
+
+def _cost(plan: Plan, node: Node) -> int:
+    if not is_elementary(node.op.name):
+        return _ARITHMETIC
+    return _VECTORISED if is_vectorised(node.op.name, node.results[0].type.dtype) else _CALLED  # type: ignore[union-attr]

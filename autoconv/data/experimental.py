@@ -1,0 +1,21 @@
+"""Names that were new once."""
+
+from autoconv.data.dataset import Dataset
+from autoconv.data.nodes import INFINITE as INFINITE_CARDINALITY
+from autoconv.data.nodes import UNKNOWN as UNKNOWN_CARDINALITY
+from autoconv.data.readers import Counter, CsvDataset, make_csv_dataset
+from autoconv.data.transforms import AUTOTUNE
+
+sample_from_datasets = Dataset.sample_from_datasets
+choose_from_datasets = Dataset.choose_from_datasets
+
+
+def cardinality(dataset: Dataset) -> object:
+    """How many elements a dataset has; see Dataset.cardinality."""
+    return dataset.cardinality()
+
+
+__all__ = [
+    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Counter", "CsvDataset", "cardinality",
+    "choose_from_datasets", "make_csv_dataset", "sample_from_datasets",
+]  # fmt: skip

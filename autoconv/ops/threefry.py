@@ -1,0 +1,51 @@
+"""Threefry: random bits by 20 rounds of additions, rotations and exclusive ors (Salmon, Moraes, Dror and Shaw,
+"Parallel random numbers: as easy as 1, 2, 3", 2011), on two words of 32 bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
+_ROUNDS = 20
+_PARITY = 0x1BD11BDA
+_WORD = 2**32
+
+
+def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:
+    """The block of each counter: uint32 [n, 2], of two words each, in and out. Words of the key are below 2**32."""
+    words = [counters[:, 0].astype(np.uint32), counters[:, 1].astype(np.uint32)]
+    keys = [np.uint32(key[0]), np.uint32(key[1]), np.uint32(_PARITY ^ key[0] ^ key[1])]
+    with np.errstate(over="ignore"):  # sums are meant to wrap around
+        first, second = words[0] + keys[0], words[1] + keys[1]
+        for turn in range(_ROUNDS):
+            by = np.uint32(_ROTATIONS[turn % 8])
+            first = first + second
+            second = ((second << by) | (second >> (np.uint32(32) - by))) ^ first
+            if turn % 4 == 3:
+                count = turn // 4 + 1
+                first = first + keys[count % 3]
+                second = second + keys[(count + 1) % 3] + np.uint32(count)
+    return np.stack([first, second], axis=1)
+
+
+class Threefry:
+    """The bits of one seed of two integers: the block of the second by the first is the key, whose blocks follow each
+    other from counter 0 on."""
+
+    def __init__(self, first: int, second: int) -> None:
+        block = threefry2x32(_words(first), np.array([_words(second)], np.uint32))[0]
+        self._key = int(block[0]), int(block[1])
+        self._drawn = 0
+
+    def random_raw(self, count: int) -> np.ndarray:
+        """The next `count` numbers of 64 bits, the first word of a block in the lower half."""
+        counters = np.arange(self._drawn, self._drawn + count, dtype=np.uint64)
+        self._drawn += count
+        halves = np.stack([counters & np.uint64(_WORD - 1), counters >> np.uint64(32)], axis=1)
+        blocks = threefry2x32(self._key, halves).astype(np.uint64)
+        return blocks[:, 0] | (blocks[:, 1] << np.uint64(32))
+
+
+def _words(number: int) -> tuple[int, int]:
+    """The lower and the upper half of 64 bits."""
+    return number % _WORD, number // _WORD % _WORD

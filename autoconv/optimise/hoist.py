@@ -1,0 +1,152 @@
+"""Loop invariants: what an iteration computes as the one before did is computed once, before the loop.
+
+    before   graph f(%n: int32[], %x: float32[]) {
+               %zero = constant(value=array(int32[], 0)): int32[]
+               %while = while(%zero, %x, %n, state=2): int32[], float32[] {
+                 graph test(%i: int32[], %x: float32[], %n: int32[]) {
+                   %less = less(%i, %n): bool[]
+                   return %less
+                 }
+                 graph body(%i: int32[], %x: float32[], %n: int32[]) {
+                   %add = add(%i, %n): int32[]
+                   %square = square(%n): int32[]
+                   %add_1 = add(%add, %square): int32[]
+                   return %add_1, %x
+                 }
+               }
+               return %while:1
+             }
+    after    graph f(%n: int32[], %x: float32[]) {
+               %zero = constant(value=array(int32[], 0)): int32[]
+               %square = square(%n): int32[]
+               %while = while(%zero, %x, %n, %square, state=2): int32[], float32[] {
+                 graph test(%i: int32[], %x: float32[], %n: int32[], %square: int32[]) {
+                   %less = less(%i, %n): bool[]
+                   return %less
+                 }
+                 graph body(%i: int32[], %x: float32[], %n: int32[], %square: int32[]) {
+                   %add = add(%i, %n): int32[]
+                   %add_1 = add(%add, %square): int32[]
+                   return %add_1, %x
+                 }
+               }
+               return %while:1
+             }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, has_recursion, settle_effects
+from autoconv.graph.rewrite import begin_copy
+from autoconv.graph.types import TensorType
+from autoconv.ops.rules import element_count
+from autoconv.ops.views import VIEWS
+
+# They cost nothing where they are: constants, and what backends only look through.
+_FREE = VIEWS | {"constant", "absent", "fill", "zeros_like", "ones_like", "one_hot", "broadcast_to", "shape", "rank"}
+
+
+def hoist(graph: Graph, contract: str = "function") -> Graph:
+    """The graph with what does not change in a loop before it; out of several loops, where it changes in none.
+
+    Only what has no effects goes: a loop without an iteration does nothing more than to compute it. What may raise
+    stays.
+    """
+    recursive = has_recursion(graph)  # whose bodies are shared
+    copy = _hoisted(graph, {}, recursive)
+    settle_effects(copy)
+    return copy
+
+
+def _hoisted(graph: Graph, copies: dict[Graph, Graph], recursive: bool) -> Graph:
+    copy, values = begin_copy(graph)
+    copies[graph] = copy
+    for node in graph.nodes:
+        inputs = [values[value] for value in node.inputs]
+        regions = copied_regions(node, copies, lambda region: _hoisted(region, copies, recursive))
+        attributes = node.attributes
+        if node.op.name == "while" and not recursive:
+            inputs, regions = _lift(copy, inputs, regions, attributes["state"])
+        copied = copy_node(copy, node, inputs, regions)
+        values.update(zip(node.results, copied.results, strict=True))
+    copy.outputs = [values[value] for value in graph.outputs]
+    return copy
+
+
+def _lift(
+    outer: Graph, inputs: list[Value], regions: Sequence[Graph], state: int
+) -> tuple[list[Value], list[Graph]]:
+    """The inputs and regions of a loop whose invariant nodes were added to `outer`."""
+    lifted: list[tuple[Graph, Value, Value]] = []  # in which region, what, and what it is in `outer`
+    gone: set[Node] = set()
+    for region in regions:
+        outside = _Outside(outer, dict(zip(region.parameters[state:], inputs[state:], strict=True)))
+        for node in region.nodes:
+            if not outside.reaches(node):
+                continue
+            if node.op.name in _FREE:
+                outside.free.update(node.results)
+            elif node.inputs and (not node.op.elementwise or _does_not_grow(node)):
+                gone.add(node)
+                lifted += [(region, value, found) for value, found in outside.lift(node)]
+    if not lifted:
+        return inputs, list(regions)
+    used = {value for region in regions for node in region.nodes if node not in gone for value in node.inputs}
+    used.update(value for region in regions for value in region.outputs)
+    carried = [(region, value, found) for region, value, found in lifted if value in used]
+    rebuilt = [_rebuilt(region, gone, carried) for region in regions]
+    return [*inputs, *(found for _, _, found in carried)], rebuilt
+
+
+class _Outside:
+    """What is known of a loop's region before the loop: captures, what was lifted, and what is free, which is made out
+    there only where something lifted needs it."""
+
+    def __init__(self, outer: Graph, found: dict[Value, Value]) -> None:
+        self._outer = outer
+        self._found = found
+        self.free: set[Value] = set()
+
+    def reaches(self, node: Node) -> bool:
+        if node.effects is not Effects.PURE or node.regions or not node.results:
+            return False
+        if not all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)):
+            return False
+        return all(value in self._found or value in self.free for value in node.inputs)
+
+    def lift(self, node: Node) -> list[tuple[Value, Value]]:
+        """Adds the node to the graph around the loop; its results, in the region and there."""
+        made = copy_node(self._outer, node, [self._value(value) for value in node.inputs])
+        pairs = list(zip(node.results, made.results, strict=True))
+        self._found.update(pairs)
+        return pairs
+
+    def _value(self, value: Value) -> Value:
+        if value not in self._found:
+            assert value.node is not None
+            self.lift(value.node)
+        return self._found[value]
+
+
+def _does_not_grow(node: Node) -> bool:
+    """Whether reading the result costs no more than reading what it is made of: else a loop computes it on the way."""
+    counts = [element_count(value.type.shape) for value in (*node.results, *node.inputs)]  # type: ignore[union-attr]
+    known = [count for count in counts if count is not None]
+    return len(known) == len(counts) and known[0] <= max(known[1:])
+
+
+def _rebuilt(region: Graph, gone: set[Node], carried: Sequence[tuple[Graph, Value, Value]]) -> Graph:
+    copy, values = begin_copy(region)
+    for owner, value, _ in carried:
+        parameter = copy.add_parameter(value.type, value.name)
+        if owner is region:
+            values[value] = parameter
+    for node in region.nodes:
+        if node not in gone:
+            made = copy_node(copy, node, [values[value] for value in node.inputs])
+            values.update(zip(node.results, made.results, strict=True))
+    copy.outputs = [values[value] for value in region.outputs]
+    return copy

@@ -1,0 +1,86 @@
+"""Inlining: a called graph's nodes take the place of the call, where they meet those around it.
+
+    before   graph f(%x: float32[]) {
+               %call = call(%x): float32[] {
+                 graph g(%y: float32[]) {
+                   %sin = sin(%y): float32[]
+                   return %sin
+                 }
+               }
+               return %call
+             }
+    after    graph f(%x: float32[]) {
+               %sin = sin(%x): float32[]
+               return %sin
+             }
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autoconv.graph.graph import (
+    Graph,
+    Node,
+    Span,
+    Value,
+    clone,
+    copied_regions,
+    copy_node,
+    has_recursion,
+    is_recursive,
+)
+from autoconv.graph.rewrite import stand_for
+
+LIMIT = 2000  # nodes of a called graph; a larger one stays a call
+
+
+def inline(graph: Graph, contract: str = "function") -> Graph:
+    """The graph without calls, in regions too. Functions that call themselves, and what they are part of, stay.
+
+    Nodes keep their places in the source, and get that of the call as their caller's.
+    """
+    if has_recursion(graph) or not any(node.op.name == "call" for node in graph.walk()):
+        return clone(graph, lambda copy, node, inputs: None)
+    return clone(graph, lambda copy, node, inputs: _inlined(copy, node, inputs, None))
+
+
+def _inlined(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) -> list[Value] | None:
+    """The results, where the node is a call whose nodes were added to `copy` instead."""
+    if node.op.name != "call" or is_recursive(node) or not _may_inline(node, inputs):
+        return None
+    called, span = node.regions[0], _called_from(node.span, caller)
+    values = dict(zip(called.parameters, inputs, strict=True))
+    for inner in called.nodes:
+        given = [values[value] for value in inner.inputs]
+        results = _inlined(copy, inner, given, span)
+        if results is None:
+            regions = copied_regions(inner, {}, lambda region: _region(region, span))
+            made = copy_node(copy, inner, given, regions)
+            made.span = _called_from(inner.span, span)
+            results = list(made.results)
+        values.update(zip(inner.results, results, strict=True))
+    return [values[value] for value in called.outputs]
+
+
+def _region(region: Graph, caller: Span | None) -> Graph:
+    found = clone(region, lambda copy, node, inputs: _inlined(copy, node, inputs, None))
+    for node in found.walk():
+        node.span = _called_from(node.span, caller)
+    return found
+
+
+def _may_inline(node: Node, inputs: list[Value]) -> bool:
+    called = node.regions[0]
+    pairs = [
+        *zip((value.type for value in inputs), (value.type for value in called.parameters), strict=True),
+        *zip((value.type for value in called.outputs), (value.type for value in node.results), strict=True),
+    ]
+    return len(called.nodes) <= LIMIT and all(stand_for(narrow, wide) for narrow, wide in pairs)
+
+
+def _called_from(span: Span | None, caller: Span | None) -> Span | None:
+    """The span with one more caller, behind those that it has."""
+    if span is None or caller is None:
+        return span or caller
+    return replace(span, caller=_called_from(span.caller, caller))

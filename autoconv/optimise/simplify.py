@@ -1,0 +1,250 @@
+"""Algebra: what is another value by the laws of its op is that value, or something cheaper.
+
+    before   graph f(%x: float32[3]) {
+               %constant = constant(value=array(float32[], 1.0)): float32[]
+               %multiply = multiply(%x, %constant): float32[3]
+               %negative = negative(%multiply): float32[3]
+               %negative_1 = negative(%negative): float32[3]
+               return %negative_1
+             }
+    after    graph f(%x: float32[3]) {
+               %constant = constant(value=array(float32[], 1.0)): float32[]
+               %negative = negative(%x): float32[3]
+               return %x
+             }
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
+from autoconv.graph.rewrite import begin_copy
+from autoconv.graph.types import TensorType
+from autoconv.ops import OPS
+from autoconv.ops.views import leaving
+
+Rule = Callable[[Graph, Node, Sequence[Value]], Value | None]
+
+
+def simplify(graph: Graph, contract: str = "function") -> Graph:
+    """The graph with simpler nodes, in regions too. Under `compile`, arrays that leave the graph are still made anew:
+    the caller may change one of them in place.
+
+    Each rule gives the same bits, those of nan and of a negative zero too: x + 0 is x for integers, for floats
+    x + (-0.0) is. Powers with the exponents 2 and 3 alone become products, which may differ in the last place.
+    """
+    copy = _simplified(graph, contract, {})
+    settle_effects(copy)
+    return copy
+
+
+def _simplified(graph: Graph, contract: str, copies: dict[Graph, Graph]) -> Graph:
+    copy, values = begin_copy(graph)
+    copies[graph] = copy
+    kept = leaving(graph) if contract == "compile" else set()
+    for node in graph.nodes:
+        inputs = [values[value] for value in node.inputs]
+        rule = _RULES.get(node.op.name, _identity_of_op)
+        found = rule(copy, node, inputs) if len(node.results) == 1 and kept.isdisjoint(node.results) else None
+        if found is None:
+            regions = copied_regions(node, copies, lambda region: _simplified(region, contract, copies))
+            values.update(zip(node.results, copy_node(copy, node, inputs, regions).results, strict=True))
+        else:
+            values[node.results[0]] = found
+    copy.outputs = [values[value] for value in graph.outputs]
+    return copy
+
+
+# ---- what the rules ask
+
+
+def _number(value: Value) -> Any:
+    """The number that a constant without dimensions is; None where the value is something else."""
+    if value.node is None or value.node.op.name != "constant" or not isinstance(value.type, TensorType):
+        return None
+    array = np.asarray(value.node.attributes["value"])
+    return array.item() if array.shape == () and array.dtype.kind in "biuf" else None
+
+
+def _same(value: Value, node: Node) -> Value | None:
+    """The value, where it is of the type of the node's result, and nothing is left open of its shape."""
+    type_ = value.type
+    if type_ != node.results[0].type or not isinstance(type_, TensorType) or type_.shape is None:
+        return None
+    return value if all(isinstance(d, int) for d in type_.shape) else None
+
+
+def _made_by(value: Value, name: str) -> Value | None:
+    """What the value is the op of that name of."""
+    return value.node.inputs[0] if value.node is not None and value.node.op.name == name else None
+
+
+def _add(copy: Graph, node: Node, name: str, *inputs: Value, **attributes: Any) -> Value | None:
+    """Another node instead, where its result is of the very type."""
+    try:
+        (type_,) = OPS[name].result_types([value.type for value in inputs], attributes)
+    except (TypeError, ValueError):
+        return None
+    if type_ != node.results[0].type:
+        return None
+    return copy.add(OPS[name], inputs, attributes, name=node.name, span=node.span, device=node.device).results[0]
+
+
+def _is_float(value: Value) -> bool:
+    return isinstance(value.type, TensorType) and value.type.dtype.is_floating
+
+
+def _is_neutral(number: Any, wanted: Any, of_sum: bool) -> bool:
+    if number is None or number != wanted:
+        return False
+    return not (of_sum and isinstance(number, float)) or math.copysign(1.0, number) < 0
+
+
+# ---- rules
+
+
+def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """f(x, e) = x, for the e that the op's record names."""
+    op = node.op
+    if op.identity is None or len(inputs) != 2:
+        return None
+    x, y = inputs
+    if _is_neutral(_number(y), op.identity, op.name == "add"):
+        return _same(x, node)
+    if op.commutative and _is_neutral(_number(x), op.identity, op.name == "add"):
+        return _same(y, node)
+    return None
+
+
+def _subtract(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    x, y = inputs
+    number = _number(y)
+    if number == 0 and math.copysign(1.0, number) > 0:
+        return _same(x, node)
+    return None
+
+
+def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """By a power of two: times its inverse, which rounds alike."""
+    x, y = inputs
+    number = _number(y)
+    if not isinstance(number, float) or not _is_float(x) or number == 0 or math.isinf(number) or number != number:
+        return None
+    if number == 1:
+        return _same(x, node)
+    if math.frexp(number)[0] not in (0.5, -0.5) or not 1e-30 < abs(number) < 1e30:
+        return None
+    assert y.node is not None and isinstance(y.type, TensorType)
+    inverse = np.asarray(1.0 / number, y.type.dtype.numpy)
+    attributes = {**y.node.attributes, "value": inverse}
+    return _add(copy, node, "multiply", x, copy.add(OPS["constant"], (), attributes, span=node.span).results[0])
+
+
+def _power(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    x, y = inputs
+    number = _number(y)
+    if number == 1:
+        return _same(x, node)
+    if number not in (2, 3) or isinstance(number, bool):
+        return None
+    square = _add(copy, node, "multiply", x, x)
+    return square if square is None or number == 2 else _add(copy, node, "multiply", square, x)
+
+
+def _twice(name: str) -> Rule:
+    """f(f(x)) = x."""
+
+    def rule(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+        inner = _made_by(inputs[0], name)
+        return None if inner is None else _same(inner, node)
+
+    return rule
+
+
+def _once(name: str) -> Rule:
+    """f(f(x)) = f(x)."""
+
+    def rule(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+        return None if _made_by(inputs[0], name) is None else _same(inputs[0], node)
+
+    return rule
+
+
+def _of_equals(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """f(x, x) = x."""
+    x, y = inputs
+    return _same(x, node) if x is y else _identity_of_op(copy, node, inputs)
+
+
+def _select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    condition, x, y = inputs
+    number = _number(condition)
+    if number is None:
+        return _same(x, node) if x is y and _number(x) is None else None
+    return _same(x if number else y, node)
+
+
+def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """To the dtype that it has, or had before a cast that loses nothing."""
+    (x,) = inputs
+    found = _same(x, node)
+    before = _made_by(x, "cast")
+    if found is not None or before is None or not isinstance(before.type, TensorType):
+        return found
+    assert isinstance(x.type, TensorType)
+    first, middle = before.type.dtype, x.type.dtype
+    if first.is_string or middle.is_string or not np.can_cast(first.numpy, middle.numpy, "safe"):
+        return None
+    return _same(before, node)
+
+
+def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """To the shape that it has; of a reshape, that of what it reshapes."""
+    found = _same(inputs[0], node)
+    before = _made_by(inputs[0], node.op.name)
+    if found is not None or before is None or len(inputs) != 1:
+        return found
+    return _same(before, node) or _add(copy, node, "reshape", before, **node.attributes)
+
+
+def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """By the order that it has; of a transpose, by both orders in one."""
+    (x,) = inputs
+    order = _order(node)
+    if order is not None and order == tuple(range(len(order))):
+        return _same(x, node)
+    before = _made_by(x, "transpose")
+    if before is None or order is None:
+        return None
+    assert x.node is not None
+    inner = _order(x.node)
+    if inner is None:
+        return None
+    whole = tuple(inner[axis] for axis in order)
+    if whole == tuple(range(len(whole))):
+        return _same(before, node)
+    return _add(copy, node, "transpose", before, perm=whole)
+
+
+def _order(node: Node) -> tuple[int, ...] | None:
+    type_ = node.inputs[0].type
+    if not isinstance(type_, TensorType) or type_.rank is None:
+        return None
+    perm = node.attributes.get("perm")
+    return tuple(range(type_.rank))[::-1] if perm is None else tuple(axis % type_.rank for axis in perm)
+
+
+_RULES: dict[str, Rule] = {
+    "subtract": _subtract, "divide": _divide, "power": _power, "select": _select, "cast": _cast,
+    "reshape": _reshape, "transpose": _transpose,
+    "negative": _twice("negative"), "logical_not": _twice("logical_not"), "invert": _twice("invert"),
+    "conjugate": _twice("conjugate"), "matrix_transpose": _twice("matrix_transpose"),
+    "abs": _once("abs"), "relu": _once("relu"), "floor": _once("floor"), "ceil": _once("ceil"),
+    "minimum": _of_equals, "maximum": _of_equals, "bitwise_and": _of_equals, "bitwise_or": _of_equals,
+    "logical_and": _of_equals, "logical_or": _of_equals,
+}  # fmt: skip

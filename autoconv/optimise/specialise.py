@@ -1,0 +1,208 @@
+"""A graph for arguments of narrower types: what their shapes decide is decided, so that backends see it.
+
+    before   graph f(%x: float32[?,3]) {
+               %shape = shape(%x): int32[2]
+               %fill = fill(%one, %shape, shape=(None, None)): float32[?,?]
+               …
+    after    graph f(%x: float32[5,3]) {       for an argument of shape (5, 3)
+               %fill = fill(%one, shape=(5, 3)): float32[5,3]
+               …
+
+Not in the table of optimisations: whoever has the arguments asks for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Node, Value, copy_node, has_recursion, settle_effects
+from autoconv.graph.types import NoCommonType, TensorType, Type, is_subtype, join, shapes_compatible
+from autoconv.ops import OPS
+from autoconv.optimise.fold import fold
+
+# The attribute that holds dimensions, None for those that come as the last input.
+_DIMENSIONS = {"fill": "shape", "reshape": "shape", "broadcast_to": "shape", "tile": "multiples"}
+_ROUNDS = 4  # what a shape decides may decide another
+_WIDENINGS = 3  # of the types of a loop's state, before they stay what they were
+
+
+class CannotSpecialise(Exception):
+    """The graph does not go with these types, or is not of a kind that can be narrowed."""
+
+
+def specialise(graph: Graph, types: Sequence[Type]) -> Graph:
+    """The graph with parameters of those types, each a narrower one of what it was.
+
+    Raises CannotSpecialise: where functions call themselves, and where an op refuses the shapes; run as it is, the
+    graph says so at the place.
+    """
+    if has_recursion(graph):
+        raise CannotSpecialise
+    for _ in range(_ROUNDS):
+        nodes = sum(1 for _ in graph.walk())
+        known = _unknown(graph)
+        graph = fold(_specialised(graph, types))
+        if (nodes, known) == (sum(1 for _ in graph.walk()), _unknown(graph)):
+            break
+    settle_effects(graph)
+    return graph
+
+
+def is_static(type_: Type) -> bool:
+    """Whether the type says the whole shape; whatever is no tensor does."""
+    if not isinstance(type_, TensorType):
+        return True
+    return type_.shape is not None and all(isinstance(d, int) for d in type_.shape)
+
+
+def _unknown(graph: Graph) -> int:
+    return sum(not is_static(value.type) for node in graph.walk() for value in node.results)
+
+
+def _specialised(graph: Graph, types: Sequence[Type]) -> Graph:
+    copy = Graph(graph.name)
+    values = {
+        value: copy.add_parameter(_narrowed(type_, value.type), value.name)
+        for value, type_ in zip(graph.parameters, types, strict=True)
+    }
+    for node in graph.nodes:
+        results = _node(copy, node, [values[value] for value in node.inputs])
+        values.update(zip(node.results, results, strict=True))
+    copy.outputs = [values[value] for value in graph.outputs]
+    return copy
+
+
+def _narrowed(type_: Type, wide: Type) -> Type:
+    """`type_`, where it says no less than `wide` of the same kind of tensor."""
+    if not isinstance(type_, TensorType) or not isinstance(wide, TensorType):
+        return wide
+    fits = (type_.dtype, type_.weak) == (wide.dtype, wide.weak) and shapes_compatible(type_.shape, wide.shape)
+    return type_ if fits and (wide.shape is None or (type_.shape is not None and _says_more(type_, wide))) else wide
+
+
+def _says_more(type_: TensorType, wide: TensorType) -> bool:
+    return all(
+        isinstance(mine, int) or not isinstance(theirs, int)
+        for mine, theirs in zip(type_.shape or (), wide.shape or (), strict=True)
+    )
+
+
+def _node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
+    if node.regions:
+        return _with_regions(copy, node, inputs)
+    array = _from_shapes(node, inputs)
+    if array is not None:
+        return copy.add(OPS["constant"], (), {"value": array}, name=node.name, span=node.span).results
+    inputs, attributes = _known_dimensions(node, inputs)
+    types = _types(node, inputs, attributes, ())
+    return _add(copy, node, inputs, attributes, (), types)
+
+
+def _add(
+    copy: Graph, node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph], types: Sequence[Type]
+) -> Sequence[Value]:
+    made = copy.add(
+        node.op, inputs, attributes, regions=regions, types=types, name=node.name, span=node.span, device=node.device
+    )
+    return made.results
+
+
+def _types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
+    before = [value.type for value in node.results]
+    try:
+        found = node.op.result_types([value.type for value in inputs], attributes, regions)
+    except (TypeError, ValueError) as error:
+        if _could_be_made(node):
+            raise CannotSpecialise from error
+        return before  # its rule never said what it is
+    if len(found) != len(before):
+        return before
+    return [_narrowed(new, old) for new, old in zip(found, before, strict=True)]
+
+
+def _could_be_made(node: Node) -> bool:
+    try:
+        node.op.result_types([value.type for value in node.inputs], node.attributes, node.regions)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
+    """What an op answers that reads nothing but shapes, all of which are known."""
+    if len(node.results) != 1 or not inputs or node.effects or set(node.op.shape_only) != set(range(len(inputs))):
+        return None
+    result = node.results[0].type
+    if not isinstance(result, TensorType) or result.weak or node.op.kernel is None:
+        return None
+    if not all(isinstance(value.type, TensorType) and is_static(value.type) for value in inputs):
+        return None
+    kinds: list[Any] = [value.type for value in inputs]
+    stand_ins = [np.broadcast_to(np.zeros((), kind.dtype.numpy), kind.shape) for kind in kinds]
+    found = np.asarray(node.op.kernel(*stand_ins, **node.attributes))
+    return found if found.dtype == result.dtype.numpy and found.size <= 64 else None
+
+
+def _known_dimensions(node: Node, inputs: list[Value]) -> tuple[list[Value], Any]:
+    """Dimensions that came as an input and are constants by now, as attributes."""
+    name = _DIMENSIONS.get(node.op.name)
+    if name is not None and len(inputs) == 2:
+        given = _constant(inputs[1])
+        if given is not None:
+            return inputs[:1], {**node.attributes, name: tuple(int(d) for d in np.atleast_1d(given))}
+    if node.op.name == "range" and node.attributes.get("length") is None:
+        bounds = [_constant(value) for value in inputs]
+        if len(bounds) == 3 and all(bound is not None and bound.dtype.kind in "iu" for bound in bounds):
+            start, stop, step = (int(bound) for bound in bounds if bound is not None)
+            return inputs, {**node.attributes, "length": max(0, math.ceil((stop - start) / step)) if step else None}
+    return inputs, node.attributes
+
+
+def _constant(value: Value) -> np.ndarray | None:
+    if value.node is None or value.node.op.name != "constant":
+        return None
+    return np.asarray(value.node.attributes["value"])
+
+
+# ---- regions
+
+
+def _with_regions(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
+    types = [value.type for value in inputs]
+    name = node.op.name
+    if name == "while":
+        regions = _loop(node, types)
+    elif name == "cond":
+        regions = [_specialised(region, types[1:]) for region in node.regions]
+    elif name == "call":
+        regions = [_specialised(region, types) for region in node.regions]
+    else:
+        return copy_node(copy, node, inputs).results
+    return _add(copy, node, inputs, node.attributes, regions, _types(node, inputs, node.attributes, regions))
+
+
+def _loop(node: Node, types: Sequence[Type]) -> list[Graph]:
+    """The test and the body, for a state whose types an iteration gives back."""
+    count = node.attributes["state"]
+    test, body = node.regions
+    state, captures = list(types[:count]), types[count:]
+    for _ in range(_WIDENINGS):
+        found = _specialised(body, [*state, *captures])
+        state = [value.type for value in found.parameters[:count]]
+        after = [value.type for value in found.outputs]
+        if all(is_subtype(new, old) for new, old in zip(after, state, strict=True)):
+            return [_specialised(test, [*state, *captures]), found]
+        state = [_widened(old, new, value.type) for old, new, value in zip(state, after, body.parameters, strict=False)]
+    wide = [value.type for value in body.parameters[:count]]
+    return [_specialised(region, [*wide, *captures]) for region in node.regions]
+
+
+def _widened(first: Type, second: Type, most: Type) -> Type:
+    try:
+        return _narrowed(join(first, second), most)
+    except NoCommonType:
+        return most

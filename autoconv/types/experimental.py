@@ -1,0 +1,12 @@
+"""What functions are: a PolymorphicFunction has a trace for each signature, a ConcreteFunction one."""
+
+from autoconv.runtime.tensor import Tensor as TensorLike
+from autoconv.tracing import ConcreteFunction, Function
+from autoconv.tracing.protocol import SupportsTracingProtocol, TraceType, TracingContext
+
+Callable = GenericFunction = PolymorphicFunction = Function
+
+__all__ = [
+    "Callable", "ConcreteFunction", "GenericFunction", "PolymorphicFunction", "SupportsTracingProtocol", "TensorLike",
+    "TraceType", "TracingContext",
+]  # fmt: skip

@@ -1,0 +1,109 @@
+"""Object files in memory, without LLVM's linker and with it."""
+
+import ctypes
+import gc
+import os
+import platform
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.backends.llvm import engine
+from autoconv.backends.llvm.loader import Loaded, Unlinkable
+
+here = pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() != "x86_64", reason="LLVM's linker does it all elsewhere"
+)
+COUNTER = """
+@count = global i64 40
+@step = internal constant i64 2
+declare ptr @memcpy(ptr, ptr, i64)
+define i64 @next() {
+  %count = load i64, ptr @count
+  %step = load i64, ptr @step
+  %sum = add i64 %count, %step
+  store i64 %sum, ptr @count
+  ret i64 %sum
+}
+define void @copied(ptr %to, ptr %from, i64 %size) {
+  call ptr @memcpy(ptr %to, ptr %from, i64 %size)
+  ret void
+}
+"""
+
+
+def _next(loaded):
+    return ctypes.CFUNCTYPE(ctypes.c_int64)(loaded.address("next"))
+
+
+@here
+def test_code_variables_constants_and_calls():
+    loaded = Loaded(engine._compiled(COUNTER, 1), {})
+    assert [_next(loaded)(), _next(loaded)()] == [42, 44]
+    assert ctypes.c_int64.from_address(loaded.address("count")).value == 44
+    copy = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)(loaded.address("copied"))
+    target = ctypes.create_string_buffer(4)
+    copy(ctypes.addressof(target), b"abc", 3)
+    assert target.value == b"abc"
+
+
+@here
+def test_variables_are_not_shared_with_a_child():
+    loaded = Loaded(engine._compiled(COUNTER, 1), {})
+    child = os.fork()
+    if not child:
+        os._exit(_next(loaded)())
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42
+    assert _next(loaded)() == 42
+
+
+@here
+def test_code_is_not_writable_and_goes_with_its_object():
+    loaded = Loaded(engine._compiled(COUNTER, 1), {})
+    place = loaded.address("next")
+
+    def access():
+        for line in Path("/proc/self/maps").read_text().splitlines():
+            start, _, end = line.split()[0].partition("-")
+            if int(start, 16) <= place < int(end, 16):
+                return line.split()[1]
+        return None
+
+    assert access() == "r-xp"
+    del loaded
+    gc.collect()
+    assert access() != "r-xp"
+
+
+@here
+def test_what_it_does_not_know_is_left_to_the_linker():
+    unknown = "declare void @there_is_no_such_function()\n" + COUNTER.replace("@memcpy", "@there_is_no_such_function2")
+    with pytest.raises(Unlinkable, match="there_is_no_such_function2"):
+        Loaded(engine._compiled(unknown, 1), {})
+    with pytest.raises(Unlinkable, match="no ELF"):
+        Loaded(b"MZ" + bytes(100), {})
+    held = "@slot = thread_local global i64 1\n" + COUNTER.replace("ptr @count", "ptr @slot")
+    with pytest.raises(Unlinkable):
+        Loaded(engine._compiled(held, 1), {})
+
+
+def test_llvms_linker_gives_the_same(monkeypatch):
+    def refuse(code, known):
+        raise Unlinkable("for the test")
+
+    monkeypatch.setattr(engine, "Loaded", refuse)
+
+    @autoconv.function
+    def f(x, n):
+        while n > 0:
+            x, n = autoconv.sin(x) * x + 1.0, n - 1
+        return x @ x
+
+    x = np.arange(9, dtype=np.float32).reshape(3, 3)
+    want = x
+    for _ in range(3):
+        want = np.sin(want) * want + np.float32(1)
+    np.testing.assert_allclose(f(x, autoconv.constant(3)).numpy(), want @ want, rtol=1e-4)

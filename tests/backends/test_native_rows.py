@@ -1,0 +1,121 @@
+"""Loops that run row by row: the results of NumPy, and of the reference backend, whatever reads what."""
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.backends import reference
+from autoconv.backends.llvm.describe import describe
+from autoconv.backends.llvm.expand import expand
+from autoconv.backends.llvm.fusion import Plan
+
+SHAPES = [(7, 5), (3, 1), (1, 6), (40, 300), (2, 3, 4), (300, 1100)]
+
+
+def softmax(x):
+    return autoconv.nn.softmax(x)
+
+
+def log_softmax(x):
+    return autoconv.nn.log_softmax(x)
+
+
+def normalised(x):
+    mean = autoconv.reduce_mean(x, axis=-1, keepdims=True)
+    spread = autoconv.reduce_mean((x - mean) ** 2, axis=-1, keepdims=True)
+    return (x - mean) * autoconv.math.rsqrt(spread + 1e-5), mean, spread
+
+
+def sums_that_leave(x):
+    total = autoconv.reduce_sum(autoconv.exp(x), axis=-1)
+    share = autoconv.exp(x) / total[..., None]
+    return share, total, autoconv.reduce_max(share * x, axis=-1), autoconv.sqrt(total)
+
+
+def rows_of_others(x):
+    """Each row by the sum of another row: nothing that could run row by row."""
+    total = autoconv.reduce_sum(x * x, axis=-1, keepdims=True)
+    return x / autoconv.reverse(total, [0]), autoconv.cumsum(total, axis=0) * x
+
+
+def both_ways(x):
+    over_rows = autoconv.reduce_sum(x, axis=-1, keepdims=True)
+    over_columns = autoconv.reduce_sum(x, axis=0, keepdims=True)
+    return x - over_rows, x - over_columns, x - over_rows - over_columns
+
+
+def in_between(x):
+    """What the second phase needs waits for all of the first."""
+    total = autoconv.reduce_sum(x, axis=-1, keepdims=True)
+    whole = autoconv.reduce_max(total)
+    return (x - total) / (1.0 + whole * whole)
+
+
+def twice(x):
+    return autoconv.nn.softmax(autoconv.nn.softmax(x) * 3.0 + 1.0) * autoconv.reduce_mean(x, axis=-1, keepdims=True)
+
+
+def bool_sums(x):
+    some = autoconv.reduce_any(x > 1.0, axis=-1, keepdims=True)
+    return autoconv.where(some, x, -x), autoconv.reduce_prod(autoconv.where(some, x, 1.0), axis=-1)
+
+
+FUNCTIONS = [
+    softmax, log_softmax, normalised, sums_that_leave, rows_of_others, both_ways, in_between, twice, bool_sums,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_as_the_reference(function, dtype):
+    for shape in SHAPES:
+        x = np.random.default_rng(len(shape)).standard_normal(shape).astype(dtype)
+        concrete = autoconv.function(function).get_concrete_function(autoconv.constant(x))
+        found = concrete(autoconv.constant(x))
+        found = found if isinstance(found, tuple) else (found,)
+        right = reference.compile_graph(concrete.optimised)([x])
+        tolerance = 2e-5 if dtype is np.float32 else 1e-12
+        for one, wanted in zip(found, right, strict=True):
+            np.testing.assert_allclose(one.numpy(), wanted, rtol=tolerance, atol=tolerance)
+
+
+def plan(function, *shapes):
+    arguments = [autoconv.TensorSpec(shape) for shape in shapes]
+    return Plan(expand(autoconv.function(function).get_concrete_function(*arguments).optimised))
+
+
+@pytest.mark.parametrize(("function", "loops"), [(softmax, 1), (log_softmax, 1), (normalised, 1), (in_between, 3)])
+def test_how_many_loops(function, loops):
+    assert sum(item.shape is not None for item in plan(function, (256, 1000)).items) == loops
+
+
+def test_attention_and_its_gradient():
+    def attention(q, k, v):
+        return autoconv.reduce_sum(autoconv.nn.softmax(q @ autoconv.transpose(k) * 0.125) @ v)
+
+    random = np.random.default_rng(3)
+    q, k, v = (random.standard_normal((33, 8)) for _ in range(3))
+
+    def plain(q, k, v):
+        scores = np.exp(q @ k.T * 0.125)
+        return float((scores / scores.sum(1, keepdims=True) @ v).sum())
+
+    found = autoconv.grad(attention, argnums=(0, 1, 2))(*map(autoconv.constant, (q, k, v)))
+    for position, gradient in enumerate(found):
+        step = np.zeros_like(q)
+        step[4, 5] = 1e-6
+        moved = [[a + sign * step * (i == position) for i, a in enumerate((q, k, v))] for sign in (1, -1)]
+        slope = (plain(*moved[0]) - plain(*moved[1])) / 2e-6
+        assert gradient.numpy()[4, 5] == pytest.approx(slope, rel=1e-5, abs=1e-8)
+
+
+def test_long_rows_are_not_kept():
+    lines = describe(autoconv.function(softmax).get_concrete_function(autoconv.TensorSpec((4, 100_000))).optimised)
+    assert lines[-1].startswith("3 loops")
+
+
+def test_special_values():
+    x = np.array([[np.inf, 1.0], [np.nan, 2.0], [-np.inf, -np.inf], [0.0, -0.0]])
+    with np.errstate(all="ignore"):
+        e = np.exp(x - x.max(1, keepdims=True))
+        np.testing.assert_array_equal(autoconv.function(softmax)(autoconv.constant(x)), e / e.sum(1, keepdims=True))

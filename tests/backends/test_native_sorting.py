@@ -1,0 +1,107 @@
+"""Sorts, orders, the largest, and searches as native routines: against NumPy's stable sorts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from tests.backends.native import alike, op, same_error
+
+DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
+LENGTHS = (0, 1, 2, 24, 25, 300, 1025, 5000)
+
+
+def numbers(dtype: str, count: int, seed: int = 0) -> np.ndarray:
+    """Many equal ones and the extremes; for floats nan, infinities and both zeros too."""
+    random = np.random.default_rng(seed)
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        special = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-40, 1.5], dtype)
+        usual = random.standard_normal(count).astype(dtype)
+    elif kind.kind == "b":
+        special, usual = np.array([False, True]), random.integers(0, 2, count).astype(bool)
+    else:
+        limits = np.iinfo(kind)
+        special = np.array([limits.min, limits.max, 0, 1], dtype)
+        usual = random.integers(limits.min, limits.max, count, dtype=kind, endpoint=True)
+    return np.where(random.random(count) < 0.4, random.choice(special, count), usual).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("descending", [False, True])
+def test_sorts_and_orders_of_every_dtype(dtype: str, descending: bool) -> None:
+    for count in LENGTHS if dtype in ("float32", "int64") else (24, 300):
+        x = numbers(dtype, count)
+        (found,) = alike(op("sort", axis=0, descending=descending), x)
+        zeros = found == 0  # equal, but told apart: they stay in the order that they had
+        np.testing.assert_array_equal(np.signbit(found[zeros]) if x.dtype.kind == "f" else 0, signs_of_zeros(x))
+        (order,) = alike(op("argsort", axis=0, descending=descending), x)
+        if not descending:
+            np.testing.assert_array_equal(order, np.argsort(x, kind="stable"))
+
+
+def signs_of_zeros(x: np.ndarray) -> Any:
+    return np.signbit(x[x == 0]) if x.dtype.kind == "f" else 0
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_along_every_axis(axis: int) -> None:
+    x = numbers("float32", 3 * 40 * 30).reshape(3, 40, 30)
+    alike(op("sort", axis=axis, descending=False), x)
+    alike(op("argsort", axis=axis, descending=True), x)
+    alike(op("sort", axis=axis, descending=False), x[:, :, :0])
+    alike(op("sort", axis=axis, descending=False), x.transpose(2, 0, 1)[::3])
+
+
+@pytest.mark.parametrize("k", [0, 1, 5, 32, 33, 200])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
+def test_the_largest(dtype: str, k: int) -> None:
+    x = numbers(dtype, 4 * 200).reshape(4, 200)
+    values, positions = alike(op("top_k", k=k), x)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, positions, 1))
+    if dtype != "float32":
+        np.testing.assert_array_equal(values, np.sort(x, 1)[:, ::-1][:, :k])
+    alike(op("top_k", k=k), np.sort(x, 1))
+    alike(op("top_k", k=k), np.zeros((2, 200), dtype))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "bool"])
+def test_searches(dtype: str, side: str) -> None:
+    for count in (0, 1, 2, 3, 100, 1000):
+        sequence, values = np.sort(numbers(dtype, count)), numbers(dtype, 43, seed=1)
+        how: Any = {"side": side, "dtype": ac.int64}
+        (found,) = alike(op("searchsorted", **how), sequence, values)
+        np.testing.assert_array_equal(found, np.searchsorted(sequence, values, side))  # type: ignore[call-overload]
+    rows = np.sort(numbers(dtype, 30).reshape(3, 10), 1)
+    alike(op("searchsorted", side=side, dtype=ac.int32), rows, numbers(dtype, 6).reshape(3, 2))
+    alike(op("searchsorted", side=side, dtype=ac.int32), rows[:, :0], numbers(dtype, 6).reshape(3, 2))
+
+
+def test_k_beyond_the_row_is_refused() -> None:
+    def build(b: Any, x: Any, k: Any) -> Any:
+        return b.top_k(x, k, k=None)
+
+    assert "input must have at least k columns" in same_error(build, np.ones((2, 3)), np.int32(4))
+
+
+def test_the_gradient_of_a_sort_goes_back_to_where_elements_were() -> None:
+    @ac.function
+    def loss(x: Any) -> Any:
+        best, _ = ac.math.top_k(x, 2)
+        return ac.reduce_sum(ac.sort(x) * np.array([1.0, 2.0, 3.0, 4.0])) + 10.0 * ac.reduce_sum(best)
+
+    found = ac.grad(loss)(ac.constant(np.array([0.5, -2.0, 7.0, 0.25])))
+    np.testing.assert_array_equal(found, [13.0, 1.0, 14.0, 2.0])
+
+
+def test_what_has_been_sorted_may_share_a_graph() -> None:
+    def build(b: Any, x: Any) -> Any:
+        y = b.multiply(x, x)
+        order = b.argsort(y, axis=0, descending=False)
+        return b.gather(x, order, axis=0), b.sort(b.negative(y), axis=0, descending=True)
+
+    alike(build, numbers("int32", 3000) % 1000)

@@ -1,0 +1,67 @@
+"""What `f.explain()` says of ops that run by their kernels."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv.config import SETTINGS
+
+
+def test_ops_without_native_form_are_counted_with_their_lines() -> None:
+    @ac.function
+    def distinct(x: Any) -> Any:
+        y = x + 1.0
+        found, _ = ac.unique(y)
+        return found, ac.where(y > 2.0), ac.where(y > 3.0)
+
+    distinct(np.array([1.0, 1.0, 2.0]))
+    first = inspect.getsourcelines(distinct.python_function)[1]
+    wheres = f"where_indices (test_kernel_calls.py:{first + 4}) x2"
+    assert f"3 by kernels: unique (test_kernel_calls.py:{first + 3}), {wheres}" in distinct.explain()
+
+
+def test_nothing_is_said_where_all_is_native() -> None:
+    @ac.function
+    def native(x: Any, i: Any) -> Any:
+        return ac.cumsum(ac.sort(ac.gather(x, i)) * ac.random.uniform([3]))
+
+    native(np.array([1.0, 1.0, 2.0], np.float32), np.array([2, 0, 1]))
+    assert "by kernels" not in native.explain()
+
+
+def test_a_graph_without_any_native_op_names_them_all() -> None:
+    @ac.function
+    def plain(x: Any) -> Any:
+        return ac.unique(x)[0]
+
+    plain(np.array([1.0, 1.0]))
+    assert "1 by kernels: unique" in plain.explain()
+
+
+def test_of_many_the_first_are_named() -> None:
+    @ac.function
+    def many(x: Any) -> Any:
+        return [ac.linalg.inv(x), ac.linalg.det(x), ac.linalg.cholesky(x), ac.linalg.svd(x), ac.linalg.qr(x),
+                ac.where(x > 0.0), ac.linalg.eigh(x), ac.unique(x[0]), ac.linalg.slogdet(x),
+                ac.linalg.solve(x, x)]  # fmt: skip
+
+    many(np.eye(2))
+    line = next(line for line in many.explain().split("\n") if "by kernels" in line)
+    assert line.strip().startswith("10 by kernels: ")
+    assert line.endswith(", and 2 more")
+
+
+def test_the_reference_backend_has_nothing_but_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SETTINGS, "backend", "reference")
+
+    @ac.function
+    def plain(x: Any) -> Any:
+        return ac.unique(x)[0]
+
+    plain(np.array([1.0, 1.0]))
+    assert "by kernels" not in plain.explain()
