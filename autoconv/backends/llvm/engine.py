@@ -90,23 +90,19 @@ def _fingerprint() -> str:
     binding = _binding()
     return repr(
         (
-            binding.llvm_version_info, binding.get_default_triple(), binding.get_host_cpu_name(), _features(),
-            sys.version_info[:2], np.__version__, _PIPELINE,
+            binding.llvm_version_info, binding.get_default_triple(), binding.get_host_cpu_name(),
+            binding.get_host_cpu_features().flatten(), sys.version_info[:2], np.__version__, _PIPELINE,
         )
     )  # fmt: skip
-
-
-def _features() -> str:
-    """Of the processor. Those of AMD have instructions that gather, which take longer than single loads do."""
-    features: str = _binding().get_host_cpu_features().flatten()
-    return features + (",+prefer-no-gather" if _binding().get_host_cpu_name().startswith("znver") else "")
 
 
 @functools.cache
 def _machine(level: int) -> Any:
     binding = _binding()
     target = binding.Target.from_default_triple()
-    return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=_features(), opt=level, jit=True)
+    return target.create_target_machine(
+        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=level, jit=True
+    )
 
 
 def _compiled(text: str, level: int) -> bytes:
