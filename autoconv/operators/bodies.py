@@ -238,10 +238,13 @@ def _is_composite(value: Any) -> bool:
 def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:
     """Raises an exception with one that only the running graph knows as its cause or context."""
     template, data = template_of(error)
+    cause = error.__cause__ if how == "context" else None
     error.__cause__ = error.__context__ = None
     with recording(region):
         arguments = [_argument(entry, data) for entry in template or ()]
         made = record_object("object_exception", arguments, kind=error if template is None else type(error))
+        if cause is not None:
+            record_object("object_set_attribute", [made, cause], name="__cause__")
         inputs = [region.lift(x.value_in_graph) for x in (made, link.value)]
         region.record("object_raise", inputs, {"linked": how}, span=span)
 

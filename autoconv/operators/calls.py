@@ -19,7 +19,7 @@ from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
-from autoconv.operators.object_calls import on_objects
+from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.recursion import is_noted, noted
 from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute, is_absent
@@ -104,6 +104,8 @@ def _without_lists(function: Any) -> Callable[..., Any]:
     """The builtin function, which is not to look into a list that is empty for Python and in the graph is not."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
+        if any(map(is_in_graph, args)):  # an exception of the running graph, or its class
+            return graph_call(function, args, kwargs)
         if function is not id and any(items_of(x) is not None for x in (*args, *kwargs.values())):
             raise StagingError(
                 f"{function.__name__} is given a list whose length only the running graph knows", current_place(),

@@ -16,6 +16,7 @@ from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source
 from autoconv.operators.maybe_keys import has
 from autoconv.operators.names import BREAK, NORMAL
+from autoconv.operators.twins import check_identity
 from autoconv.operators.variants import distribute, is_arm
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, heap_of, items_of, may_lack_keys
@@ -32,6 +33,8 @@ _ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operato
 def eq(x: Any, y: Any) -> Any:
     if current_region() is None:
         return x == y
+    if type(x).__eq__ is object.__eq__:
+        check_identity(x, y)
     found = _of_parts("eq", x, y)
     return x == y if found is NotImplemented else found
 
@@ -39,6 +42,8 @@ def eq(x: Any, y: Any) -> Any:
 def ne(x: Any, y: Any) -> Any:
     if current_region() is None:
         return x != y
+    if type(x).__eq__ is object.__eq__:
+        check_identity(x, y)
     found = _of_parts("ne", x, y)
     return x != y if found is NotImplemented else found
 
@@ -248,6 +253,10 @@ def is_(a: Any, b: Any) -> Any:
     region = current_region()
     if region is not None and (is_in_graph(a) or is_in_graph(b)):
         return truth_of(apply_object("is", a, b))
+    if type(a) is Variant and (type(b) is Variant or hasattr(b, "__dict__")):
+        return distribute(is_, a, b)
+    if type(b) is Variant and hasattr(a, "__dict__"):
+        return distribute(is_, a, b)
     if type(a) is Variant or type(b) is Variant:
         return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
     if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
@@ -258,6 +267,7 @@ def is_(a: Any, b: Any) -> Any:
         told = region.trace.outside_effect if region is not None else None
         if told is not None and a is not b and a is not None and b is not None:
             told(a, "a number is compared by identity")
+    check_identity(a, b)
     return a is b
 
 

@@ -385,6 +385,14 @@ def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
         check(getter, f"the outer name {names[0]!r} is written", cells_spots(getter, setter, names))
 
 
+def own(read: Any) -> None:
+    """The local names of a function that inner functions or regions share begin here: to regions around this one they
+    are nothing. `read` refers to them."""
+    region = current_region()
+    if region is not None:
+        region.trace.cells.update((id(cell), (cell, region)) for cell in read.__closure__ or ())
+
+
 def new(container: Any) -> Any:
     """A list, dict or set that was just made: under trace one that may depend on what the graph computes."""
     return container if current_region() is None else traced(container)

@@ -143,7 +143,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         value = heap
     if type(value) is Items:
         return Grown(value.element)
-    if type(value) in PLAIN and value._home is not region and region.is_inside(value._home):
+    if type(value) in PLAIN and region.is_inside(value._home) and value._home.standing is not region:
         return Static(value)  # it stays the object that it is, and what it holds is state of its own
     if items_of(value) is not None:
         return Grown(value._items.element)

@@ -42,7 +42,8 @@ from autoconv.operators.sharing import (
     unnoted_changes,
 )
 from autoconv.operators.staging import aligned, stage_arms
-from autoconv.runtime.containers import TracedList
+from autoconv.operators.twins import frozen_where_shared
+from autoconv.runtime.containers import TracedList, UnmovedError, materialise
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
@@ -105,6 +106,7 @@ def stage_loop(
                 layout if layout == wider else joined_objects(layout, wider)
                 for layout, wider in zip(layouts, widened, strict=True)
             ]
+        widened = frozen_where_shared(widened, [[value] for value in after], [stepped.region])
         columns = [[*pair] for pair in zip(initial[:count], after[:count], strict=True)]
         columns += [[value] for value in initial[count:]]
         moved = move_into_graph(parent, columns, widened, list(spots.values()), count)
@@ -116,9 +118,16 @@ def stage_loop(
             widened = widened[:count]
         refuse_changed_copies(parent, [*spots.values(), *new.values()])
         if not new and not moved and widened == layouts and twins == known:
+            try:
+                final = _finish_loop(parent, checked, stepped, layouts, initial, after, spots, count, twins)
+            except UnmovedError as unmoved:
+                materialise(unmoved.container)
+                spots = {key: spot for key, spot in spots.items() if spot.owner is not unmoved.container}
+                layouts = layouts[:count]
+                continue
             for show in shown:
                 emit_output(parent, show)
-            return _finish_loop(parent, checked, stepped, layouts, initial, after, spots, count, twins)
+            return final
         layouts = widened
         if new:
             spots.update(new)

@@ -33,7 +33,8 @@ from autoconv.operators.layout import (
 )
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import check_alias, move_into_graph, move_shared, refuse_changed_copies, unnoted_changes
-from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, heap_of
+from autoconv.operators.twins import frozen_where_shared, twins
+from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, UnmovedError, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import as_object, holds_symbols
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
@@ -66,20 +67,25 @@ def stage_arms(
         for spot, column in zip(spots.values(), columns[count:], strict=True):
             regions = [arm.region for arm in recorded]
             layouts.append(_joined_contents(spot, column, regions) or _joined(column, recorded, spot.name))
+        joined = list(layouts)
+        same = twins(columns, [arm.region for arm in recorded])
+        for position in same:
+            layouts[position] = NEVER
+        alone = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]
+        layouts = frozen_where_shared(layouts, alone, [arm.region for arm in recorded])
         refuse_changed_copies(parent, spots.values(), apart - before)
-        if not move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
+        if move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
+            continue
+        if parent.trace.outside_effect is not None:
+            for position, name in enumerate(names):
+                for body, arm in zip(arms, recorded, strict=True):
+                    check_alias(parent, body, arm.results[position], joined[position], name)
+        try:
+            give(recorded, alone, layouts, as_left=bool(apart))
+        except UnmovedError as unmoved:
+            materialise(unmoved.container)
+        else:
             break
-    if parent.trace.outside_effect is not None:
-        for position, name in enumerate(names):
-            for body, arm in zip(arms, recorded, strict=True):
-                check_alias(parent, body, arm.results[position], layouts[position], name)
-    for position, arm in enumerate(recorded):
-        with recording(arm.region), arm.as_left() if apart else nullcontext():
-            arm.region.graph.outputs = [
-                value
-                for column, layout in zip(columns, layouts, strict=True)
-                for value in emit(column[position], layout, arm.region)
-            ]
     captures = unify_captures([arm.region for arm in recorded])
     types = [leaf for layout in layouts for leaf in leaf_types(layout)]
     node = parent.record(
@@ -94,10 +100,25 @@ def stage_arms(
         raise Suspended(parent)
     values = iter(node.results)
     rebuilt = [rebuild(layout, values) for layout in layouts]
-    for spot, value, layout in zip(spots.values(), rebuilt[count:], layouts[count:], strict=True):
-        if layout is not NEVER:  # else what follows is not reached
+    for position, first in same.items():
+        rebuilt[position] = rebuilt[first]
+    for position, (spot, value) in enumerate(zip(spots.values(), rebuilt[count:], strict=True), count):
+        if layouts[position] is not NEVER or position in same:  # else what follows is not reached
             write_spot(spot, value)
     return tuple(rebuilt[:count])
+
+
+def give(
+    recorded: Sequence[Recorded], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], as_left: bool = False
+) -> None:
+    """Has each arm give its values, in those layouts; `as_left`: what it changed, as it left it."""
+    for position, arm in enumerate(recorded):
+        with recording(arm.region), arm.as_left() if as_left else nullcontext():
+            arm.region.graph.outputs = [
+                value
+                for column, layout in zip(columns, layouts, strict=True)
+                for value in emit(column[position], layout, arm.region)
+            ]
 
 
 def _record_arms(parent: Region, arms: Sequence[Body], inputs: Sequence[Any], count: int) -> list[Recorded]:

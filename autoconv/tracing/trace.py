@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.bodies import Suspended, is_about_program, record_raise
+from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
 from autoconv.operators.calls import changed_names, converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, is_container, layout_of
 from autoconv.operators.names import Undefined, ld
@@ -132,6 +132,8 @@ def _trace(
             never.caught()
             result = None
         except Exception as error:
+            if isinstance(trace.refusal, AbandonTrace):
+                raise trace.refusal from None  # on its way out something else was raised
             if contract != COMPILE or not _is_programs_own(error):
                 raise
             record_raise(trace.root, error)  # a graph that raises on every call

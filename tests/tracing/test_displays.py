@@ -117,6 +117,21 @@ def test_what_has_no_items():
     agrees(f, *CALLS)
 
 
+def test_displays_that_are_only_gone_over_or_looked_in():
+    def f(a, items):
+        seen, total = set(items), 0  # which has the list come in as an object
+        for item in [*items, a]:
+            total = total + item
+        first, second, third = [*items, a]
+        x, *rest = [*items, len(seen)]
+        return (
+            total, first, second, third, x, rest, a in [*items, 1], a not in [*items], 3 in [*[*items, a], 3],
+            [i * 2 for i in [*items, a]],
+        )  # fmt: skip
+
+    agrees(f, (7, [-2, -3]), (-3, [4, -3]), (4, [4, 4]))
+
+
 def test_plain_values():
     def f(a, b):
         first, *rest = a

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import agrees, outcome
 
 CONTRACTS = [ac.function, ac.compile]
 
@@ -419,3 +419,60 @@ def test_a_loop_that_gives_a_name_a_list_from_before_it():
         return items.count(other), items is other, items
 
     agrees(f, (0,), (1,), (3,))
+
+
+class Held:
+    def __init__(self, n):
+        self.n = n
+
+
+def two_names_of_one_object(a, b):
+    if a > b:
+        p = Held(a)
+        q = p
+    else:
+        q = p = Held(3)
+    q.n += 1
+    r = s = None
+    for _ in range(2):
+        if a > 0:
+            r = s = Held(b)
+    total = p.n if r is None else p.n + r.n + s.n
+    return total if p is q else -1
+
+
+def test_two_names_of_an_object_that_a_branch_made():
+    agrees(two_names_of_one_object, (1, 2), (0, 0), (7, 3), (-1, -4))
+    traced = ac.function(two_names_of_one_object)
+    for a, b in (1, 2), (0, 0), (7, 3), (-1, -4):
+        assert int(traced(ac.constant(a), ac.constant(b))) == two_names_of_one_object(a, b)
+
+
+def test_names_that_are_one_object_on_some_paths_are_not_taken_for_two():
+    def compared(a, b):
+        if a > b:
+            p = q = Held(a)
+        else:
+            p, q = Held(3), Held(3)
+        return p is q, p == q, p is not q, p in [q]
+
+    def changed(a, b):
+        if a > b:
+            p = Held(a)
+            items = [p]
+        else:
+            p = Held(3)
+            items = [p]
+        items[0].n = 4
+        return p.n
+
+    def carried(a, b):
+        q = None
+        for _ in range(b):
+            p = q = Held(a)
+        return p is q if q else a
+
+    for function in (compared, changed, carried):
+        compiled = ac.compile(function)
+        for arguments in ((1, 2), (0, 1), (7, 3)):
+            assert outcome(compiled, arguments) == outcome(function, arguments)
