@@ -64,3 +64,27 @@ def test_gradient_of_what_a_tensor_array_collects(step: Callable[..., tf.Tensor]
 
     slope = (at(1.7 + 1e-6) - at(1.7 - 1e-6)) / 2e-6
     np.testing.assert_allclose(tape.gradient(y, x), slope, rtol=1e-6)
+
+
+def test_lists_go_through_a_cond_whose_predicate_has_no_known_shape():
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float64), tf.TensorSpec([], tf.int32)])
+    def slope(x: tf.Tensor, n: tf.Tensor) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            values = tf.TensorArray(tf.float64, size=5, clear_after_read=False).write(0, x)
+            for i in tf.range(1, n):
+                before = values.read(i - 1)
+                if before > 2.0:
+                    values = values.write(i, tf.sqrt(before))
+                else:
+                    values = values.write(i, before * before + 0.1)
+            last = values.read(n - 1)
+        return tape.gradient(last, x)
+
+    def plain(x: float) -> float:
+        for _ in range(4):
+            x = x**0.5 if x > 2.0 else x * x + 0.1
+        return x
+
+    wanted = (plain(1.3 + 1e-6) - plain(1.3 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(slope(1.3, 5), wanted, rtol=1e-6)

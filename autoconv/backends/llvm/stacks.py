@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autoconv.backends.llvm.roles import is_array, is_scalar
+from autoconv.backends.llvm.roles import is_array, is_scalar, role
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import ListType
 
@@ -95,6 +95,9 @@ class _Classes:
             for value in (*node.inputs[1:], *node.results[1:]):
                 if isinstance(value.type, ListType):
                     self.spoil(value)
+        elif node.regions and role(node) == "kernel":  # its regions are compiled by themselves and take lists as lists
+            for value in self._lists(node):
+                self.spoil(value)
         elif name in ("cond", "call"):
             captures = node.inputs[1:] if name == "cond" else node.inputs
             for region in node.regions:
