@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,13 +24,16 @@ from autoconv.operators.layout import (
     NEVER,
     Static,
     Variant,
+    has_leaves,
 )
 from autoconv.operators.names import Undefined
 from autoconv.ops.exception_groups import leaves_of_group
+from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.journal import MISSING, Journal, Spot
 from autoconv.runtime.objects import StagedException, apply_object, box, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, place_of, span_of_error
+from autoconv.runtime.structure import is_structure
 from autoconv.runtime.tensor import SymbolicTensor
 from autoconv.runtime.tracebacks import raised_by_us
 
@@ -141,9 +145,23 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
             region.journal.roll_back()
             raise
         spots = dict(region.journal.spots)
+        changed = {id(spot.owner) for spot in spots.values()}
+        left = [_as_it_is_now(value, changed) for value in results]
         written = region.journal.roll_back()
+        results = [
+            now if now is not value and has_leaves(value, parent) else value
+            for value, now in zip(results, left, strict=True)
+        ]
     region.journal = None
     return Recorded(region, results, written, spots, diverges, suspends)
+
+
+def _as_it_is_now(value: Any, changed: set[int]) -> Any:
+    """A list or dict that no trace follows, with what the body wrote into it, before that is taken back: one of tensors
+    is state by what it holds, not by its identity."""
+    if id(value) in changed and isinstance(value, (list, dict)) and type(value) not in PLAIN and is_structure(value):
+        return copy.copy(value)
+    return value
 
 
 @contextmanager

@@ -51,7 +51,8 @@ def _consumer(function: Any) -> Callable[[Any], Any]:
     def register(ours: Callable[..., Any]) -> Any:
         def consume(*args: Any, **kwargs: Any) -> Any:
             if not args or not is_deferred(args[0]) or (len(args) > 1 and function is not builtins.sum):
-                return otherwise(*args, **kwargs)
+                made = otherwise(*args, **kwargs)
+                return made if current_region() is None else traced(made)
             if type(args[0]) is StagedRange and _is_compiled() and function in _OF_RANGES and len(args) == 1:
                 return _of_range(function, args[0], kwargs)
             return ours(*args, **kwargs)

@@ -161,7 +161,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         # What has to be recorded first says of what type it will be.
         known = getattr(value, "__autoconv_graph_type__", None)
         return Leaf(known or _as_value(wrapper(value), region).type, value.__autoconv_wrap__())
-    if is_structure(value) and _has_leaves(value, region):
+    if is_structure(value) and has_leaves(value, region):
         keys, parts = take_apart(value)
         return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))
     home = home_of(value, region)
@@ -665,7 +665,7 @@ def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
     return template.keys, [getattr(value, key) for key in template.keys]
 
 
-def _has_leaves(value: Any, region: Region) -> bool:
+def has_leaves(value: Any, region: Region) -> bool:
     """Whether a structure holds anything that is not static."""
     leaves, _ = flatten(value)
     return any(
