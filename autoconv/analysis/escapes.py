@@ -33,6 +33,10 @@ class Escapes:
         found = [self.statement(statement) for statement in statements]
         return Ways(_NOTHING.union(*(ways.escapes for ways in found)), all(ways.falls for ways in found))
 
+    def leaves_in_finally(self, node: gast.AST) -> bool:
+        """Whether a statement has a finally that may be left early: what was raised then counts no more."""
+        return isinstance(node, TRIES) and bool(self.block(node.finalbody).escapes)
+
     def ends_in_code(self, statements: Sequence[gast.AST]) -> bool:
         """Whether an exit from the statements runs other code on its way: a finally, or the end of a with."""
         for node in statements:

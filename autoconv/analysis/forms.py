@@ -5,11 +5,11 @@ await, `locals()`), or an exit in it leaves something that keeps its statement f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import gast
 
-from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, Escapes
+from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, Escapes
 from autoconv.analysis.pinned import FRAME_NAMES, pinned_by
 from autoconv.syntax.tree import walk_scope
 
@@ -19,14 +19,17 @@ REGIONS = (gast.If, *LOOPS)
 def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str], str]:
     """Reasons by `id(region)`, and why returns of the function have to stay as they are ("" if they need
     not)."""
-    whole = frame_call(function)
-    finder = _Finder(escapes, whole)
-    suspends = next(
-        (found for s in function.body if (found := pinned_by(s)) and not found.endswith("()")), ""
-    )
-    native_return = whole or suspends or _return_in_finally(function, escapes)
+    native_return = frame_of(function)
+    finder = _Finder(escapes, frame_call(function), bool(native_return))
     finder.block(function.body, None, native_return)
     return finder.reasons, native_return
+
+
+def frame_of(function: gast.AST) -> str:
+    """What ties a function as a whole to its frame: it looks at it, or stops in it; "" when nothing does."""
+    return frame_call(function) or next(
+        (found for s in function.body if (found := pinned_by(s)) and not found.endswith("()")), ""
+    )
 
 
 def staged_tries(
@@ -34,7 +37,7 @@ def staged_tries(
 ) -> list[gast.AST]:
     """The try and with statements of a function that can be recorded round by round: what leaves them early has to do
     so by an exit code, and nothing in them may be tied to the frame."""
-    finder = _Finder(escapes, "")
+    finder = _Finder(escapes, "", bool(native_return))
     found: list[gast.AST] = []
 
     def block(statements: Sequence[gast.AST], native: bool, depth: int) -> None:
@@ -47,7 +50,7 @@ def staged_tries(
                 continue
             inside, level = native, depth
             if isinstance(node, (gast.Try, gast.With)):
-                level += _rounds_depth(node)
+                level += rounds_depth(node, escapes)
                 leaves = escapes.statement(node).escapes
                 stays = finder.pin(node) or (leaves and (native or native_return)) or level > _DEEPEST
                 if stays:
@@ -67,11 +70,36 @@ def staged_tries(
 _DEEPEST = 16
 
 
-def _rounds_depth(node: gast.AST) -> int:
+def rounds_depth(node: gast.AST, escapes: Escapes) -> int:
     """How many blocks a statement is in its rounds."""
     if isinstance(node, gast.With):
         return 3 * len(node.items)
-    return (5 if node.handlers else 0) + (4 if node.finalbody else 0)
+    whole = 5 if escapes.leaves_in_finally(node) else 0
+    return whole + (5 if node.handlers else 0) + (4 if node.finalbody else 0)
+
+
+def give_room(function: gast.AST, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]) -> None:
+    """Where the rounds of a try or with would be too deep inside of others, `wrap` makes it a region of its own."""
+    if frame_of(function):
+        return
+
+    def block(statements: list[gast.AST], depth: int) -> None:
+        for index, node in enumerate(statements):
+            level = depth
+            if isinstance(node, REGIONS):
+                level = 0
+            elif isinstance(node, (gast.Try, gast.With)):
+                own = rounds_depth(node, escapes)
+                if depth and depth + own > _DEEPEST:
+                    statements[index] = wrap(node)
+                    level = 0
+                level += own
+            elif _blocks(node):
+                level += 1
+            for part in _blocks(node):
+                block(part, level)
+
+    block(function.body, 0)
 
 
 def frame_call(function: gast.AST) -> str:
@@ -87,19 +115,12 @@ def frame_call(function: gast.AST) -> str:
     return ""
 
 
-def _return_in_finally(function: gast.AST, escapes: Escapes) -> str:
-    """Such a return swallows what was raised, which setting an exit code does not."""
-    for statement in function.body:
-        for node in walk_scope(statement):
-            if isinstance(node, TRIES) and node.finalbody and RETURN in escapes.block(node.finalbody).escapes:
-                return "a finally that is left early"
-    return ""
-
-
 class _Finder:
-    def __init__(self, escapes: Escapes, whole: str) -> None:
+    def __init__(self, escapes: Escapes, whole: str, keeps_finals: bool) -> None:
+        """`keeps_finals`: whether a finally that is left early stays as it is."""
         self.escapes = escapes
         self.whole = whole
+        self.keeps_finals = keeps_finals
         self.reasons: dict[int, str] = {}
         self._pins: dict[int, tuple[gast.AST, str]] = {}
 
@@ -154,7 +175,7 @@ class _Finder:
     def _compute_pin(self, node: gast.AST) -> str:
         if isinstance(node, (gast.AsyncFor, gast.AsyncWith)):
             return "an asynchronous statement"
-        if isinstance(node, TRIES) and node.finalbody and self.escapes.block(node.finalbody).escapes:
+        if self.keeps_finals and self.escapes.leaves_in_finally(node):
             return "a finally that is left early"
         blocks = list(_blocks(node))
         if not blocks:

@@ -40,6 +40,7 @@ from autoconv.operators.items import (
     isub,
     itruediv,
     ixor,
+    own,
     replaced,
     set_attr,
     set_item,
@@ -64,6 +65,7 @@ from autoconv.operators.names import (
     ld_inlined,
     ld_outer,
     leaves,
+    let,
     returned,
 )
 from autoconv.operators.patterns import is_instance, is_mapping, is_sequence, match_argument, rest_of
@@ -101,11 +103,11 @@ __all__ = [
     "end", "entering", "eq", "exception", "for_stmt", "formatted", "ge", "generator", "get_item", "goes_on", "gt",
     "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior",
     "ipow", "irshift", "is_", "is_instance", "is_mapping", "is_not", "is_sequence", "isub", "ItemAssignmentError",
-    "iterate", "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "le", "leaves", "left_of_group", "list_of", "lt",
-    "managed", "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_", "not_in",
-    "operand", "or_", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr", "set_item",
-    "set_item_in", "set_item_of", "set_of", "shared", "slice", "split_group", "SPREAD", "spread", "switch_stmt",
-    "test", "text", "Undefined", "unpacked", "unwound", "watch", "watched", "while_stmt",
+    "iterate", "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "le", "leaves", "left_of_group", "let", "list_of",
+    "lt", "managed", "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_",
+    "not_in", "operand", "or_", "own", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr",
+    "set_item", "set_item_in", "set_item_of", "set_of", "shared", "slice", "split_group", "SPREAD", "spread",
+    "switch_stmt", "test", "text", "Undefined", "unpacked", "unwound", "watch", "watched", "while_stmt",
 ]  # fmt: skip
 
 # What plain values may make raise, by how it is called.

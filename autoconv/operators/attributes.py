@@ -7,6 +7,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.runtime.containers import is_maybe
 from autoconv.runtime.journal import MISSING
+from autoconv.runtime.objects import HEAP, record_object
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 
@@ -27,6 +28,8 @@ class MaybeMissing:
         if instance is None:
             return self._of_class(None, owner)
         held = vars(instance)
+        if HEAP in held and current_region() is not None:
+            return record_object("object_get_attribute", [held[HEAP]], name=self.name)
         if self.name not in held:
             return self._of_class(instance, type(instance))
         value = held[self.name]
@@ -36,10 +39,10 @@ class MaybeMissing:
         return value.__autoconv_present__(MISSING, AttributeError(f"{kind!r} object has no attribute {self.name!r}"))
 
     def _of_class(self, instance: Any, owner: Any) -> Any:
-        found = self.before
+        found: Any = MISSING
         for base in owner.__mro__:
-            if found is MISSING and vars(base).get(self.name, self) is not self:
-                found = vars(base)[self.name]
+            known = vars(base).get(self.name, MISSING) if found is MISSING else MISSING
+            found = known.before if isinstance(known, MaybeMissing) else known if found is MISSING else found
         if found is MISSING:
             kind = f"type object {owner.__name__!r}" if instance is None else f"{owner.__name__!r} object"
             error = AttributeError(f"{kind} has no attribute {self.name!r}", name=self.name, obj=instance)

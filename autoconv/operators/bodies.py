@@ -87,6 +87,18 @@ class Recorded:
     suspended: bool = False
     wrote: bool = False  # of the test of a loop: whether it changes any state
 
+    @contextmanager
+    def as_left(self) -> Iterator[None]:
+        """Everything is as the arm leaves it inside the block."""
+        before = {key: spot.read() for key, spot in self.spots.items()}
+        for key, spot in self.spots.items():
+            spot.write(self.written[key])
+        try:
+            yield
+        finally:
+            for key, spot in self.spots.items():
+                spot.write(before[key])
+
     def value_of(self, spot: Spot) -> Any:
         return NEVER if self.diverges else self.written[spot.key] if spot.key in self.written else spot.read()
 
@@ -226,10 +238,13 @@ def _is_composite(value: Any) -> bool:
 def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:
     """Raises an exception with one that only the running graph knows as its cause or context."""
     template, data = template_of(error)
+    cause = error.__cause__ if how == "context" else None
     error.__cause__ = error.__context__ = None
     with recording(region):
         arguments = [_argument(entry, data) for entry in template or ()]
         made = record_object("object_exception", arguments, kind=error if template is None else type(error))
+        if cause is not None:
+            record_object("object_set_attribute", [made, cause], name="__cause__")
         inputs = [region.lift(x.value_in_graph) for x in (made, link.value)]
         region.record("object_raise", inputs, {"linked": how}, span=span)
 

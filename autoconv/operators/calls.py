@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import functools
 import sys
@@ -11,17 +12,20 @@ from typing import Any
 
 from autoconv.config import SETTINGS
 from autoconv.errors import ConversionError, StagingError
+from autoconv.operators import instances as _instances  # noqa: F401 - it says how objects are made
 from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.consumers import extending
+from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
-from autoconv.operators.object_calls import on_objects
+from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.recursion import is_noted, noted
 from autoconv.operators.special_methods import convert_special_methods
-from autoconv.operators.variants import distribute
+from autoconv.operators.variants import distribute, is_absent
 from autoconv.operators.warning import WARN, warn
-from autoconv.runtime.containers import PLAIN, items_of
+from autoconv.ops.objects import LIBRARY
+from autoconv.runtime.containers import PLAIN, items_of, traced
 from autoconv.runtime.logs import tell
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place, is_own_file
@@ -45,12 +49,14 @@ def converted(function: Any, region: Any = None) -> Any:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     override = override_for(function)
     if override is not None:
-        return override if region is None or region.contract != COMPILE else on_objects(function, override)
+        compiles = region is not None and region.contract == COMPILE
+        return on_objects(function, override) if compiles else _in_arms(function, override)
     if function is WARN:
         return warn
     guard = region.trace.allows_call if region is not None else None
     if isinstance(function, types.FunctionType):
-        return _noted(function, guard, region)
+        compiles = region is not None and region.contract == COMPILE
+        return on_objects(function) if compiles and function in LIBRARY else _noted(function, guard, region)
     if isinstance(function, types.MethodType):
         if type(function.__self__) in PLAIN:
             return extending(function) if function.__name__ == "extend" else function
@@ -81,10 +87,25 @@ def converted(function: Any, region: Any = None) -> Any:
     return function
 
 
+def _in_arms(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
+    """A builtin, which is called in an arm each for what a value may be."""
+    if function in AS_STATEMENTS or function in (builtins.print, builtins.isinstance):
+        return override
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        if not any(type(x) is Variant and sum(not is_absent(v) for v in x.values) > 1 for x in args):
+            return override(*args, **kwargs)
+        return distribute(lambda *each: override(*each, **kwargs), *args)
+
+    return apply
+
+
 def _without_lists(function: Any) -> Callable[..., Any]:
     """The builtin function, which is not to look into a list that is empty for Python and in the graph is not."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
+        if any(map(is_in_graph, args)):  # an exception of the running graph, or its class
+            return graph_call(function, args, kwargs)
         if function is not id and any(items_of(x) is not None for x in (*args, *kwargs.values())):
             raise StagingError(
                 f"{function.__name__} is given a list whose length only the running graph knows", current_place(),
@@ -165,14 +186,27 @@ def _class(cls: type, guard: Any) -> Any:
             _register(made)
             if own:
                 (_function(init, guard) if written else init)(made, *args, **kwargs)
+            if own and not written:
+                _trace_defaults(made, args, kwargs)
             return made
 
         return construct
+    if guard is not None and cls in LIBRARY:
+        return on_objects(cls)
     if guard is not None and not (isinstance(cls, type) and issubclass(cls, BaseException)):
         guard(cls)
     if cls.__module__ == "builtins" and guard is not None and not issubclass(cls, BaseException):
         return on_objects(cls)
     return cls
+
+
+def _trace_defaults(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Has a trace follow the lists, dicts and sets that a dataclass made by its default factories."""
+    names = [field.name for field in dataclasses.fields(made) if field.init]
+    given = {*names[: len(args)], *kwargs}
+    for field in dataclasses.fields(made):
+        if field.default_factory is not dataclasses.MISSING and field.name not in given:
+            object.__setattr__(made, field.name, traced(getattr(made, field.name)))
 
 
 def _register(made: Any) -> None:

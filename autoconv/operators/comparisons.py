@@ -9,18 +9,20 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.graph.types import weak_rank
 from autoconv.operators.conditionals import if_exp, if_stmt, is_staged, not_, or_, truth, users_method
 from autoconv.operators.layout import Variant
 from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source
 from autoconv.operators.maybe_keys import has
 from autoconv.operators.names import BREAK, NORMAL
+from autoconv.operators.twins import check_identity
 from autoconv.operators.variants import distribute, is_arm
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, heap_of, items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.number_methods import refuse_number
-from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, truth_of
+from autoconv.runtime.objects import SymbolicObject, apply_object, heap_instance, holds_symbols, truth_of
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.tensor import SymbolicTensor, Tensor
 from autoconv.runtime.tensor_methods import refuse_as_python
@@ -31,6 +33,8 @@ _ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operato
 def eq(x: Any, y: Any) -> Any:
     if current_region() is None:
         return x == y
+    if type(x).__eq__ is object.__eq__:
+        check_identity(x, y)
     found = _of_parts("eq", x, y)
     return x == y if found is NotImplemented else found
 
@@ -38,6 +42,8 @@ def eq(x: Any, y: Any) -> Any:
 def ne(x: Any, y: Any) -> Any:
     if current_region() is None:
         return x != y
+    if type(x).__eq__ is object.__eq__:
+        check_identity(x, y)
     found = _of_parts("ne", x, y)
     return x != y if found is NotImplemented else found
 
@@ -95,6 +101,8 @@ def _of_parts(name: str, x: Any, y: Any) -> Any:
         return _COMPARISONS[name](_fields(x), _fields(y))
     if dataclasses.is_dataclass(x) and type(x) is type(y) and name == "ne" and _is_generated(type(x).__eq__):
         return not_(eq(_fields(x), _fields(y)))
+    if name in ("eq", "ne") and any(heap_instance(v) is not None and type(v).__eq__ is object.__eq__ for v in (x, y)):
+        return truth_of(apply_object(name, x, y))
     if isinstance(x, (dict, set)) and type(y) is SymbolicObject:
         return apply_object(name, x, y)
     return NotImplemented
@@ -245,13 +253,29 @@ def is_(a: Any, b: Any) -> Any:
     region = current_region()
     if region is not None and (is_in_graph(a) or is_in_graph(b)):
         return truth_of(apply_object("is", a, b))
+    if type(a) is Variant and (type(b) is Variant or hasattr(b, "__dict__")):
+        return distribute(is_, a, b)
+    if type(b) is Variant and hasattr(a, "__dict__"):
+        return distribute(is_, a, b)
     if type(a) is Variant or type(b) is Variant:
         return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
     if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
+        if region is not None and region.contract == COMPILE and (a is b or _kind_of_number(a) != _kind_of_number(b)):
+            return a is b
+        if region is not None and region.contract == COMPILE and _kind_of_number(a) == "bool":
+            return eq(a, b)  # there is one True, and one False
         told = region.trace.outside_effect if region is not None else None
         if told is not None and a is not b and a is not None and b is not None:
             told(a, "a number is compared by identity")
+    check_identity(a, b)
     return a is b
+
+
+def _kind_of_number(x: Any) -> str:
+    """The class of a number of Python's; for everything else what no such number is."""
+    if type(x) is SymbolicTensor:
+        return ("bool", "int", "float", "complex")[weak_rank(x.type.dtype)] if x.weak else "array"
+    return type(x).__name__ if isinstance(x, (bool, int, float, complex)) else "object"
 
 
 def is_not(a: Any, b: Any) -> Any:
@@ -261,7 +285,7 @@ def is_not(a: Any, b: Any) -> Any:
 
 def is_in_graph(x: Any) -> bool:
     """Whether only the running graph knows an object, or what is in it."""
-    return type(x) is SymbolicObject or heap_of(x) is not None
+    return type(x) is SymbolicObject or heap_of(x) is not None or heap_instance(x) is not None
 
 
 __all__ = ["eq", "ge", "gt", "in_", "is_", "is_not", "le", "lt", "ne", "not_in", "same_or_equal"]

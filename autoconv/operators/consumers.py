@@ -8,7 +8,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from autoconv.errors import StagingError
+from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import Attempt
@@ -119,7 +119,17 @@ def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> A
     in_graph = heap_of(items) is not None or (function not in _TYPED and holds_symbols(items))
     if in_graph and _is_compiled():
         return apply_object(function.__name__, items, *(kwargs or {}).values(), keywords=tuple(kwargs or {}))
-    return traced(from_python(list.__iter__(items), **(kwargs or {})))
+    return plain_call(from_python, (list.__iter__(items),), kwargs or {})
+
+
+def plain_call(function: Any, args: Any, kwargs: Any) -> Any:
+    """The call now; what it raises for values that are known is what Python would raise there."""
+    try:
+        return traced(function(*args, **kwargs))
+    except Exception as error:
+        if not isinstance(error, AutoconvError) and not holds_symbols((*args, *kwargs.values())):
+            error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise
 
 
 def _whole_list(function: Any, items: Any, kwargs: dict[str, Any]) -> Any:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.operators.layout import Variant
 from autoconv.ops.exception_groups import left_of_group as left_now
 from autoconv.ops.exception_groups import split_group as split_now
+from autoconv.runtime.containers import heap_of
 from autoconv.runtime.objects import StagedException, apply_object, is_object, record_object
 
 
 def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
     """(the part of an exception that is of those kinds, the rest); None for what there is not of it."""
-    if not is_object(error):
+    if not _is_late(error):
         return split_now(error, kinds)
     first, rest = record_object("object_unpack", [apply_object("split_group", error, kinds)], count=2)
     return first, rest
@@ -19,13 +21,14 @@ def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
 
 def left_of_group(error: Any, rest: Any, raised: Any, parts: Any) -> Any:
     """What is to be raised behind the clauses: the rest, and what they raised; None when there is nothing."""
-    if any(map(is_object, (error, rest))) or any(map(_is_late, raised)):
+    if any(map(_is_late, (error, rest, raised, parts))) or any(map(_is_late, (*raised, *parts))):
         return apply_object("left_of_group", error, rest, raised, parts)
     return left_now(error, rest, raised, parts)
 
 
-def _is_late(error: Any) -> bool:
-    return is_object(error) or type(error) is StagedException
+def _is_late(value: Any) -> bool:
+    """Whether only the running graph knows an exception, or which there are in a list."""
+    return is_object(value) or heap_of(value) is not None or type(value) in (StagedException, Variant)
 
 
 __all__ = ["left_of_group", "split_group"]

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError
+from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
+from autoconv.operators.attributes import expect_missing
 from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.layout import Variant
+from autoconv.operators.picking import is_only_an_arm, picked_item, picked_value, picks_an_arm
 from autoconv.operators.variants import distribute, is_absent, payload, raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
@@ -24,6 +26,7 @@ from autoconv.runtime.objects import (
     SymbolicObject,
     apply_object,
     constant_object,
+    heap_instance,
     holds_symbols,
     record_object,
     unboxed,
@@ -72,11 +75,22 @@ def get_item(x: Any, index: Any) -> Any:
         return distribute(lambda x, index: get_item(x, index), x, index)
     if isinstance(x, Tensor) or hasattr(type(x), "__autoconv_tensor__"):
         return x[_index_number(index)]
+    if isinstance(x, dict) and _is_compiled() and holds_symbols((index,)) and picks_an_arm(x):
+        return picked_value(x, index)
     if type(index) is SymbolicTensor:
         return _symbolic_index(x, index)
     if type(x) is not SymbolicObject and holds_symbols((index,)):
         return apply_object("getitem", x, index)
-    return x[index]
+    if type(x) not in _OF_PYTHON:
+        return x[index]
+    try:
+        return x[index]
+    except (LookupError, TypeError) as error:  # which the program raises, not the tracing of it
+        error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
+        raise
+
+
+_OF_PYTHON = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
 
 
 def _index_number(index: Any) -> Any:
@@ -115,6 +129,8 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1
         if items and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
             return dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
+        if any(map(is_only_an_arm, items)):
+            return picked_item(x, items, index)
         if region is not None and region.contract == COMPILE:
             return apply_object("getitem", x, index)
         raise StagingError(
@@ -262,6 +278,11 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
     if isinstance(getattr(type(owner), attribute, None), property):
         setattr(owner, attribute, value)  # whose setter notes what it writes
         return
+    heap = heap_instance(owner)
+    if heap is not None:
+        expect_missing(region, owner, attribute)
+        record_object("object_set_attribute", [heap, value], name=attribute)
+        return
     note_attribute(owner, attribute)
     setattr(owner, attribute, value)
     if _is_outside(region, owner):
@@ -284,6 +305,10 @@ def del_attr(owner: Any, attribute: str) -> None:
         return
     if type(owner) is SymbolicObject:
         record_object("object_delete_attribute", [owner], name=attribute)
+        return
+    heap = heap_instance(owner)
+    if heap is not None:
+        record_object("object_delete_attribute", [heap], name=attribute)
         return
     note_attribute(owner, attribute)
     delattr(owner, attribute)
@@ -313,7 +338,7 @@ def note_attribute(owner: Any, attribute: str) -> None:
 
 def _about_to_write(x: Any) -> None:
     region = current_region()
-    if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant)):
+    if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_UNCHANGING)):
         return
     if type(x) in PLAIN:
         note_container(x)
@@ -321,6 +346,9 @@ def _about_to_write(x: Any) -> None:
     if region.journal is not None and isinstance(x, (list, dict, set)):
         region.journal.note(container_spot(x))
     _outside_effect(region, x, f"a {type(x).__name__} is changed")
+
+
+_UNCHANGING = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # Python refuses the write
 
 
 def _outside_effect(region: Any, owner: Any, what: str) -> None:
@@ -355,6 +383,14 @@ def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
     check = region.trace.outside_effect
     if check is not None:
         check(getter, f"the outer name {names[0]!r} is written", cells_spots(getter, setter, names))
+
+
+def own(read: Any) -> None:
+    """The local names of a function that inner functions or regions share begin here: to regions around this one they
+    are nothing. `read` refers to them."""
+    region = current_region()
+    if region is not None:
+        region.trace.cells.update((id(cell), (cell, region)) for cell in read.__closure__ or ())
 
 
 def new(container: Any) -> Any:

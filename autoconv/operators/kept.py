@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import int64
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.layout import NEVER, Layout, Leaf, Static, Variant, join_layouts, layout_of
+from autoconv.operators.layout import (
+    NEVER,
+    Arms,
+    Layout,
+    Leaf,
+    Parts,
+    Static,
+    Variant,
+    emit,
+    home_of,
+    join_layouts,
+    layout_of,
+    leaf_types,
+    rebuild,
+)
 from autoconv.operators.names import Undefined
+from autoconv.operators.sharing import same_items
+from autoconv.operators.staging import stage_arms
 from autoconv.ops.objects import NotAssigned
+from autoconv.runtime.containers import PLAIN, contents, heap_of
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.journal import MISSING
-from autoconv.runtime.objects import apply_object, as_object, box, box_array, constant_object, record_object, unboxed
+from autoconv.runtime.objects import (
+    SymbolicObject,
+    apply_object,
+    as_object,
+    box,
+    box_array,
+    build_object,
+    constant_object,
+    record_object,
+    unboxed,
+)
 from autoconv.runtime.recording import Region, current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import is_structure, structure_parts
+from autoconv.runtime.tensor import SymbolicTensor
 
 
 def keep(frame: Any, position: int, value: Any, name: str) -> None:
@@ -22,24 +55,107 @@ def keep(frame: Any, position: int, value: Any, name: str) -> None:
 
 def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any, contract: str) -> Any:
     """What was kept there last, one of `layouts`; `before` where nothing was."""
+    layouts = [arm for layout in layouts for arm in (layout.arms if isinstance(layout, Arms) else (layout,))]
+    assigned = [layout for layout in layouts if not _is_undefined(layout)]
     joined: Layout = NEVER
-    for layout in layouts:
+    for layout in assigned or layouts:
         joined = join_layouts(joined, layout, name, contract)
-    if isinstance(joined, Static):
+    if isinstance(joined, Static) and len(assigned) in (0, len(layouts)):
         return joined.value
     region = current_region()
     for layout in layouts:
         if isinstance(layout, Static) and region is not None and is_owned(layout.value, region):
             box(layout.value)  # which refuses it: it was not stored
     found = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
-    if isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType):
-        return unboxed(found, joined.type)
-    if not any(isinstance(layout, Static) and isinstance(layout.value, Undefined) for layout in layouts):
-        return found
+    is_number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
+    if len(assigned) == len(layouts):
+        return unboxed(found, joined.type) if is_number else found  # type: ignore[union-attr,arg-type]
     absent = record_object("object_isinstance", [found], kinds=NotAssigned)
     tag = record_object("object_index", [absent])
-    arms: list[Layout] = [Leaf(ObjectType(), as_object), Static(Undefined(name))]
-    return Variant(tag, arms, [found, Undefined(name)])
+    if is_number:
+        arms = [lambda: (NEVER,), lambda: (unboxed(found, joined.type),)]  # type: ignore[union-attr,arg-type]
+        (found,) = stage_arms(absent, arms, [], (name,))
+    elif isinstance(joined, Static):
+        found = joined.value
+    else:
+        joined = Leaf(ObjectType(), as_object)
+    return Variant(tag, [joined, Static(Undefined(name))], [found, Undefined(name)])
+
+
+def _is_undefined(layout: Layout) -> bool:
+    return isinstance(layout, Static) and isinstance(layout.value, Undefined)
+
+
+def keep_parts(frame: Any, position: int, layouts: list[Layout], value: Any, region: Region) -> None:
+    """As `keep`, with the value taken apart: which of the `layouts`, to which its own is added, and its parts."""
+    layout = kept_layout(value, region)
+    if not _is_by_value(layout):
+        layout = Leaf(ObjectType(), as_object)
+    if layout not in layouts:
+        layouts.append(layout)
+    parts = [SymbolicObject(v) if isinstance(v.type, ObjectType) else _boxable(SymbolicTensor(v), "")
+             for v in emit(value, layout, region)]  # fmt: skip
+    apply_object("setitem", frame, position, build_object("tuple", [layouts.index(layout), *parts]))
+
+
+def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any) -> Any:
+    """What was kept there last, taken apart; `before` where nothing was (NEVER if something always is)."""
+    if before is NEVER and len(layouts) == 1 and isinstance(layouts[0], Static):
+        return layouts[0].value
+    nothing = build_object("tuple", [-1])
+    found = record_object("object_method", [frame, position, nothing], name="get")
+    number = unboxed(apply_object("getitem", found, 0), TensorType(int64, (), True))
+
+    def read(layout: Layout) -> tuple[Any]:
+        items = [apply_object("getitem", found, n + 1) for n, _ in enumerate(leaf_types(layout))]
+        types = leaf_types(layout)
+        values = [unboxed(x, t) if isinstance(t, TensorType) else x for x, t in zip(items, types, strict=True)]
+        return (rebuild(layout, iter([value.value_in_graph for value in values])),)
+
+    held = Undefined(name) if before is MISSING else before
+    arms: list[Callable[..., tuple[Any, ...]]] = [lambda: (held,)]
+    arms += [functools.partial(read, layout) for layout in layouts]
+    return stage_arms(number + 1, arms, [], (name,))[0]
+
+
+def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
+    """What the lists and objects in a value hold that the region `body` made, and that Python knows."""
+    found: list[tuple[Any, Any]] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if any(part is known for known, _ in found):
+            continue
+        if type(part) in PLAIN and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
+            found.append((part, contents(part)))
+        home = home_of(part, body)
+        if home is not None and home.is_inside(body) and hasattr(part, "__dict__"):
+            found.append((part, tuple(vars(part).items())))
+            pending += vars(part).values()
+        elif is_structure(part):
+            pending += structure_parts(part)
+    return found
+
+
+def refuse_changed(held: Sequence[tuple[Any, Any]], name: str) -> None:
+    """Raises StagingError where one of these (see `contents_now`) holds something else by now."""
+    for part, before in held:
+        now = tuple(vars(part).items()) if type(part) not in PLAIN else contents(part)
+        if not same_items(now, before):
+            raise StagingError(
+                f"the body of a try makes the {type(part).__name__} in {name!r}, changes it, and may raise in between",
+                current_place(),
+                "what the handlers use made in front of the try statement",
+            )
+
+
+def _is_by_value(layout: Layout) -> bool:
+    """Whether a layout is of what nobody can change: numbers, tensors, what Python knows, and tuples of such."""
+    if isinstance(layout, Leaf):
+        return layout.wrap is None and isinstance(layout.type, TensorType)
+    if isinstance(layout, Parts):
+        return layout.kind not in (list, dict, set) and all(map(_is_by_value, layout.parts))
+    return isinstance(layout, Static) or (isinstance(layout, Arms) and all(map(_is_by_value, layout.arms)))
 
 
 def kept_layout(value: Any, region: Region) -> Layout:
@@ -55,5 +171,8 @@ def is_owned(value: Any, region: Region) -> bool:
 def _boxable(value: Any, name: str) -> Any:
     if value is MISSING:
         return constant_object(NotAssigned(name))
+    if type(value) is Variant:
+        arms = [lambda arm=arm: (box(_boxable(arm, name)),) for arm in value.values]
+        return stage_arms(value.tag, arms, [], (name,))[0]
     tensor = as_tensor(value)
     return box_array(tensor) if tensor is not None and not tensor.weak else value

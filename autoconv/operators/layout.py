@@ -20,10 +20,10 @@ from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, GraphItems, TracedList, heap_of, items_of, traced, untraced_copy
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
 from autoconv.runtime.journal import MISSING
-from autoconv.runtime.objects import SymbolicObject, as_object, box, unboxed
+from autoconv.runtime.objects import HEAP, SymbolicObject, as_object, box, unboxed
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.structure import Template, flatten, is_structure, pack, plain_kind
+from autoconv.runtime.structure import Template, flatten, is_structure, pack, plain_kind, structure_parts
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 
 
@@ -143,7 +143,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         value = heap
     if type(value) is Items:
         return Grown(value.element)
-    if type(value) in PLAIN and value._home is not region and region.is_inside(value._home):
+    if type(value) in PLAIN and region.is_inside(value._home) and value._home.standing is not region:
         return Static(value)  # it stays the object that it is, and what it holds is state of its own
     if items_of(value) is not None:
         return Grown(value._items.element)
@@ -162,11 +162,11 @@ def layout_of(value: Any, region: Region) -> Layout:
         known = getattr(value, "__autoconv_graph_type__", None)
         return Leaf(known or _as_value(wrapper(value), region).type, value.__autoconv_wrap__())
     if is_structure(value) and _has_leaves(value, region):
-        keys, parts = _take_apart(value)
+        keys, parts = take_apart(value)
         return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))
     home = home_of(value, region)
     if home is not None and home.is_inside(region) and hasattr(value, "__dict__"):
-        return _instance(value, region, False)
+        return instance_layout(value, region, False)
     return Static(value)
 
 
@@ -177,7 +177,23 @@ def home_of(value: Any, region: Region) -> Region | None:
     return found[1] if found is not None and found[0] is value else None
 
 
-def _instance(value: Any, region: Region, shared: bool) -> Instance:
+def made_here(value: Any) -> bool:
+    """Whether this is an object of the user's that the code that is being traced made."""
+    region = current_region()
+    return region is not None and home_of(value, region) is not None
+
+
+def holds_made_here(value: Any) -> bool:
+    """Whether it is such an object, or there is one in it: it can be an arm of a variant, and no object of a graph."""
+    if type(value) is Variant:
+        return any(map(holds_made_here, value.values))
+    if not is_structure(value):
+        return made_here(value)
+    return any(map(holds_made_here, structure_parts(value)))
+
+
+def instance_layout(value: Any, region: Region, shared: bool = True) -> Instance:
+    """The layout of an object of the user's by its attributes."""
     held = vars(value)
     return Instance(type(value), tuple(held), tuple(layout_of(part, region) for part in held.values()), shared)
 
@@ -191,7 +207,7 @@ def state_layout(value: Any, region: Region) -> Layout:
     if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
         return Leaf(_typed(value))
     if is_structure(value) and not isinstance(value, (list, dict)):
-        keys, parts = _take_apart(value)
+        keys, parts = take_apart(value)
         return Parts(plain_kind(value), keys, tuple(state_layout(part, region) for part in parts))
     return layout_of(value, region)
 
@@ -270,7 +286,7 @@ def settled_lists(layout: Layout, name: str, contract: str) -> Layout:
     if not isinstance(layout, Arms):
         return layout
     lists = [arm for arm in layout.arms if _is_list(arm)]
-    if len(lists) < 2:
+    if len(lists) < 2 or all(map(is_container, lists)):
         return layout
     others = [arm for arm in layout.arms if not _is_list(arm)]
     return Arms((joined_lists(lists, name, contract), *others)) if others else joined_lists(lists, name, contract)
@@ -304,7 +320,7 @@ def _opened_instance(layout: Layout, other: Layout) -> Layout:
     if region is None or home_of(layout.value, region) is None:
         return layout
     region.trace.frozen[id(layout.value)] = layout.value
-    return _instance(layout.value, region, True)
+    return instance_layout(layout.value, region)
 
 
 def _same_instance(a: Instance, b: Instance) -> bool:
@@ -388,7 +404,7 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
     if isinstance(layout, Grown):
         return _emit_list(value, layout, region)
     if isinstance(layout, Parts):
-        _, parts = _take_apart(value)
+        _, parts = take_apart(value)
         return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
     if isinstance(layout, Instance):
         held = vars(value)
@@ -469,7 +485,7 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
         values = dict(zip(positions, value.values, strict=True))
         tag_value = region.lift(tag.value_in_graph)
     else:
-        index = _arm_index(layout, layout_of(value, region))
+        index = _arm_index(layout, _known_arm(value, layout) or layout_of(value, region))
         values = {index: value}
         tag_value = weak_constant(region, index).value_in_graph
     result = [tag_value]
@@ -481,6 +497,12 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
     return result
 
 
+def _known_arm(value: Any, layout: Arms) -> Layout | None:
+    """The arm that is a container or an object of the user's itself."""
+    itself = type(value) in PLAIN or made_here(value)
+    return Static(value) if itself and Static(value) in layout.arms else None
+
+
 def _arm_index(layout: Arms, wanted: Layout) -> int:
     if wanted in layout.arms:
         return layout.arms.index(wanted)
@@ -489,7 +511,7 @@ def _arm_index(layout: Arms, wanted: Layout) -> int:
         if kind is not None and _number_kind(arm) == kind:
             return index
     for index, arm in enumerate(layout.arms):
-        if _same_arm(arm, wanted):
+        if _same_arm(arm, wanted) or (is_container(wanted) and _same_arm(arm, _opened(wanted))):
             return index
     raise AssertionError(f"{_kinds(wanted)} is not an arm of {_kinds(layout)}")
 
@@ -527,7 +549,10 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         made: Any = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
         return made if current_region() is None else traced(made)
     if isinstance(layout, Instance):
-        return _rebuilt_instance(layout, [rebuild(part, values) for part in layout.parts])
+        parts = [rebuild(part, values) for part in layout.parts]
+        if layout.keys == (HEAP,) and current_region() is None:
+            return parts[0]
+        return _rebuilt_instance(layout, parts)
     if isinstance(layout, Grown):
         return _rebuilt_list(layout, [next(values) for _ in leaf_types(layout)])
     tag = next(values)
@@ -607,10 +632,10 @@ def _opened(layout: Layout) -> Layout:
     """A static structure, taken apart."""
     region = current_region()
     if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
-        keys, parts = _take_apart(layout.value)
+        keys, parts = take_apart(layout.value)
         return Parts(plain_kind(layout.value), keys, tuple(layout_of(part, region) for part in parts))
     if isinstance(layout, Static) and is_structure(layout.value):
-        keys, parts = _take_apart(layout.value)
+        keys, parts = take_apart(layout.value)
         return Parts(plain_kind(layout.value), keys, tuple(Static(part) for part in parts))
     return layout
 
@@ -629,7 +654,7 @@ def _same_kind(a: Parts, b: Parts) -> bool:
     return a.kind is b.kind and a.keys == b.keys and len(a.parts) == len(b.parts)
 
 
-def _take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
+def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
     if isinstance(value, dict):
         return tuple(dict.keys(value)), list(dict.values(value))
     if isinstance(value, (list, tuple)):

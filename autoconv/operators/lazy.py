@@ -135,7 +135,7 @@ class Lazy:
         return self._iterator
 
     def _check_region(self) -> None:
-        if current_region() is not self._home:
+        if self._home is None or current_region() is not self._home.standing:
             raise StagingError(
                 "a tensor decides whether this generator expression is gone over", current_place(),
                 "the generator expression where its values are used, or a list",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4
@@ -49,6 +50,11 @@ def ld_outer(value: Any) -> Any:
 
 # In a list, set or dict comprehension, which is a scope of its own before Python 3.12.
 ld_inlined = ld if sys.version_info >= (3, 12) else ld_outer
+
+
+def let(function: Callable[..., Any], *values: Any) -> Any:
+    """`function(*values)`, for an expression with names of its own."""
+    return function(*values)
 
 
 def deleted(_: Any, name: str) -> Undefined:

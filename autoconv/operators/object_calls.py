@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
+from types import FunctionType, MethodType
 from typing import Any
 
 from autoconv.errors import StagingError
@@ -12,11 +13,11 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.builtins import OVERRIDES
 from autoconv.operators.by_key import BY_KEY
 from autoconv.operators.comprehensions import collected
-from autoconv.operators.consumers import LATE, extend, is_deferred
+from autoconv.operators.consumers import LATE, extend, is_deferred, plain_call
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import distribute
-from autoconv.ops.objects import FUNCTIONS
+from autoconv.ops.objects import FUNCTIONS, LIBRARY
 from autoconv.runtime.containers import PLAIN, heap_of, traced
 from autoconv.runtime.objects import SymbolicObject, apply_object, box, holds_symbols, record_object
 from autoconv.runtime.spans import current_place
@@ -34,6 +35,7 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
     otherwise = otherwise or function
     if function in AS_STATEMENTS or function is builtins.print:
         return otherwise
+    always = _in_library(function)
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         if any(type(x) is Variant for x in (*args, *kwargs.values())):
@@ -47,6 +49,8 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
             args = (list(args[0]),)
             if function is dict and holds_symbols(args[0]) and not kwargs:
                 return apply_object("dict", args[0])
+        if always:
+            return graph_call(function, tuple(collected(x) if is_deferred(x) else x for x in args), kwargs)
         owner = getattr(function, "__self__", None)
         if isinstance(owner, (str, bytes, list)) and len(args) == 1 and is_deferred(args[0]):
             if function.__name__ == "extend":
@@ -58,14 +62,14 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
             if not known and function.__name__ not in ("append", "extend", "insert"):
                 operands = [owner, *args, *kwargs.values()]
                 return record_object("object_method", operands, name=function.__name__, keywords=tuple(kwargs))
-            return _made(otherwise(*args, **kwargs))
+            return traced(otherwise(*args, **kwargs))
         if function in BY_KEY and callable(kwargs.get("key")):
             return BY_KEY[function](*args, **kwargs)
         late = otherwise is function and function in _TEXTS and any(isinstance(x, SymbolicTensor) for x in args)
         # a key has to be called here, which it can be for each item that is known to be there
         keyed = function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0])
         if keyed or type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
-            return _plain_call(otherwise, args, kwargs)
+            return plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
 
     return apply
@@ -73,16 +77,6 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
 
 # What goes over all of an iterator before anything else happens: it may as well be given a list.
 _TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
-
-
-def _plain_call(function: Any, args: Any, kwargs: Any) -> Any:
-    """The call now; what it raises for values that are known is what Python would raise there."""
-    try:
-        return _made(function(*args, **kwargs))
-    except Exception as error:
-        if not holds_symbols((*args, *kwargs.values())):
-            error._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise
 
 
 # What no tensor has a meaning of its own for: under `compile` a tensor is a Python number, or an array.
@@ -94,12 +88,21 @@ def graph_call(function: Any, args: Any, kwargs: Any) -> Any:
     special = _SPECIAL.get(function) or LATE.get(function)
     if special is not None and not kwargs:
         return special(*args)
-    name = getattr(function, "__name__", "")
+    name = LIBRARY[function] if _in_library(function) else getattr(function, "__name__", "")
     if getattr(function, "__module__", "") == "math":
         name = f"math.{name}"
-    if name not in FUNCTIONS or any(callable(value) for value in kwargs.values()):
+    own = any(isinstance(value, (FunctionType, MethodType)) for value in args)
+    if name not in FUNCTIONS or own or any(callable(value) for value in kwargs.values()):
         raise StagingError(f"{name or function!r} is given a value that only the running graph knows", current_place())
     return apply_object(name, *args, *kwargs.values(), keywords=tuple(kwargs))
+
+
+def _in_library(function: Any) -> bool:
+    """Whether it is something of the standard library's that the graph has as a whole."""
+    try:
+        return function in LIBRARY
+    except TypeError:  # not hashable
+        return False
 
 
 def is_in_graph(value: Any) -> bool:
@@ -110,10 +113,6 @@ def _needs_graph(args: Any, kwargs: Any) -> bool:
     return any(is_in_graph(x) or (type(x) in (list, tuple, *PLAIN) and holds_symbols(x)) for x in args) or any(
         map(is_in_graph, kwargs.values())
     )
-
-
-def _made(value: Any) -> Any:
-    return traced(value)
 
 
 def _isinstance(x: Any, kinds: Any) -> Any:

@@ -43,8 +43,7 @@ from autoconv.operators.layout import (
     rebuild,
 )
 from autoconv.operators.reach import may_call_itself
-from autoconv.operators.sharing import move_into_graph, refuse_changed_copies, unnoted_changes
-from autoconv.runtime.containers import heap_of
+from autoconv.operators.sharing import is_moved, move_into_graph, refuse_changed_copies, unnoted_changes
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.objects import record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
@@ -327,7 +326,7 @@ class Recursion(_Call):
             now, later = layout_found(spot.read(), parent), layout_found(recorded.value_of(spot), inner)
             self.kept.append(join_layouts(now, later, spot.name, contract))
         if moved:
-            gone = [key for key, spot in self.spots.items() if heap_of(spot.owner) is not None]
+            gone = [key for key, spot in self.spots.items() if is_moved(spot.owner)]
             keys = list(self.spots)
             self.kept = [layout for key, layout in zip(keys, self.kept, strict=True) if key not in gone]
             for key in gone:

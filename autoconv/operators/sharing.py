@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
@@ -11,6 +12,7 @@ from autoconv.errors import (
     StagingError,
 )
 from autoconv.operators.bodies import Recorded
+from autoconv.operators.copies import copied
 from autoconv.operators.layout import (
     NEVER,
     Layout,
@@ -18,13 +20,17 @@ from autoconv.operators.layout import (
     Never,
     Parts,
     Static,
+    Variant,
+    home_of,
     is_object_layout,
     join_layouts,
     layout_of,
+    made_here,
     state_layout,
 )
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Spot
+from autoconv.runtime.objects import box, heap_instance
 from autoconv.runtime.recording import COMPILE, Region, recording
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import mutable_parts
@@ -38,18 +44,40 @@ def move_into_graph(
     if parent.contract != COMPILE:
         return False
     moving = []
-    for column, layout in zip(columns[:count], layouts[:count], strict=True):
-        if is_object_layout(layout):
-            moving += [v for v in column if type(v) in PLAIN and parent.is_inside(v._home)]
+    for column, layout in zip(columns, layouts, strict=True):
+        if is_object_layout(layout):  # which is more than one region: each would make an object of its own
+            held = [part for value in column for part in _containers(value)]
+            moving += [part for part in held if parent.is_inside(_home(part, parent))]
     for spot, column, layout in zip(spots, columns[count:], layouts[count:], strict=True):
-        if type(spot.owner) in PLAIN and not _keeps_shape(column, layout):
+        if spot.kind == "instance" or (type(spot.owner) in PLAIN and not _keeps_shape(column, layout)):
             moving.append(spot.owner)
     found = False
     for container in moving:
-        if heap_of(container) is None:
-            materialise(container)
+        if not is_moved(container):
+            box(container)
             found = True
     return found
+
+
+def _containers(value: Any) -> Iterator[Any]:
+    """The lists, dicts and sets of the traced code in a value that is about to become an object of the graph."""
+    if type(value) is Variant:
+        for arm in value.values:
+            yield from _containers(arm)
+    elif type(value) in PLAIN or made_here(value):
+        yield value
+    elif type(value) is tuple:
+        for part in value:
+            yield from _containers(part)
+
+
+def _home(value: Any, region: Region) -> Region | None:
+    return value._home if type(value) in PLAIN else home_of(value, region)
+
+
+def is_moved(value: Any) -> bool:
+    """Whether a container, or an object of the user's, is in the graph."""
+    return heap_of(value) is not None or heap_instance(value) is not None
 
 
 def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any]) -> bool:
@@ -80,10 +108,11 @@ def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]
     return move_into_graph(parent, columns, layouts, spots, 0)
 
 
-def refuse_changed_copies(region: Region, spots: Iterable[Spot]) -> None:
-    """Refuses an object that one path changes and another replaces: its copies would not know of each other."""
+def refuse_changed_copies(region: Region, spots: Iterable[Spot], handled: Collection[int] = ()) -> None:
+    """Refuses an object that one path changes and another replaces: its copies would not know of each other. What is
+    `handled` was copied as the path leaves it."""
     for spot in spots:
-        if id(spot.owner) in region.trace.frozen:
+        if id(spot.owner) in region.trace.frozen and id(spot.owner) not in handled:
             raise StagingError(f"a tensor decides which object this is, and {spot.name} is changed", current_place())
 
 
@@ -97,16 +126,15 @@ def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
     )  # fmt: skip
 
 
-def check_alias(region: Region, body: Any, value: Any, name: str) -> None:
+def check_alias(region: Region, body: Any, value: Any, layout: Layout, name: str) -> None:
     """Under `compile`, a list that an arm gives a second name stays one list: plain Python."""
     if type(value) in PLAIN:
         return
     if name.startswith("retval_"):  # what a function returns has no other name any more, unless something changes it
         for part in mutable_parts(value):
-            if type(part) in PLAIN:
-                if part._outside:  # the result has to be the argument itself
-                    region.trace.outside_effect(part, "a tensor decides whether an argument is returned")
-                region.trace.frozen[id(part)] = part
+            if type(part) in PLAIN and part._outside:  # the result has to be the argument itself
+                region.trace.outside_effect(part, "a tensor decides whether an argument is returned")
+        region.trace.frozen.update({id(part): part for part in copied(value, layout) if type(part) in PLAIN})
         return
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):
@@ -130,8 +158,10 @@ def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
 @contextmanager
 def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
     """Refuses a body that changes a list or dict unnoticed by the journal, and takes the change back."""
-    held = [part for value in (*inputs, *_read_by(body, "")) for part in mutable_parts(value)]
+    known = [*inputs, *_read_by(body, "")]
+    held = [part for value in known for part in mutable_parts(value)]
     spots = [container_spot(part) for part in held if isinstance(part, (list, dict))]
+    spots += [_queue_spot(value) for value in known if type(value) in (deque, bytearray)]
     before = [spot.read() for spot in spots]
     changed = ""
     try:
@@ -147,6 +177,16 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
             place,
             "an assignment of a new value to the name",
         )
+
+
+def _queue_spot(queue: deque[Any] | bytearray) -> Spot:
+    """The contents of a queue or of bytes that can be changed."""
+
+    def write(items: Any) -> None:
+        queue.clear()
+        queue.extend(items)
+
+    return Spot((id(queue),), f"a {type(queue).__name__}", lambda: tuple(queue), write, queue)
 
 
 def same_items(now: Any, before: Any) -> bool:

@@ -6,6 +6,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.operators.conditionals import not_
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import Trace
 
@@ -33,21 +34,34 @@ def convert_special_methods(
             if new is not value:
                 before[name] = value
                 setattr(base, name, new)
+        if "__eq__" in before and base.__ne__ is object.__ne__:  # which asks for the truth of what `__eq__` gives
+            before["__ne__"] = MISSING
+            base.__ne__ = _not_equal  # type: ignore[assignment]
         trace.patched[base] = before
+
+
+def _not_equal(self: Any, other: Any) -> Any:
+    equals: Any = type(self).__eq__
+    found = equals(self, other)
+    return found if found is NotImplemented else not_(found)
 
 
 def restore_special_methods(trace: Trace) -> None:
     """Puts back what `convert_special_methods` and stand-ins for attributes took away."""
     for (cls, name), value in trace.stand_ins.items():
-        if value is MISSING:
-            delattr(cls, name)
-        else:
-            setattr(cls, name, value)
+        _put_back(cls, name, value)
     trace.stand_ins.clear()
     for base, before in trace.patched.items():
         for name, value in before.items():
-            setattr(base, name, value)
+            _put_back(base, name, value)
     trace.patched.clear()
+
+
+def _put_back(cls: type, name: str, value: Any) -> None:
+    if value is MISSING:
+        delattr(cls, name)
+    else:
+        setattr(cls, name, value)
 
 
 def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:

@@ -20,6 +20,7 @@ from autoconv.operators.layout import (
     Leaf,
     Parts,
     Static,
+    Variant,
     emit,
     is_number_layout,
     join_layouts,
@@ -28,10 +29,11 @@ from autoconv.operators.layout import (
     layout_of,
     leaf_types,
     rebuild,
-    settled_lists,
     state_layout,
 )
+from autoconv.operators.other_names import joined_state, shared_by
 from autoconv.operators.sharing import (
+    is_moved,
     move_into_graph,
     move_new_into_graph,
     move_shared,
@@ -40,10 +42,12 @@ from autoconv.operators.sharing import (
     unnoted_changes,
 )
 from autoconv.operators.staging import aligned, stage_arms
-from autoconv.runtime.containers import TracedList, heap_of
+from autoconv.operators.twins import frozen_where_shared
+from autoconv.runtime.containers import TracedList, UnmovedError, materialise
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import mutable_parts
 
 _ROUNDS = 12
 
@@ -70,13 +74,15 @@ def stage_loop(
     spots = dict(spots or {})
     count = len(names)
     move_shared(parent, None, state)
+    twins: frozenset[int] = frozenset()
     layouts = [state_layout(value, parent) for value in state]
+    frozen = dict(parent.trace.frozen)
     for turn in range(_ROUNDS):
+        parent.trace.frozen = dict(frozen)  # what an earlier recording froze, this one makes anew
         initial = [*state, *(spot.read() for spot in spots.values())]
         layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
-        titles = [*names, *(spot.name for spot in spots.values())]
         with unnoted_changes(body, state, current_place()):
-            checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count)
+            checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count, twins)
         limit = stepped.region.most_iterations
         if limit is not None and not limited:
             return _limited(limit, test, body, state, names, spots)
@@ -85,12 +91,8 @@ def stage_loop(
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
         shared = move_shared(parent, stepped, after)
-        widened = [
-            join_layouts(layout, NEVER if value is NEVER else layout_of(value, stepped.region), title, parent.contract)
-            for layout, value, title in zip(layouts[:count], after, titles, strict=False)
-        ]
-        if parent.contract != COMPILE:
-            widened = [settled_lists(x, name, parent.contract) for x, name in zip(widened, names, strict=True)]
+        widened = joined_state(parent, stepped.region, layouts[:count], initial[:count], after[:count], names)
+        known, twins = twins, twins | shared_by(after[:count])
         for position, (spot, layout) in enumerate(zip(spots.values(), layouts[count:], strict=True), count):
             before = initial[position]
             initial[position], after[position] = aligned(spot, [before, after[position]], parent)
@@ -104,19 +106,28 @@ def stage_loop(
                 layout if layout == wider else joined_objects(layout, wider)
                 for layout, wider in zip(layouts, widened, strict=True)
             ]
-        columns = [[value] for value in initial]
+        widened = frozen_where_shared(widened, [[value] for value in after], [stepped.region])
+        columns = [[*pair] for pair in zip(initial[:count], after[:count], strict=True)]
+        columns += [[value] for value in initial[count:]]
         moved = move_into_graph(parent, columns, widened, list(spots.values()), count)
         moved |= shared
         moved |= move_new_into_graph(parent, stepped, list(new.values()))
         if moved:
-            spots = {key: spot for key, spot in spots.items() if heap_of(spot.owner) is None}
-            new = {key: spot for key, spot in new.items() if heap_of(spot.owner) is None}
+            spots = {key: spot for key, spot in spots.items() if not is_moved(spot.owner)}
+            new = {key: spot for key, spot in new.items() if not is_moved(spot.owner)}
             widened = widened[:count]
         refuse_changed_copies(parent, [*spots.values(), *new.values()])
-        if not new and not moved and widened == layouts:
+        if not new and not moved and widened == layouts and twins == known:
+            try:
+                final = _finish_loop(parent, checked, stepped, layouts, initial, after, spots, count, twins)
+            except UnmovedError as unmoved:
+                materialise(unmoved.container)
+                spots = {key: spot for key, spot in spots.items() if spot.owner is not unmoved.container}
+                layouts = layouts[:count]
+                continue
             for show in shown:
                 emit_output(parent, show)
-            return _finish_loop(parent, checked, stepped, layouts, initial, after, spots, count)
+            return final
         layouts = widened
         if new:
             spots.update(new)
@@ -201,24 +212,33 @@ def _tested_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence
 
 
 def _record_iteration(
-    parent: Region, test: Any, body: Body, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int
+    parent: Region,
+    test: Any,
+    body: Body,
+    layouts: Sequence[Layout],
+    spots: dict[Any, Spot],
+    count: int,
+    twins: frozenset[int],
 ) -> tuple[Recorded, Recorded, list[Callable[[], None]]]:
     """The test and the body recorded for these layouts, and what they printed meanwhile."""
     outer_output, parent.trace.pending_output = parent.trace.pending_output, []
     try:
         bound: dict[Any, Any] = {}
-        tested = lambda region: [_test(region, test, layouts, spots, count, bound)]
+        tested = lambda region: [_test(region, test, layouts, spots, count, bound, twins)]
         checked = record_body(parent, "while_cond", tested, 1)
         checked.wrote = any(
             key not in bound or not _same_contents(checked.written[key], bound[key]) for key in checked.spots
         )
-        stepped = record_body(parent, "while_body", lambda region: _step(region, body, layouts, spots, count), count)
+        steps = lambda region: as_tuple(body(*_bind(region, layouts, spots, count, twins)))
+        stepped = record_body(parent, "while_body", steps, count)
     finally:
         shown, parent.trace.pending_output = parent.trace.pending_output, outer_output
     return checked, stepped, shown or []
 
 
-def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int) -> list[Any]:
+def _bind(
+    region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int, twins: frozenset[int]
+) -> list[Any]:
     """Parameters for the state, as Python values; those of spots are written to them."""
     values = []
     for layout in layouts:
@@ -226,24 +246,37 @@ def _bind(region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], cou
         values.append(rebuild(layout, iter(leaves)))
     for spot, value in zip(spots.values(), values[count:], strict=True):
         write_spot(spot, value)
+    _freeze(region, values, twins)
     return values[:count]
 
 
-def _test(region: Region, test: Any, layouts: Any, spots: Any, count: int, bound: dict[Any, Any]) -> Any:
+def _freeze(region: Region, values: Sequence[Any], twins: frozenset[int]) -> None:
+    """Has changes refused of what may be one and the same list, of which each variable got a copy."""
+    for position in twins:
+        value = values[position]
+        for arm in value.values if type(value) is Variant else (value,):
+            region.trace.frozen.update({id(part): part for part in mutable_parts(arm)})
+
+
+def _test(
+    region: Region,
+    test: Any,
+    layouts: Any,
+    spots: Any,
+    count: int,
+    bound: dict[Any, Any],
+    twins: frozenset[int],
+) -> Any:
     """The test for state of those layouts; `bound` takes what its spots hold before."""
     from autoconv.operators.conditionals import truth
 
-    values = _bind(region, layouts, spots, count)
+    values = _bind(region, layouts, spots, count, twins)
     bound.update((key, spot.read()) for key, spot in spots.items())
     return truth(test(*values), "while loop")
 
 
 def _same_contents(now: Any, before: Any) -> bool:
     return same_items(now, before) or (type(now) is type(before) is frozenset and now == before)
-
-
-def _step(region: Region, body: Any, layouts: Any, spots: Any, count: int) -> Sequence[Any]:
-    return as_tuple(body(*_bind(region, layouts, spots, count)))
 
 
 def _finish_loop(
@@ -255,6 +288,7 @@ def _finish_loop(
     after: Sequence[Any],
     spots: dict[Any, Spot],
     count: int,
+    twins: frozenset[int],
 ) -> tuple[Any, ...]:
     first = [v for value, layout in zip(initial, layouts, strict=True) for v in emit(value, layout, parent)]
     with recording(checked.region):
@@ -278,6 +312,7 @@ def _finish_loop(
     rebuilt = [rebuild(layout, values) for layout in layouts]
     for spot, value in zip(spots.values(), rebuilt[count:], strict=True):
         write_spot(spot, value)
+    _freeze(parent, rebuilt, twins)
     return tuple(rebuilt[:count])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from autoconv.graph.types import ObjectType
@@ -15,12 +16,14 @@ from autoconv.operators.bodies import (
     unify_captures,
     write_spot,
 )
+from autoconv.operators.copies import changed_copies, layout_as_left
 from autoconv.operators.layout import (
     NEVER,
     Arms,
     Layout,
     Leaf,
     emit,
+    holds_made_here,
     is_container,
     join_layouts,
     joined_lists,
@@ -30,7 +33,8 @@ from autoconv.operators.layout import (
 )
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import check_alias, move_into_graph, move_shared, refuse_changed_copies, unnoted_changes
-from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, heap_of
+from autoconv.operators.twins import frozen_where_shared, twins
+from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, UnmovedError, heap_of, materialise
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import as_object, holds_symbols
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
@@ -45,7 +49,9 @@ def stage_arms(
     parent = current_region()
     assert parent is not None
     count = len(names)
+    frozen = dict(parent.trace.frozen)
     while True:
+        parent.trace.frozen = dict(frozen)  # what an earlier recording froze, this one makes anew
         recorded = _record_arms(parent, arms, inputs, count)
         spots: dict[tuple[Any, ...], Spot] = {}
         for arm in recorded:
@@ -56,24 +62,30 @@ def stage_arms(
         shared = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
         if any(shared):
             continue
-        layouts = [_joined(column, recorded, title) for column, title in zip(columns[:count], titles, strict=False)]
+        before = set(parent.trace.frozen)
+        layouts, apart = _joined_as_left(columns[:count], recorded, titles)
         for spot, column in zip(spots.values(), columns[count:], strict=True):
             regions = [arm.region for arm in recorded]
             layouts.append(_joined_contents(spot, column, regions) or _joined(column, recorded, spot.name))
-        refuse_changed_copies(parent, spots.values())
-        if not move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
+        joined = list(layouts)
+        same = twins(columns, [arm.region for arm in recorded])
+        for position in same:
+            layouts[position] = NEVER
+        alone = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]
+        layouts = frozen_where_shared(layouts, alone, [arm.region for arm in recorded])
+        refuse_changed_copies(parent, spots.values(), apart - before)
+        if move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
+            continue
+        if parent.trace.outside_effect is not None:
+            for position, name in enumerate(names):
+                for body, arm in zip(arms, recorded, strict=True):
+                    check_alias(parent, body, arm.results[position], joined[position], name)
+        try:
+            give(recorded, alone, layouts, as_left=bool(apart))
+        except UnmovedError as unmoved:
+            materialise(unmoved.container)
+        else:
             break
-    if parent.trace.outside_effect is not None:
-        for position, name in enumerate(names):
-            for body, arm in zip(arms, recorded, strict=True):
-                check_alias(parent, body, arm.results[position], name)
-    for position, arm in enumerate(recorded):
-        with recording(arm.region):
-            arm.region.graph.outputs = [
-                value
-                for column, layout in zip(columns, layouts, strict=True)
-                for value in emit(column[position], layout, arm.region)
-            ]
     captures = unify_captures([arm.region for arm in recorded])
     types = [leaf for layout in layouts for leaf in leaf_types(layout)]
     node = parent.record(
@@ -88,10 +100,25 @@ def stage_arms(
         raise Suspended(parent)
     values = iter(node.results)
     rebuilt = [rebuild(layout, values) for layout in layouts]
-    for spot, value, layout in zip(spots.values(), rebuilt[count:], layouts[count:], strict=True):
-        if layout is not NEVER:  # else what follows is not reached
+    for position, first in same.items():
+        rebuilt[position] = rebuilt[first]
+    for position, (spot, value) in enumerate(zip(spots.values(), rebuilt[count:], strict=True), count):
+        if layouts[position] is not NEVER or position in same:  # else what follows is not reached
             write_spot(spot, value)
     return tuple(rebuilt[:count])
+
+
+def give(
+    recorded: Sequence[Recorded], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], as_left: bool = False
+) -> None:
+    """Has each arm give its values, in those layouts; `as_left`: what it changed, as it left it."""
+    for position, arm in enumerate(recorded):
+        with recording(arm.region), arm.as_left() if as_left else nullcontext():
+            arm.region.graph.outputs = [
+                value
+                for column, layout in zip(columns, layouts, strict=True)
+                for value in emit(column[position], layout, arm.region)
+            ]
 
 
 def _record_arms(parent: Region, arms: Sequence[Body], inputs: Sequence[Any], count: int) -> list[Recorded]:
@@ -103,12 +130,33 @@ def _record_arms(parent: Region, arms: Sequence[Body], inputs: Sequence[Any], co
     return recorded
 
 
-def _joined(column: list[Any], recorded: list[Recorded], title: str) -> Layout:
+def _joined_as_left(
+    columns: Sequence[list[Any]], recorded: list[Recorded], titles: Sequence[str]
+) -> tuple[list[Layout], set[int]]:
+    """The layouts of what the arms give, and the ids of what an arm changes and gives out a copy of."""
+    layouts: list[Layout] = []
+    changed: set[int] = set()
+    for column, title in zip(columns, titles, strict=False):
+        joined = _joined(column, recorded, title)
+        apart = [changed_copies(arm, value, joined) for value, arm in zip(column, recorded, strict=True)]
+        if any(apart):
+            joined = _joined(column, recorded, title, apart)
+            changed.update(*apart)
+        layouts.append(joined)
+    return layouts, changed
+
+
+def _joined(
+    column: list[Any], recorded: list[Recorded], title: str, apart: Sequence[set[int]] | None = None
+) -> Layout:
     region = recorded[0].region
-    if region.contract == COMPILE and _is_another_name(column, region.parent):
+    if region.contract == COMPILE and _is_another_name(column, region.parent) and not any(map(holds_made_here, column)):
         return Leaf(ObjectType(), as_object)
     joined: Layout = NEVER
     layouts = [NEVER if v is NEVER else layout_of(v, arm.region) for v, arm in zip(column, recorded, strict=True)]
+    if apart is not None:
+        given = zip(layouts, recorded, column, apart, strict=True)
+        layouts = [layout_as_left(arm, value, ids) if ids else layout for layout, arm, value, ids in given]
     if _is_another_name(column, region.parent):  # it may be changed by either name: each is an arm of its own
         joined = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
         layouts = [NEVER if is_container(layout) else layout for layout in layouts]

@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ListType, TensorType
 from autoconv.operators.conditionals import if_stmt
-from autoconv.operators.iterables import as_staged
+from autoconv.operators.iterables import StagedRange, as_staged
 from autoconv.operators.layout import (
     NEVER,
     Grown,
@@ -224,6 +224,24 @@ def _changed_sum(owner: TracedList, values: Any) -> TracedList:
 
 
 _METHODS["__add__"], _METHODS["__iadd__"] = _sum, _changed_sum
+
+
+def _product(owner: TracedList, count: Any) -> TracedList:
+    """The items `count` times, one by one: no list is copied."""
+    again = _list_copy(owner)
+    made = _list_copy(owner)
+    _list_clear(made)
+    for_stmt(StagedRange(count), _doing(lambda _: for_stmt(as_staged(again), _doing(made.append))))
+    return made
+
+
+def _changed_product(owner: TracedList, count: Any) -> TracedList:
+    hold_items(owner, items_of(_product(owner, count)))
+    return owner
+
+
+_METHODS["__mul__"] = _METHODS["__rmul__"] = _product
+_METHODS["__imul__"] = _changed_product
 
 
 @_method

@@ -7,7 +7,10 @@ Python. What an operation means is what Python's operators and builtins mean; `o
 
 from __future__ import annotations
 
+import bisect
 import builtins
+import collections
+import heapq
 import math
 import operator
 import types
@@ -24,7 +27,7 @@ from autoconv.ops.control import again
 from autoconv.ops.exception_groups import left_of_group, split_group
 from autoconv.ops.python_numbers import to_python_array
 from autoconv.ops.record import define, none
-from autoconv.ops.undo import note_apply, note_attribute, note_iteration, note_method
+from autoconv.ops.undo import CHANGING_HEAPS, note_apply, note_attribute, note_iteration, note_method
 
 _NO_GRADIENT = none(
     "it went through an object of Python's own: a list or dict, or a variable as it was when an exception was raised"
@@ -72,6 +75,17 @@ _READING: dict[str, Callable[..., Any]] = {
     "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass,
 }  # fmt: skip
 FUNCTIONS = {**_MAKING, **_CHANGING, **_READING}
+# What the standard library has for lists and for counting, by the names of their modules without an underscore.
+COLLECTIONS = (collections.deque, collections.Counter, collections.defaultdict, collections.OrderedDict)
+LIBRARY: dict[Any, str] = {
+    **{kind: f"collections.{kind.__name__}" for kind in COLLECTIONS},
+    **{getattr(heapq, name): f"heapq.{name}" for name in CHANGING_HEAPS},
+    **{getattr(heapq, name): f"heapq.{name}" for name in ("nlargest", "nsmallest")},
+    **{getattr(bisect, f"{name}_{side}"): f"bisect.{name}_{side}" for name in ("insort", "bisect")
+       for side in ("left", "right")},
+}  # fmt: skip
+_MAKING.update({name: function for function, name in LIBRARY.items()})
+FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
 FUNCTIONS.update({f"math.{name}": value for name, value in vars(math).items() if callable(value)})
 
 _PLAIN = (
@@ -146,6 +160,19 @@ define(
 )  # fmt: skip
 
 
+def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
+    """An object of the user's class with these attributes, as its constructor left them."""
+    made: Any = object.__new__(kind)
+    vars(made).update(zip(names, values, strict=True))
+    return (made,)
+
+
+define(
+    name="object_make", graphdef="ObjectMake", result=lambda *_, kind, names: ObjectType(kind.__name__), kernel=_make,
+    gradient=_NO_GRADIENT, effects=_CHANGES,
+)  # fmt: skip
+
+
 def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """The operator or builtin of that name; the last operands are passed by the names in `keywords`."""
     count = len(operands) - len(keywords)
@@ -192,7 +219,8 @@ define(
 def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """A method of one of Python's own classes, or of NumPy's; AttributeError where it has none of that name."""
     found = getattr(x, name)
-    if not isinstance(x, (*_PLAIN, np.ndarray)) or isinstance(found, types.MethodType):
+    known = isinstance(x, (*_PLAIN, np.ndarray)) and not isinstance(found, types.MethodType)
+    if not known and type(x) not in COLLECTIONS:
         raise StagingError(
             f"a graph chooses which {type(x).__name__} it calls the method {name!r} of, and cannot call it"
         )
@@ -358,4 +386,4 @@ define(
     effects=Effects.OUTPUT | _READS,
 )  # fmt: skip
 
-__all__ = ["FUNCTIONS", "NotAssigned", "Cursor"]
+__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "Cursor"]

@@ -278,6 +278,13 @@ stateless_random_bits = define(
     kernel=_stateless_bits, gradient=_REASON,
     samples=(sample(_SEED, shape=(2, 3), dtype=int64), sample(_SEED, _VECTOR, shape=(None, 3), dtype=int32)),
 )  # fmt: skip
+random_bits = define(
+    name="random_bits", graphdef="RandomUniformFullInt", result=_bits_type,
+    kernel=lambda vector=None, *, shape, dtype, seed=None: _raw(
+        GLOBAL.next(seed), _shape_of("random_bits", shape, vector)
+    ).astype(dtype.numpy),
+    gradient=_REASON, effects=Effects.RANDOM, samples=(sample(shape=(2, 3), dtype=int64, seed=1),),
+)  # fmt: skip
 random_shuffle = define(
     name="random_shuffle", graphdef="RandomShuffle", result=same, kernel=_shuffle,
     gradient=none("the permutation is not kept"), effects=Effects.RANDOM,

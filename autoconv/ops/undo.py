@@ -24,6 +24,7 @@ _NOTED = frozenset(
     {
         "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
         "object_iterate", "object_advance", "object_unpack", "object_exception",
+        "object_make",
     }
 )  # fmt: skip
 _PRINTING = frozenset({"print", "python_print", "object_print", "py_call"})
@@ -51,6 +52,7 @@ _IN_PLACE = frozenset(
         "imatmul",
     }
 )  # fmt: skip
+CHANGING_HEAPS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
 _SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
 _MISSING = object()
@@ -140,7 +142,7 @@ def note_apply(function: str, operands: tuple[Any, ...]) -> None:
         return
     if function in ("setitem", "delitem"):
         _note_item(log, function, *operands[:2])
-    elif function in _IN_PLACE:
+    elif function in _IN_PLACE or function.startswith(("heapq.heap", "bisect.insort")):
         _note_whole(log, operands[0])
     fills = function == "getitem" and isinstance(operands[0], dict) and type(operands[0]) is not dict
     if fills or any(hasattr(operand, "__next__") for operand in operands):

@@ -36,9 +36,10 @@ from autoconv.analysis.regions import Plan, Region
 from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.lifting import make_plan, user_scope
+from autoconv.passes.own import begin_own, written_inside
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
-from autoconv.syntax.tree import Transformer, contains, walk_scope
+from autoconv.syntax.tree import Transformer, body_start, contains
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -51,6 +52,10 @@ class ControlFlow(FunctionPass):
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
         node.body = _Regions(self.context, self.function, self.namer, scope, plan).block(node.body)
+        if not any(isinstance(s, gast.Expr) and build.is_operation(s.value, "own") for s in node.body):
+            start = body_start(node.body)
+            own = begin_own(scope.parameters, node.body, self.context)
+            node.body[start:start] = [build.placed(statement, node.body[start]) for statement in own]
         return node
 
 
@@ -159,8 +164,8 @@ class _Regions:
 
     def _shared_with(self, region: Region, statement: Any) -> list[Any]:
         """How the rounds reach the variables that the statement changes."""
-        stored = {n.id for n in walk_scope(statement) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)}
-        names = (*region.cells, *(name for name in region.reset if name in stored))
+        written = written_inside(statement)
+        names = (*region.cells, *(name for name in region.reset if name in written))
         if not names:
             return []
         return [self.context.mark(build.thunk(build.loads(names))), build.strings(region.cells)]
@@ -257,6 +262,8 @@ class _Regions:
             statements.pop()
         if returns and region.outputs and not (statements and isinstance(statements[-1], gast.Raise)):
             statements.append(gast.Return(build.loads(region.outputs)))
+        start = body_start(statements)
+        statements[start:start] = begin_own(parameters, statements, self.context)
         function = build.function(name, parameters, statements)
         return self.context.mark(function)
 

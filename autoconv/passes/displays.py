@@ -101,8 +101,9 @@ class Displays(FunctionPass):
         return node
 
     def _inside(self, node: Any) -> Any:
-        """The node with what is inside of it rewritten, itself as it is where it is a display."""
-        return self.generic(node) if isinstance(node, _MADE) else self.visit(node)
+        """The node with what is inside of it rewritten, itself as it is where it is a display of known length."""
+        known = isinstance(node, _MADE) and not any(isinstance(item, gast.Starred) for item in node.elts)
+        return self.generic(node) if known else self.visit(node)
 
 
 def _is_starred(target: Any) -> bool:

@@ -27,17 +27,19 @@ instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import copy
+from dataclasses import replace
 from typing import Any
 
 import gast
 
 from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, Escapes
-from autoconv.analysis.forms import staged_tries, statement_forms
+from autoconv.analysis.forms import give_room, staged_tries, statement_forms
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.exit_codes import ExitCode, Place, Remover, holds_exits, is_lowered, is_none, returns_of
 from autoconv.syntax import build
-from autoconv.syntax.tree import Transformer, body_start, walk_scope
+from autoconv.syntax.tree import body_start
 
 # How deep tails are moved into arms before they are guarded instead: Python limits indentation.
 _DEEPEST = 3
@@ -55,30 +57,6 @@ class Exits(FunctionPass):
         return FunctionExits(self.context, node).lower(node)
 
 
-@dataclass(eq=False)
-class ExitCode:
-    """A variable that says how a region was left; `read` once something depends on it."""
-
-    name: str
-    read: bool = False
-    writes: list[Any] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a block stands: `top` when a return may stay a return, `loop_native` when break may stay a break.
-
-    `code` is the variable that exits from here set; `depth` how many tails were moved into arms around it."""
-
-    top: bool
-    code: ExitCode
-    loop_native: bool = False
-    depth: int = 0
-
-    def inside(self) -> Place:
-        return replace(self, top=False)
-
-
 class FunctionExits:
     """Lowers the exits of one function."""
 
@@ -91,16 +69,18 @@ class FunctionExits:
         self.guarded = False
 
     def lower(self, function: Any) -> Any:
+        if not is_lowered(function):
+            give_room(function, self.escapes, self._as_region)
         reasons, native_return = statement_forms(function, self.escapes)
-        self.forms = reasons
+        self.forms, self.keeps_finals = reasons, bool(native_return)
         for key, reason in reasons.items():
             self.context.statement_forms[key] = function, reason
-        tries = [] if _is_lowered(function) else staged_tries(function, self.escapes, reasons, native_return)
+        tries = [] if is_lowered(function) else staged_tries(function, self.escapes, reasons, native_return)
         self.context.staged_tries.update((id(node), node) for node in tries)
-        if _is_lowered(function) or not self._has_exits(function.body):
+        if is_lowered(function) or not self._has_exits(function.body):
             return function
-        returns = _returns(function.body)
-        valued = any(r.value is not None and not _is_none(r.value) for r in returns)
+        returns = returns_of(function.body)
+        valued = any(r.value is not None and not is_none(r.value) for r in returns)
         falls = self.escapes.block(function.body).falls
         self.returned = self.namer.fresh("retval_") if valued else ""
         self.context.exit_names.add(self.returned)
@@ -116,7 +96,7 @@ class FunctionExits:
             start = body_start(lowered)
             lowered.insert(start, build.placed(self._set(code, "NORMAL"), body[0]))
         unread = {id(w) for c in self.codes if not c.read for w in c.writes}
-        function.body = _Remover(unread).visit_list(lowered) or [build.placed(gast.Pass(), function)]
+        function.body = Remover(unread).visit_list(lowered) or [build.placed(gast.Pass(), function)]
         self._declare(bound - scope_of(function).locals, function)
         return function
 
@@ -130,7 +110,7 @@ class FunctionExits:
 
     def _has_exits(self, body: list[Any]) -> bool:
         """Whether anything but a last return leaves early."""
-        escaping = [s for s in body if self.escapes.statement(s).escapes or _holds_exits(s)]
+        escaping = [s for s in body if self.escapes.statement(s).escapes or holds_exits(s)]
         return bool(escaping) and not (len(escaping) == 1 and isinstance(body[-1], gast.Return))
 
     def block(self, statements: list[Any], place: Place) -> tuple[list[Any], frozenset[str]]:
@@ -187,8 +167,11 @@ class FunctionExits:
         if isinstance(node, (gast.With, gast.AsyncWith)):
             lowered, pending = self._with(node, place)
             return lowered, pending, False, not ways.falls and not pending
+        elif isinstance(node, TRIES) and self.escapes.leaves_in_finally(node) and not self.keeps_finals:
+            lowered, pending = self._leaving_finally(node, place.inside())
+            return lowered, pending, False, not ways.falls and not pending
         elif isinstance(node, TRIES):
-            pending = self._try(node, place)
+            pending = self._try(node, place, place)
         elif isinstance(node, gast.Match):
             for case in node.cases:
                 case.body, left = self.block(case.body, place)
@@ -325,7 +308,27 @@ class FunctionExits:
         node.body.append(passed_on)
         return [build.placed(self._set(code, "NORMAL"), node), node], pending
 
-    def _try(self, node: Any, place: Place) -> frozenset[str]:
+    def _leaving_finally(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+        """A finally that is left early has a code of its own: where it is set, what was raised goes no further, and
+        how the body was left counts no more."""
+        code = self._new_code()
+        code.read = self.guarded = True
+        pending = self._try(node, place, replace(place, code=code))
+        goes_on = build.operate("goes_on", build.name(code.name))
+        again = self.context.mark(gast.If(goes_on, [gast.Raise(None, None)], []))
+        around = gast.Try([node], [gast.ExceptHandler(build.name("BaseException"), None, [again])], [], [])
+        self.context.staged_tries[id(around)] = around
+        instead = build.assign(place.code.name, build.name(code.name))
+        place.code.writes.append(instead)
+        passed_on = self.context.mark(gast.If(copy.deepcopy(goes_on), [gast.Pass()], [instead]))
+        return [build.placed(part, node) for part in (self._set(code, "NORMAL"), around, passed_on)], pending
+
+    def _as_region(self, node: Any) -> Any:
+        """A statement as a region, which is a function of its own in the end."""
+        return self.context.mark(build.placed(gast.If(build.constant(True), [node], []), node))
+
+    def _try(self, node: Any, place: Place, at_end: Place) -> frozenset[str]:
+        """`at_end` is where the finally stands."""
         may_be_off = self.escapes.ends_in_code(node.body)
         node.body, pending = self.block(node.body, place)
         may_be_off = may_be_off and bool(pending)
@@ -341,7 +344,7 @@ class FunctionExits:
                 handler.body.insert(0, reset)
             handler.body = handler.body or [build.placed(gast.Pass(), node)]
             pending |= left
-        node.finalbody, left = self.block(node.finalbody, place)
+        node.finalbody, left = self.block(node.finalbody, at_end)
         return pending | left
 
     def _new_code(self) -> ExitCode:
@@ -353,72 +356,3 @@ class FunctionExits:
     @staticmethod
     def _set(code: ExitCode, value: str) -> Any:
         return build.assign(code.name, build.operator(value))
-
-
-class _Remover(Transformer):
-    """Takes out statements by identity; blocks that become empty get a pass."""
-
-    def __init__(self, unwanted: set[int]) -> None:
-        super().__init__()
-        self.unwanted = unwanted
-
-    def visit_list(self, items: list[Any]) -> list[Any]:
-        kept: list[Any] = []
-        for item in items:
-            if id(item) in self.unwanted:
-                continue
-            if isinstance(item, (gast.stmt, gast.ExceptHandler, gast.match_case)) and not isinstance(
-                item, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
-            ):
-                for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-                    block = getattr(item, name, None)
-                    if isinstance(block, list) and block:
-                        filled = self.visit_list(block)
-                        if not filled and name == "body":
-                            filled = [build.placed(gast.Pass(), block[0])]
-                        setattr(item, name, filled)
-            kept.append(item)
-        return kept
-
-
-def _holds_exits(node: Any) -> bool:
-    """Whether loops inside have exits of their own, which do not leave the statement."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, (gast.Break, gast.Continue, gast.Return)):
-            return True
-        if isinstance(current, LOOPS) and current.orelse:
-            return True
-        if isinstance(current, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
-            continue
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            block = getattr(current, name, None)
-            if isinstance(block, list):
-                stack.extend(block)
-    return False
-
-
-def _returns(body: list[Any]) -> list[Any]:
-    found: list[Any] = []
-    stack: list[Any] = list(body)
-    while stack:
-        current = stack.pop()
-        if isinstance(current, gast.Return):
-            found.append(current)
-        if isinstance(current, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
-            continue
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            block = getattr(current, name, None)
-            if isinstance(block, list):
-                stack.extend(block)
-    return found
-
-
-def _is_lowered(function: Any) -> bool:
-    """Whether exit codes are there, because the pass has been through."""
-    return any(build.is_operator(n, "NORMAL", "RETURN") for s in function.body for n in walk_scope(s))
-
-
-def _is_none(value: Any) -> bool:
-    return isinstance(value, gast.Constant) and value.value is None

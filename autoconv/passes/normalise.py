@@ -65,7 +65,9 @@ class Normalise(FunctionPass):
         first, rest = comparators[0], comparators[1:]
         if not rest:
             return build.placed(gast.Compare(left, operators, comparators), node)
-        if isinstance(first, gast.Constant) or (isinstance(first, gast.Name) and not self.in_comprehension):
+        if self.in_comprehension and not isinstance(first, (gast.Constant, gast.Name)) and not cannot_be_deferred(node):
+            return self._split_in_comprehension(node, left, operators, comparators)
+        if isinstance(first, (gast.Constant, gast.Name)):
             constant = isinstance(first, gast.Constant)
             again: Any = build.constant(first.value) if constant else build.name(first.id)
         else:
@@ -76,6 +78,16 @@ class Normalise(FunctionPass):
         return build.placed(
             gast.BoolOp(gast.And(), [head, self._split(node, again, operators[1:], rest)]), node
         )
+
+    def _split_in_comprehension(self, node: Any, left: Any, operators: list[Any], comparators: list[Any]) -> Any:
+        """`left < middle < right` where a temporary would be a name of the function's: it is one of a lambda."""
+        names = self.context.namer.free("left_"), self.context.namer.free("middle_")
+        again = build.name(names[1])
+        head = build.placed(gast.Compare(build.name(names[0]), operators[:1], [again]), node)
+        tail = self._split(node, build.name(names[1]), operators[1:], comparators[1:])
+        both = build.placed(gast.BoolOp(gast.And(), [head, tail]), node)
+        function = self.context.mark(build.placed(gast.Lambda(build.arguments(list(names)), both), node))
+        return build.placed(build.operate("let", function, left, comparators[0]), node)
 
     def visit_Try(self, node: Any) -> Any:
         """What stands in an else runs behind the statement, where the body came to its end."""

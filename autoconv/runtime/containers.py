@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from autoconv.errors import StagingError
+from autoconv.errors import AutoconvError, StagingError
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, current_region
@@ -186,16 +186,35 @@ def hold_items(container: TracedList, items: GraphItems) -> None:
     _put(container, items)
 
 
+class UnmovedError(StagingError):
+    """What a region that has been recorded gives out holds, as an object of the graph, a `container` that was there
+    before it. The container has to move into the graph first, and the region to be recorded again."""
+
+    def __init__(self, container: Any) -> None:
+        super().__init__("a list, dict or set becomes part of the graph too late", current_place())
+        self.container = container
+
+
 def materialise(container: Any) -> SymbolicObject:
     """Moves a container into the graph, at this point of the region that is recorded."""
     if container._heap is not None:
         return container._heap
+    region = current_region()
+    is_recorded = region is not None and region.journal is None and region.parent is not None
+    if is_recorded and _is_from_around(container):
+        raise UnmovedError(container)
     note_container(container)
     kind: Any = PLAIN[type(container)]
     items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
     heap = build_object(kind.__name__, items)
     _put(container, heap)
     return heap
+
+
+def _is_from_around(container: Any) -> bool:
+    region = current_region()
+    assert region is not None
+    return region.is_inside(container._home) and container._home.standing is not region
 
 
 def contents(container: Any) -> Any:
@@ -281,6 +300,7 @@ _COMPARING = frozenset({"sort", "index", "count", "remove", "__eq__", "__ne__", 
 _BY_VALUE = frozenset(
     {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
 )
+_JOINING = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # what they are given is gone over
 _IN_PLACE = frozenset({"__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__"})
 
 
@@ -292,6 +312,8 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
             return (items_of(self) or self.grow()).call(self, name, args, kwargs)
         if plain is dict and may_lack_keys(self):
             return self.call_maybe(name, args, kwargs)
+        if self._heap is None and name == "__add__" and _is_late(args[0]):
+            return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # a list of its own
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
@@ -301,7 +323,11 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
                 return _known_items(self, own(self))
             if name in _CHANGING:
                 note_container(self)
-            return traced(own(self, *args, **kwargs))
+            try:
+                return traced(own(self, *args, **kwargs))
+            except (LookupError, ValueError) as error:  # which the program raises, not the tracing of it
+                error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
+                raise
         if name == "__iter__":
             return self._heap.unpack_for(sys._getframe(1))
         if name in _REFUSED:
@@ -329,7 +355,8 @@ def _known_items(container: Any, items: Any) -> Any:
             )  # fmt: skip
 
 
-_BY_POSITION = frozenset({"pop", "insert", "__delitem__"})
+# What takes a position or a number of times.
+_BY_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__", "__imul__"})
 _WITH_ANOTHER = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
 
 
@@ -354,9 +381,22 @@ def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
         return False
     if name in _COMPARING:
         return holds_symbols(args) or holds_symbols(contents(container))
+    if name in _JOINING and args:
+        return heap_of(args[0]) is not None or (type(args[0]) not in PLAIN and holds_symbols((args[0],)))
     if isinstance(container, list):
-        return name not in _BY_VALUE and holds_symbols(args[:1])
+        taken = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))  # all items of this argument
+        return (name not in _BY_VALUE and holds_symbols(args[:1])) or any(map(_is_late, args[taken : taken + 1]))
     return holds_symbols(args[:1])
+
+
+def _is_late(value: Any) -> bool:
+    """Whether only the running graph knows what there is to be gone over."""
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return False
+    if type(value) in PLAIN:
+        return value._heap is not None
+    return type(value) is SymbolicObject or hasattr(type(value), "__autoconv_box__")
 
 
 for _plain, _traced in KINDS.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,8 @@ def _with_checked_numerics(op: Op, found: Any) -> Any:
 
 def binary(op_name: str, x: Any, y: Any) -> Any:
     """An operator between two values, at least one of them a tensor; NotImplemented for what is not an operand."""
+    if op_name == "multiply" and _are_of_python(x, y):
+        return _repeat(x, y)
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
     if op_name == "divide":
@@ -110,6 +112,24 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
     elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
         op_name = op_name.replace("bitwise", "logical")
     return apply(op_name, x, y)
+
+
+def repeat_by(repeat: Callable[[Any, Any], Any]) -> None:
+    """Has `repeat(x, y)` called for text, a list or a tuple times a number that only the running graph knows."""
+    global _repeat
+    _repeat = repeat
+
+
+_repeat: Callable[[Any, Any], Any] = lambda x, y: NotImplemented
+_REPEATED = frozenset({str, bytes, list, tuple})
+
+
+def _are_of_python(x: Any, y: Any) -> bool:
+    """Whether a sequence of Python's own is to be repeated, under `compile`."""
+    if type(x) not in _REPEATED and type(y) not in _REPEATED:
+        return False
+    region = current_region()
+    return region is not None and region.contract == COMPILE
 
 
 def _are_arrays() -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from autoconv.runtime.recording import current_region
+
 
 class Missing:
     """Stands for an attribute or name that is not there."""
@@ -62,7 +64,9 @@ class Journal:
             self.before[spot.key] = spot.read()
 
     def _counts(self, spot: Spot) -> bool:
-        return spot.key not in self.spots and (spot.home is None or spot.home is not self.home)
+        return spot.key not in self.spots and (
+            spot.home is None or self.home is None or not spot.home.is_inside(self.home)
+        )
 
     def hand_on(self, outer: Journal | None) -> None:
         """What was noted here happened as part of what `outer` is the journal of."""
@@ -74,7 +78,7 @@ class Journal:
     def roll_back(self) -> dict[tuple[Any, ...], Any]:
         """Puts the old values back; returns the new ones by key."""
         after = {key: spot.read() for key, spot in self.spots.items()}
-        for key, spot in self.spots.items():
+        for key, spot in reversed(self.spots.items()):  # an object moved into the graph after its attributes changed
             if after[key] is not self.before[key]:
                 spot.write(self.before[key])
         return after
@@ -101,14 +105,19 @@ def cells_spots(
 ) -> list[Spot]:
     """One spot a shared name; identified by its cell, or by the module's namespace for globals."""
     cells = dict(zip(getter.__code__.co_freevars, getter.__closure__ or (), strict=True))
+    region = current_region()
+    homes = region.trace.cells if region is not None else {}
     spots = []
     for name in names:
         cell = cells.get(name)
-        spots.append(global_spot(getter.__globals__, name) if cell is None else cell_spot(cell, name))
+        if cell is None:
+            spots.append(global_spot(getter.__globals__, name))
+        else:
+            spots.append(cell_spot(cell, name, homes[id(cell)][1] if id(cell) in homes else None))
     return spots
 
 
-def cell_spot(cell: Any, name: str) -> Spot:
+def cell_spot(cell: Any, name: str, home: Any = None) -> Spot:
     def read() -> Any:
         try:
             return cell.cell_contents
@@ -121,7 +130,7 @@ def cell_spot(cell: Any, name: str) -> Spot:
         else:
             cell.cell_contents = value
 
-    return Spot((id(cell),), name, read, write, cell, kind="cell")
+    return Spot((id(cell),), name, read, write, cell, home, "cell")
 
 
 def global_spot(namespace: dict[str, Any], name: str) -> Spot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
@@ -12,7 +13,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.ops.objects import NotAssigned
+from autoconv.ops.objects import COLLECTIONS, NotAssigned
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.recording import COMPILE, Region, current_region
@@ -22,7 +23,7 @@ from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 # Attributes of Python's own classes that are methods: `x.append` is one before it is known what x is.
 _METHODS = frozenset(
     name
-    for kind in (str, bytes, int, float, list, tuple, dict, set, range, BaseException)
+    for kind in (str, bytes, int, float, list, tuple, dict, set, range, BaseException, *COLLECTIONS)
     for name in dir(kind)
     if not name.startswith("__") and callable(getattr(kind, name))
 )
@@ -39,6 +40,27 @@ def _has_arrays() -> bool:
 
 _ARRAY = ObjectType("ndarray")
 _PLAIN_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context__", "__doc__"})
+
+
+# Where an object of the user's that is in the graph keeps what it is there, among its attributes.
+HEAP = "__autoconv_heap__"
+
+
+def heap_instance(value: Any) -> SymbolicObject | None:
+    """The object of the graph that an object of the user's has become."""
+    held = getattr(value, "__dict__", None)
+    return held.get(HEAP) if type(held) is dict else None
+
+
+def make_by(make: Callable[[Any], Any], own_attribute: Callable[[Any, str], Any]) -> None:
+    """Has `make(value)` put an object that the traced code made into the graph, and `own_attribute(object, name)` asked
+    for methods and properties of such objects."""
+    global _make, _own_attribute
+    _make, _own_attribute = make, own_attribute
+
+
+_make: Callable[[Any], Any] = lambda value: constant_object(value)
+_own_attribute: Callable[[Any, str], Any] = lambda value, name: NotImplemented
 
 
 class SymbolicObject:
@@ -66,6 +88,9 @@ class SymbolicObject:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__") and name not in _PLAIN_DUNDERS:
             raise AttributeError(name)
+        found = _own_attribute(self, name)
+        if found is not NotImplemented:
+            return found
         if name in _METHODS or (name in _ARRAY_METHODS and _has_arrays()):
             return ObjectMethod(self, name)
         return record_object("object_get_attribute", [self], name=name)
@@ -160,6 +185,9 @@ def apply_object(function: str, *operands: Any, keywords: tuple[str, ...] = ()) 
     return record_object("object_apply", operands, function=function, keywords=keywords)
 
 
+dispatch.repeat_by(functools.partial(apply_object, "mul"))
+
+
 def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     """A node over objects, its operands boxed; what it gives, wrapped."""
     region = current_region()
@@ -190,9 +218,7 @@ def box(value: Any) -> SymbolicObject:
     if isinstance(value, tuple) and holds_symbols(value):
         raise StagingError("a named tuple of values that only the graph knows cannot be part of a list or dict")
     if region.trace.owned is not None and id(value) in region.trace.owned:
-        raise StagingError(
-            f"a {type(value).__name__} that was made here becomes part of what only the graph knows", current_place()
-        )
+        return _make(value)
     if hasattr(type(value), "__autoconv_graph_value__"):
         raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
     if type(value).__name__ == "Undefined":
@@ -273,6 +299,8 @@ def holds_symbols(value: Any) -> bool:
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
     for item in items:
         if isinstance(item, (SymbolicTensor, SymbolicObject)) or hasattr(type(item), "__autoconv_box__"):
+            return True
+        if heap_instance(item) is not None:
             return True
         if type(item) in (tuple, list, set, dict) and holds_symbols(item):
             return True

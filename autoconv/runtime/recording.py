@@ -40,12 +40,14 @@ class Trace:
     recorded that does more than compute, and after a call of a function that is being recorded. `calls` are the user's
     functions that run now, `recursions` those that were recorded as functions that call themselves. `arrays` says that
     NumPy arrays came in, which can be changed in place;
-    `owned` are the objects that the traced code made, with the regions that made them, `frozen` those that may not
+    `owned` are the objects that the traced code made, with the regions that made them, `cells` the local names that its
+    functions share with inner ones, with the regions in which those functions were called, `frozen` those that may not
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
     told of each function that is converted because traced code calls it, `include_guards` of the guards of each trace
     that it uses. `sources` are the arrays that constants were made of. `refusal` is an error that the traced code
     may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
     that they had, `stand_ins` those that have something else for an attribute, with what they had.
+    `made` are the classes of the user's of which objects were made in the graph.
     `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
     what is recorded into that graph.
     """
@@ -66,6 +68,7 @@ class Trace:
     recursions: dict[Any, Any] = field(default_factory=dict)
     arrays: bool = False
     owned: dict[int, Any] | None = None
+    cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
     frozen: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     watch: Any = None
@@ -74,6 +77,7 @@ class Trace:
     sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
+    made: set[type] = field(default_factory=set)
     scope: str = ""
     device: str = ""
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
@@ -91,13 +95,14 @@ class Trace:
 @dataclass(eq=False)
 class Region:
     """A graph being recorded. `captures` maps outer values to this graph's parameters, in order; `most_iterations` is
-    what the body of a loop sets to have it end."""
+    what the body of a loop sets to have it end; `became` is the region around it that its nodes went to."""
 
     graph: Graph
     parent: Region | None = None
     captures: dict[Value, Value] = field(default_factory=dict)
     journal: Journal | None = None
     most_iterations: Any = None
+    became: Region | None = None
     _trace: Trace | None = None
 
     @property
@@ -109,10 +114,19 @@ class Region:
     def contract(self) -> str:
         return self.trace.contract
 
+    @property
+    def standing(self) -> Region:
+        """The region that the nodes of this one are in."""
+        region = self
+        while region.became is not None:
+            region = region.became
+        return region
+
     def is_inside(self, other: Region | None) -> bool:
         """Whether this is the region `other`, or one inside of it."""
+        wanted = None if other is None else other.standing
         region: Region | None = self
-        while region is not None and region is not other:
+        while region is not None and region is not wanted:
             region = region.parent
         return region is not None
 

@@ -146,14 +146,18 @@ def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[
     are worth telling."""
     found: list[Position] = []
     while frame is not None and len(found) < _DEPTH_LIMIT:
-        code = frame.f_code
-        if code.co_name in _STARTS and is_own_file(code.co_filename):
+        if is_start(frame.f_code):
             break
         if id(frame) not in left_out:
-            found.append((code, frame.f_lasti))
+            found.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back
     users = shown([code for code, _ in reversed(found)])
     return [position for position, is_users in zip(found, reversed(users), strict=True) if is_users]
+
+
+def is_start(code: CodeType) -> bool:
+    """Whether a trace starts there, or the graph of a function that calls itself."""
+    return code.co_name in _STARTS and is_own_file(code.co_filename)
 
 
 def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:

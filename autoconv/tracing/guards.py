@@ -193,7 +193,7 @@ class Fingerprints:
         if isinstance(value, types.MethodType) and depth:
             return types.MethodType, id(value.__func__), self.of(value.__self__, name, depth - 1)
         if isinstance(value, type):
-            return id(value), _weak(value), _class_values(value) if is_user_code(value) else ()
+            return id(value), _weak(value), _class_values(value, self.skip) if is_user_code(value) else ()
         if isinstance(value, _IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS):
             return id(value), _weak(value)
         if isinstance(value, (np.ndarray, np.generic)) and not self.strict:
@@ -226,7 +226,7 @@ class Fingerprints:
             for k, v in sorted(held.copy().items())  # a copy: other threads may change it meanwhile
             if not k.startswith("__autoconv") and (id(value), k) not in self.skip
         )
-        return id(value), own, _class_values(type(value))
+        return id(value), own, _class_values(type(value), self.skip)
 
     def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
         """By identity and, while it is not large, by what is in it: Python may have read that while tracing."""
@@ -277,14 +277,15 @@ def _difference(old: Any, new: Any) -> str:
     return ""
 
 
-def _class_values(cls: type) -> tuple[Any, ...]:
-    """What a class and its bases hold for their instances: plain values, containers of such, methods."""
+def _class_values(cls: type, skip: frozenset[Any]) -> tuple[Any, ...]:
+    """What a class and its bases hold for their instances: plain values, containers of such, methods; without the
+    attributes in `skip`, by (id of the class, name)."""
     return tuple(
         (name, _class_value(value))
         for base in cls.__mro__
         if is_user_code(base)
         for name, value in vars(base).items()
-        if not (name.startswith("__") and name.endswith("__"))
+        if not (name.startswith("__") and name.endswith("__")) and (id(base), name) not in skip
     )
 
 

@@ -11,18 +11,19 @@ import itertools
 import math
 import operator
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from autoconv.operators.bodies import AbandonTrace
 from autoconv.operators.layout import Variant
+from autoconv.ops.objects import LIBRARY
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, materialise
 from autoconv.runtime.objects import record_object
 from autoconv.runtime.recording import Trace, current_region
-from autoconv.runtime.structure import mutable_parts, plain_kind
+from autoconv.runtime.structure import is_structure, mutable_parts, plain_kind, structure_parts
 from autoconv.runtime.tensor import SymbolicTensor
 
 _PURE_BUILTINS = frozenset(
@@ -67,7 +68,7 @@ def allows_call(trace: Trace, function: Any) -> None:
 
 def _is_pure(function: Any) -> bool:
     try:
-        if function in _PURE_BUILTINS:
+        if function in _PURE_BUILTINS or function in LIBRARY:
             return True
     except TypeError:
         return False
@@ -83,7 +84,8 @@ def _is_pure(function: Any) -> bool:
 
 
 def check_identities(result: Any, outside: Iterable[Any]) -> None:
-    """Raises RunPlain where a list or dict is returned that is held elsewhere too: a graph gives out copies."""
+    """Has lists and dicts that are returned and held elsewhere too become objects of the graph, which gives out copies
+    of the others. Raises Restage or RunPlain where they were there before the call."""
     outer = {id(part) for value in outside for part in mutable_parts(value)}
     for alternative in result.values if type(result) is Variant else (result,):
         _check_alternative(alternative, outer)
@@ -91,14 +93,28 @@ def check_identities(result: Any, outside: Iterable[Any]) -> None:
 
 def _check_alternative(result: Any, outer: set[int]) -> None:
     known = set(outer)
-    for part in list(mutable_parts(result)):
+    for part in list(_parts_given(result)):
         region = current_region()
-        frozen = region is not None and id(part) in region.trace.frozen
-        if id(part) in known and type(part) in PLAIN and id(part) not in outer and not frozen:
+        assert region is not None
+        if id(part) in outer:
+            region.trace.outside_effect(part, f"a {plain_kind(part).__name__} is returned that was there before")
+        if id(part) in known and type(part) in PLAIN and id(part) not in region.trace.frozen:
             materialise(part)  # one object of the graph, for both names
         elif id(part) in known:
             raise RunPlain(f"a {plain_kind(part).__name__} is returned that is known by another name too")
         known.add(id(part))
+
+
+def _parts_given(value: Any) -> Iterator[Any]:
+    """The lists, dicts and dataclasses in a result, each as often as it is reached; once where it is in several arms of
+    one variant, of which there is one in the end."""
+    if type(value) is Variant:
+        yield from {id(part): part for arm in value.values for part in _parts_given(arm)}.values()
+    elif is_structure(value):
+        if not isinstance(value, tuple):
+            yield value
+        for part in structure_parts(value):
+            yield from _parts_given(part)
 
 
 def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.bodies import Suspended, is_about_program, record_raise
+from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
 from autoconv.operators.calls import changed_names, converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, is_container, layout_of
 from autoconv.operators.names import Undefined, ld
@@ -132,6 +132,8 @@ def _trace(
             never.caught()
             result = None
         except Exception as error:
+            if isinstance(trace.refusal, AbandonTrace):
+                raise trace.refusal from None  # on its way out something else was raised
             if contract != COMPILE or not _is_programs_own(error):
                 raise
             record_raise(trace.root, error)  # a graph that raises on every call
@@ -171,7 +173,10 @@ def _trace(
 
 def _is_programs_own(error: Exception) -> bool:
     """Whether the program itself raised the error: what comes out of this package here may be about the trace."""
-    return type(error) is StagedException or not (raised_by_us(error) or is_about_program(error))
+    if type(error) is StagedException:
+        return True
+    ours = raised_by_us(error) and not getattr(error, "_autoconv_run_time", False)
+    return not (ours or is_about_program(error))
 
 
 def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:

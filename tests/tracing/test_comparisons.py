@@ -197,3 +197,40 @@ def test_a_key_is_called_once_an_item_in_order(last):
         return sorted([b, a, last], key=key), max([a, last, b], key=key), log
 
     agrees(f, *INPUTS)
+
+
+def test_identity_of_numbers_of_different_kinds_and_of_bools():
+    def f(a, x, c):
+        found = []
+        for value in (a, x, c, a > 1, None, "text", True):
+            found += [value is True, value is False, value is not True, value is None]
+        t, u = a > 2, x > 1
+        found += [t is u, t is c, c is c, a is x, a is c, a is not None]
+        match a:
+            case True:
+                found.append("true")
+            case 3:
+                found.append("three")
+        match t:
+            case True:
+                found.append("true")
+            case False:
+                found.append("false")
+        return found
+
+    agrees(f, (1, 0.5, True), (3, 2.0, False))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: {0: a}[1],
+        lambda a: (a, 1)[5],
+        lambda a: [a][5],
+        lambda a: "abc"[7] + str(a),
+        lambda a: [1].index(2) + a,
+        lambda a: {}.popitem()[0] + a,
+    ],
+)
+def test_what_known_containers_raise_is_part_of_the_graph(function):
+    agrees(function, (1,), (2,))

@@ -232,3 +232,35 @@ def test_operators_on_plain_values():
         list_of([1], stops)
     with pytest.raises(RuntimeError, match="generator raised StopIteration"):
         list(generator([1], stops))
+
+
+def test_chained_comparisons_in_conditions():
+    def f(a, b):
+        seen = []
+
+        def noted(x):
+            seen.append(x)
+            return x
+
+        names = [e for e in range(a) if 1 < e < b]
+        middles = [e for e in range(a) if 1 < e * 2 < b]
+        longer = sum(e for e in range(a) if 0 <= e - 1 < e + b <= 9)
+        late = (e for e in range(a) if noted(0) <= noted(e % 3) < noted(b))
+        return names, middles, longer, list(late), seen
+
+    agrees(f, (0, 1), (5, 4), (9, 3))
+
+
+def test_the_largest_of_nothing():
+    def f(a):
+        try:
+            return max(a for _ in range(0) if a)
+        except ValueError as error:
+            return str(error)
+
+    agrees(f, (1,), (2,))
+
+    def raised(a):
+        return min(a for _ in range(0))
+
+    agrees(raised, (1,), (2,))

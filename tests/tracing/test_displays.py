@@ -38,6 +38,23 @@ def test_a_part_is_what_it_was_when_its_turn_came():
     agrees(f, *CALLS)
 
 
+def test_starred_parts_of_what_is_only_gone_over_or_looked_in():
+    def f(a, b):
+        total = 0
+        for k in [b, *[i for i in range(4) if i < a]]:
+            total = total * 3 + k
+        p, *q = [b, *[i for i in range(4) if i > a]]
+        try:
+            x, y = [4, *[i for i in range(2) if i == a]]
+        except ValueError as error:
+            x = y = str(error)
+        found = [i for k in [b, *[2 for j in range(3) if a]] for i in range(k)]
+        nested = [0, *[*[i * b for i in range(a)], 5]]
+        return total, p, q, x, y, found, b in [3, *[i for i in range(9) if i > a]], nested
+
+    agrees(f, *CALLS)
+
+
 def test_starred_names():
     def f(a, b):
         grown = [1, 2]
@@ -98,6 +115,21 @@ def test_what_has_no_items():
         return found
 
     agrees(f, *CALLS)
+
+
+def test_displays_that_are_only_gone_over_or_looked_in():
+    def f(a, items):
+        seen, total = set(items), 0  # which has the list come in as an object
+        for item in [*items, a]:
+            total = total + item
+        first, second, third = [*items, a]
+        x, *rest = [*items, len(seen)]
+        return (
+            total, first, second, third, x, rest, a in [*items, 1], a not in [*items], 3 in [*[*items, a], 3],
+            [i * 2 for i in [*items, a]],
+        )  # fmt: skip
+
+    agrees(f, (7, [-2, -3]), (-3, [4, -3]), (4, [4, 4]))
 
 
 def test_plain_values():

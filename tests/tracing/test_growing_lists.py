@@ -310,3 +310,32 @@ def test_lists_that_change_while_they_are_gone_over():
         return out, seen
 
     check(known_at_first, 1, 3, 9)
+
+
+def test_a_list_times_a_tensor():
+    def repeated(n):
+        zeros, pairs, threes = [0] * n, [(1, 2)] * n, [3]
+        zeros.append(5)
+        threes *= n
+        return zeros, len(pairs), threes
+
+    check(repeated, 0, 1, 4)
+
+    def ways(n):
+        found = [1] + [0] * n
+        for coin in (1, 2, 5):
+            for i in range(coin, n + 1):
+                found[i] += found[i - coin]
+        return found
+
+    check(ways, 0, 7, 11)
+
+    def primes(n):
+        is_prime = [True] * (n + 1)
+        for i in range(2, n + 1):
+            if is_prime[i]:
+                for j in range(i * i, n + 1, i):
+                    is_prime[j] = False
+        return [i for i in range(2, n + 1) if is_prime[i]]
+
+    check(primes, 2, 30)

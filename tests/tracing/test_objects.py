@@ -246,3 +246,46 @@ def test_a_trace_that_is_given_up_leaves_everything_as_it_was():
     compiled = ac.compile(f)
     assert [compiled(1), compiled(2)] == [1, 2]
     assert LOG == [1, 1]
+
+
+def test_known_lists_with_more_that_the_graph_knows():
+    def f(a):
+        grown = [1]
+        if a > 0:
+            grown.append(a)
+        chosen = [5, a] if a > 1 else (6,)
+        first, second, third = [1], [2], [3]
+        first += grown
+        second.extend(grown)
+        third.extend(chosen)
+        try:
+            joined = [0] + chosen  # noqa: RUF005 - a tuple cannot be added
+        except TypeError as error:
+            joined = str(error)
+        repeated = [1] + [0] * a
+        return [1, 2] + grown, grown + [4], first, second, third, joined, [7] + [a for _ in range(a)], repeated  # noqa: RUF005
+
+    agrees(f, (-1,), (1,), (3,))
+
+
+def test_known_lists_joined_with_what_only_the_graph_knows():
+    def f(a, b, given):
+        seen = set(given)  # which has the list come in as an object
+        grown = [a for i in range(4) if b > i]
+        either = [a] if b > 0 else [a, b, 3]
+        sums = [1, 2] + grown, [a] + given, [1] + either, [len(seen)] + [i for i in grown]  # noqa: C416, RUF005
+        extended = [1]
+        extended.extend(grown)
+        extended.extend(either)
+        extended += given
+        extended += grown
+        replaced = [1, 2, 3, 4]
+        replaced[1:3] = grown
+        other = replaced
+        replaced[0:1] = given
+        if a > 0:
+            other = other + grown
+            replaced.append(4)
+        return sums, extended, replaced, other
+
+    agrees(f, (7, 2, [1, 2]), (-3, 1, [2, 3]), (4, -1, [0, 5]))

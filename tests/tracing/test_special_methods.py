@@ -80,3 +80,38 @@ def test_items_and_calls():
         return table[2], table(2), table(1), table.rows
 
     agrees(f, (0,), (3,), (5,))
+
+
+def test_not_equal_where_a_class_says_when_it_is_equal():
+    class Version:
+        scale = 2
+
+        def __init__(self, number):
+            self.number = number
+
+        def __eq__(self, other):
+            return self.number == (other.number if isinstance(other, Version) else other)
+
+        __hash__ = None
+
+    class Silent:
+        def __eq__(self, other):
+            return NotImplemented
+
+        __hash__ = None
+
+    def f(a, b):
+        x, silent = Version(a), Silent()
+        found = [x != b, b != x, x != Version(b), x != 1, x != silent, silent != x, silent != a]
+        if x != b:
+            found.append("differs")
+        return found, [x] != [Version(b)], (x, 1) != (b, 1)
+
+    agrees(f, (1, 2), (2, 2), (0, 1))
+    assert Version.__ne__ is object.__ne__
+
+    def written(a):
+        Version.scale = a
+        return Version.scale + 1
+
+    agrees(written, (0,), (3,), (5,))

@@ -1,5 +1,7 @@
 """try and with whose bodies raise when the graph runs: one graph, each path as in Python."""
 
+import pytest
+
 import autoconv as ac
 from tests.tracing.test_objects import agrees
 
@@ -303,3 +305,261 @@ def test_a_body_that_raises_while_traced_goes_through_every_clause():
             return n
 
     agrees(f, (1,), (2,))
+
+
+def test_a_list_made_in_a_body_that_cannot_raise_stays_one():
+    def f(a, b):
+        try:
+            items = [1, a]
+        finally:
+            b = b + 1
+        other = items if a > 0 else [b]
+        third = None
+        if b > 2:
+            third = items
+        items.append(b)
+        return other, third, len(items)
+
+    agrees(f, (1, 2), (0, 0), (7, 0), (-1, 3))
+
+
+def test_variables_of_handlers_inside_what_is_recorded_again():
+    def f(a, b):
+        k, items, other = b, [3, a], [0, 5, b]
+        with Swallowing():
+            fuel = abs(b) % 5
+            while fuel > 0:
+                fuel = fuel - 1
+                try:
+                    if a * fuel < 2:
+                        k = fuel
+                        raise IndexError("bad", fuel)
+                finally:
+                    items = other
+            try:
+                k = 1 // a
+            except ZeroDivisionError:
+                if b > 2:
+                    other = [*other, k]
+        try:
+            raise ExceptionGroup("several", [ValueError(a), KeyError(2)])
+        except* ValueError:
+            try:
+                if b < a:
+                    raise KeyError("bad")
+                k = a % 6
+            except KeyError:
+                if a != 4:
+                    other = [*other, a]
+        except* KeyError as group:
+            k += len(group.exceptions)
+        return k, items, other
+
+    agrees(f, (1, 2), (0, 0), (7, 3), (0, 4), (4, 9))
+
+
+class Swallowing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        return kind is not None
+
+
+def test_a_finally_that_is_left_early():
+    # ruff: noqa: B012 - which is what is tested
+    def returns(a, b):
+        try:
+            b = 10 // a
+        finally:
+            if b > 3:
+                return "early", b
+        return "end", b
+
+    def jumps(a, b):
+        log = []
+        for i in range(b):
+            try:
+                if i == a:
+                    raise ValueError(i)
+                if i == 2:
+                    return log
+                log.append(i)
+            except KeyError:
+                log.append("k")
+            finally:
+                log.append("f")
+                if i == 3:
+                    break
+                if i % 2:
+                    continue
+            log.append("end")
+        else:
+            log.append("else")
+        return log, a
+
+    def from_loops_inside(a, b):
+        log = []
+        while b > 0:
+            b -= 1
+            try:
+                log.append(10 // (a - b))
+            finally:
+                for j in range(3):
+                    if j == a:
+                        return log
+                    if j > b:
+                        break
+                else:
+                    continue
+                log.append(j)
+        return log, "x"
+
+    def raises(a, b):
+        try:
+            return 1 // a
+        finally:
+            try:
+                if b > 2:
+                    raise KeyError(b)
+                if b > 1:
+                    return "one"
+            except KeyError as error:
+                return error.args, repr(error.__context__)
+
+    calls = (1, 2), (0, 0), (7, 3), (0, 4), (1, 5), (3, 3), (5, 2), (2, 3), (3, 6), (0, 2), (0, 1)
+    for function in (returns, jumps, from_loops_inside, raises):
+        agrees(function, *calls)
+
+
+def test_tries_deeper_than_python_has_room_for():
+    def f(a, b):
+        try:
+            try:
+                try:
+                    try:
+                        try:
+                            x = 10 // a
+                        except KeyError:
+                            x = 3
+                        finally:
+                            b += 1
+                    except IndexError:
+                        x = 4
+                    finally:
+                        b += 1
+                    if b > 6:
+                        return "return", x
+                except OverflowError:
+                    x = 5
+                finally:
+                    b += 1
+            except (TypeError, ZeroDivisionError):
+                x = 6
+            finally:
+                b *= 2
+        except OSError:
+            x = 7
+        return x, b
+
+    agrees(f, (1, 2), (0, 0), (7, 3), (0, 4), (1, 5))
+
+
+def test_a_finally_that_is_left_early_under_the_first_contract():
+    @ac.function
+    def f(table, i):
+        for _ in range(3):
+            try:
+                found = ac.gather(table, i)
+            except ac.errors.NotFoundError:
+                found = ac.constant(0)
+            finally:
+                break
+        return found
+
+    table = ac.constant([1, 2])
+    assert int(f(table, ac.constant(1))) == 2
+    with pytest.raises(UnboundLocalError, match="found"):
+        f(table, ac.constant(5))
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_known_cause_beside_a_context_that_only_the_graph_knows():
+    def f(n):
+        try:
+            1 // n
+        except ZeroDivisionError:
+            if n == 0:
+                raise KeyError("k") from ValueError(n)
+
+    compiled = ac.compile(f)
+    for function in (f, compiled):
+        with pytest.raises(KeyError) as caught:
+            function(0)
+        cause, context = caught.value.__cause__, caught.value.__context__
+        assert (type(cause), cause.args) == (ValueError, (0,))
+        assert isinstance(context, ZeroDivisionError)
+        assert caught.value.__suppress_context__
+    assert compiled(1) is None
+    assert compiled.experimental_get_tracing_count() == 1
+
+
+def test_what_a_body_makes_changes_and_leaves_is_not_seen_as_it_is_later():
+    class Box:
+        def __init__(self, n):
+            self.n = n
+
+    def f(a, b):
+        n = 0
+        try:
+            items, box = [1], Box(1)
+            if a > 0 and b == 0:
+                raise ValueError
+            items.append(3)
+            box.n = 5
+            if a == 0:
+                raise ValueError
+        except ValueError:
+            n = len(items) + box.n
+        return n
+
+    compiled = ac.compile(f)  # which is plain Python, or right
+    assert [compiled(*call) for call in ((1, 0), (0, 0), (7, 3))] == [2, 7, 0]
+
+
+def test_results_of_several_kinds_under_the_first_contract():
+    class Manager:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, kind, error, trace):
+            return kind is not None and issubclass(kind, ArithmeticError)
+
+    def f(x, tolerance):
+        guess = x
+        steps = 0
+        try:
+            for step in range(20):
+                if guess == 0.0:
+                    raise ZeroDivisionError("flat")
+                better = guess - (guess * guess - x) / (2 * guess)
+                if abs(better - guess) < tolerance:
+                    return better, step
+                guess = better
+                with Manager():
+                    if guess > 1e8:
+                        raise ArithmeticError("far")
+                    steps += 1
+            raise KeyError("no root")
+        except KeyError:
+            return -1.0, steps
+        except ZeroDivisionError:
+            return 0.0, 0
+
+    traced = ac.function(f)
+    for x in (2.0, 0.0, 1e12):
+        root, steps = f(x, 0.001)
+        found = traced(ac.constant(x), ac.constant(0.001))
+        assert abs(float(found[0]) - root) < 0.001 and int(found[1]) == steps
+    assert f(1e12, 0.001) == (-1.0, 7)
+    assert traced.experimental_get_tracing_count() == 1

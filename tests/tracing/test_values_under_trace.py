@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from tests.tracing.test_objects import agrees
 
 CONTRACTS = [ac.function, ac.compile]
 
@@ -141,3 +142,60 @@ def test_functions_strings_and_none_as_values(check):
         return chosen(n), -1 if word is None else 1 if word == "a" else 2
 
     check(f, 5, 2, 1)
+
+
+def test_functions_picked_by_position_or_key():
+    class Counter:
+        def __init__(self, start):
+            self.count = start
+
+        def add(self, step):
+            self.count += step
+            return self.count
+
+    def positions(i, a):
+        choices = [lambda: a, lambda: a * 2, lambda: a - 7]
+        counters = [Counter(a), Counter(2)]
+        counter = counters[i % 2]
+        counter.add(10)
+        try:
+            found = choices[i]()
+        except IndexError as error:
+            found = str(error)
+        return found, (max, min)[i % 2](a, 3), counter.count, counters[0].count, counters[1].count
+
+    agrees(positions, (0, 1), (1, 2), (2, 2), (-1, 7), (5, 1), (-4, 2))
+
+    def keys(i, a):
+        by_number, by_text = {0: max, 1: min}, {"x": abs, "y": lambda value: value - 1}
+        try:
+            found = by_number[i](a, 3)
+        except KeyError as error:
+            found = error.args
+        return found, by_text["x" if a > 1 else "y"](-a)
+
+    agrees(keys, (0, 1), (1, 2), (2, 2))
+
+    def machine(n):
+        steps = [lambda value: value + 1, lambda value: value * 2, lambda value: value - 3]
+        value = 1
+        for _ in range(n):
+            value = steps[value % 3](value)
+        return value
+
+    agrees(machine, (0,), (4,), (9,))
+    traced = ac.function(machine)
+    assert [int(traced(ac.constant(n))) for n in (0, 4, 9)] == [machine(n) for n in (0, 4, 9)]
+
+
+def test_text_and_tuples_times_a_number():
+    def f(n):
+        text = "ab"
+        text *= n
+        try:
+            wrong = "a" * (n * 0.5)
+        except TypeError as error:
+            wrong = str(error)
+        return text, n * "cd", (1, n) * n, n * (2,), b"x" * n, "a" * (n > 1), [n] * n, wrong, "%d|%s" % (n, n)  # noqa: UP031
+
+    agrees(f, (0,), (1,), (3,), (-2,))

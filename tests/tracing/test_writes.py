@@ -257,3 +257,76 @@ def test_objects_changed_in_a_try():
         return box.n
 
     agrees(f, (3, 1), (3, 0), (3, 2))
+
+
+def names_of_functions_called_in_loops_and_branches(n, b):
+    def set_in_a_branch(p):
+        q = p + 1
+
+        def read():
+            return q
+
+        if p > 1:
+            q = 10
+        return read()
+
+    def counts(p):
+        total = 0
+
+        def more():
+            nonlocal total
+            total += p
+            return total
+
+        for _ in range(2):
+            if p > 0:
+                more()
+        return more()
+
+    def recovers(p):
+        q = p
+        try:
+            q = q // (p - 2)
+        except ZeroDivisionError:
+            q = 100
+        finally:
+            q += 1
+        return q
+
+    s = 0
+    for i in range(n):
+        s = s + set_in_a_branch(i) + recovers(i)
+        if i > b:
+            s = s + counts(i)
+    return s
+
+
+def test_names_of_functions_called_in_loops_and_branches():
+    agrees(names_of_functions_called_in_loops_and_branches, (1, 2), (0, 0), (7, 3))
+    traced = ac.function(names_of_functions_called_in_loops_and_branches)
+    for n, b in (1, 2), (0, 0), (7, 3):
+        found = traced(ac.constant(n), ac.constant(b))
+        assert int(found) == names_of_functions_called_in_loops_and_branches(n, b)
+    assert traced.experimental_get_tracing_count() == 1
+
+
+def test_lists_that_a_loop_gives_another_name():
+    class Box:
+        pass
+
+    def f(a, b):
+        items, other, box = [3, a], [0, b], Box()
+        box.v = items
+
+        def show():
+            return items
+
+        for i in range(b):
+            if i > a:
+                items = box.v = other
+            elif i == a:
+                items = [3] * i
+        items.append(7)
+        return show(), other, box.v
+
+    agrees(f, (1, 2), (0, 0), (1, 3), (7, 3), (2, 6))

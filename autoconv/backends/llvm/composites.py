@@ -60,10 +60,12 @@ def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Rows in the order of random numbers, one a row."""
-    seed, x = inputs
+    x = inputs[-1]
     if is_scalar(x.type):
         return None
-    bits = b.stateless_random_bits(seed, shape=sizes(x.type)[:1], dtype=uint64, **node.attributes)  # of its algorithm
+    # The bits of its seed, or of its algorithm.
+    how = {"shape": sizes(x.type)[:1], "dtype": uint64, **node.attributes}
+    bits = b.random_bits(**how) if node.op.name == "random_shuffle" else b.stateless_random_bits(inputs[0], **how)
     return b.gather(x, b.argsort(bits, axis=0, descending=False), axis=0, batch_dims=0)
 
 
@@ -79,12 +81,13 @@ def _masked(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Of integers: of -0.0 and 0.0, NumPy's clip keeps the one that is there."""
     x, low, high = inputs
-    return None if x.type.dtype.is_bool else b.minimum(b.maximum(x, low), high)
+    return b.minimum(b.maximum(x, low), high) if x.type.dtype.is_integer else None
 
 
 COMPOSITES: dict[str, Any] = {
     "shift": _shift, "unpad": _unpad, "split": _split, "split_like": _split, "sum_tiles": _sum_tiles,
-    "stateless_shuffle": _shuffle, "set_item": _masked,
+    "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _masked,
     "numpy_clip": _clip,
 }  # fmt: skip

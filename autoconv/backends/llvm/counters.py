@@ -352,7 +352,7 @@ def _plain(make: Callable[[Any, DType, int], str]) -> Callable[[Any, Node], None
 
 
 native("random_uniform", "stateless_random_uniform", fits=_known)(_plain(_uniform))
-native("stateless_random_bits", fits=_known)(_plain(_bits))
+native("random_bits", "stateless_random_bits", fits=_known)(_plain(_bits))
 
 
 @native("random_normal", "stateless_random_normal", fits=_known)

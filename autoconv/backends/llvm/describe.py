@@ -13,8 +13,8 @@ from autoconv.graph.text import reference
 
 _WORDS = {
     "scalar": "numbers", "pick": "one element", "view": "looked through", "matmul": "BLAS", "update": "in place",
-    "join": "joined", "alias": "the same memory", "whole": "native",
-    "search": "search", "kernel": "kernel", "stack": "stack",
+    "join": "joined", "whole": "native", "alias": "the same memory", "search": "search", "kernel": "kernel",
+    "stack": "stack",
 }  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] |
     if node.op.name in _SAME and inputs[0].type == node.results[0].type:
         return inputs
     rule = _RULES.get(node.op.name)
-    if rule is None or node.effects is not Effects.PURE:
+    if rule is None or node.effects not in (Effects.PURE, Effects.RANDOM):
         return None
     values = [*node.inputs, *node.results]
     if not all(is_array(v.type) or is_scalar(v.type) for v in values):

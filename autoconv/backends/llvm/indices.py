@@ -137,7 +137,7 @@ def checks(node: Node) -> Iterator[Check]:
     name, shape = node.op.name, whole_shape(node)
     if name in _ITEMS:
         for kind, _, given, axis in _item_entries(node):
-            if kind == "array":
+            if kind == "array" and not is_scalar(given[0].type):
                 yield Check(given[0], shape[axis], wraps=True)
         return
     (found,) = positions(node)
@@ -153,7 +153,13 @@ def single_positions(node: Node) -> list[tuple[Value, int]]:
     """The operands of an item's single dynamic indices, and the dimensions that they index."""
     if node.op.name not in _ITEMS:
         return []
-    return [(given[0], axis) for kind, _, given, axis in _item_entries(node) if kind == "int" and given]
+    entries = _item_entries(node)
+    return [(given[0], axis) for kind, _, given, axis in entries if kind in ("int", "array") and _is_single(given)]
+
+
+def _is_single(given: Any) -> bool:
+    """Whether an entry's operand is a number: an array of positions may be one where its rank was not known."""
+    return bool(given) and is_scalar(given[0].type)
 
 
 # ---- from the part to the whole
@@ -225,6 +231,8 @@ def _item_place(b: Any, node: Node, index: Index, picks: Any) -> Index:
             found += [next(rest) for _ in range(rank - covered)]
         elif kind == "int":
             found.append(next(dynamic) if static[0] == INPUT else static[0] % shape[axis])
+        elif kind == "array" and _is_single(given):
+            found.append(next(dynamic))
         elif kind == "array":
             own = sizes(given[0].type)
             aligned = array_index[len(array_index) - len(own) :]

@@ -1,0 +1,146 @@
+"""Objects of the user's that traced code made, where they become part of a list, dict or name that only the graph
+knows: they are made in the graph then, and what Python has is a stand-in that reads and writes there."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.attributes import expect_missing
+from autoconv.operators.builtins import called
+from autoconv.operators.staging import stage_arms
+from autoconv.runtime import objects
+from autoconv.runtime.journal import Spot
+from autoconv.runtime.objects import HEAP, ObjectMethod, SymbolicObject, heap_instance, record_object
+from autoconv.runtime.recording import Region, Trace, current_region
+from autoconv.runtime.spans import current_place
+
+# What Python runs for a class by itself, which a graph cannot.
+_NAMES = """
+    add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod
+    pow rpow ipow matmul rmatmul imatmul lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior
+    xor rxor ixor neg pos abs invert divmod rdivmod eq ne lt le gt ge getitem setitem delitem contains len bool
+    round call iter next hash str repr format index int float getattr getattribute setattr delattr del enter exit
+"""
+_SPECIAL = tuple(f"__{name}__" for name in _NAMES.split())
+
+
+def make_in_graph(value: Any) -> SymbolicObject:
+    """Moves an object of the user's into the graph, at this point of the region that is recorded."""
+    found = heap_instance(value)
+    if found is not None:
+        return found
+    region = current_region()
+    assert region is not None
+    _check(type(value))
+    held = dict(vars(value))
+    if region.journal is not None:
+        region.journal.note(instance_spot(value, region.trace))
+    heap: SymbolicObject = record_object("object_make", list(held.values()), kind=type(value), names=tuple(held))
+    for name in held:
+        expect_missing(region, value, name)
+    _put(value, {HEAP: heap})
+    region.trace.made.add(type(value))
+    return heap
+
+
+def instance_spot(value: Any, trace: Trace) -> Spot:
+    """The attributes of an object, or what it has become in the graph, as something that regions write."""
+
+    def read() -> Any:
+        heap = heap_instance(value)
+        return tuple(vars(value).items()) if heap is None else heap
+
+    def write(held: Any) -> None:
+        _put(value, {HEAP: held} if type(held) is SymbolicObject else dict(held))
+
+    home = trace.owned[id(value)][1] if trace.owned is not None else None
+    return Spot((id(value), HEAP), f"a {type(value).__name__}", read, write, value, home, "instance")
+
+
+def stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
+    """What Python has of an object of that class that is in the graph."""
+    made: Any = object.__new__(kind)
+    vars(made)[HEAP] = heap
+    assert region.trace.owned is not None
+    region.trace.owned[id(made)] = made, region
+    return made
+
+
+class InstanceMethod:
+    """`x.name` of an object of the graph that may be one of the user's, to be called."""
+
+    __autoconv_function__ = True
+
+    def __init__(self, owner: SymbolicObject, name: str, kinds: Sequence[type]) -> None:
+        self.owner = owner
+        self.name = name
+        self.kinds = kinds
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        def of_ours(made: Any) -> Any:
+            return called(getattr(made, self.name))(*args, **kwargs)
+
+        return _by_kind(self.owner, self.kinds, of_ours, lambda: ObjectMethod(self.owner, self.name)(*args, **kwargs))
+
+
+def attribute_of_ours(value: SymbolicObject, name: str) -> Any:
+    """`value.name` where that is a method or property of a class whose objects are in the graph; else
+    NotImplemented."""
+    region = current_region()
+    made = region.trace.made if region is not None else ()
+    found = {kind: getattr(kind, name, None) for kind in made}
+    kinds = [kind for kind, attribute in found.items() if isinstance(attribute, (FunctionType, property))]
+    if not kinds:
+        return NotImplemented
+    kinds.sort(key=lambda kind: (-len(kind.__mro__), kind.__qualname__))  # what inherits comes first
+    if not any(isinstance(found[kind], property) for kind in kinds):
+        return InstanceMethod(value, name, kinds)
+    plain = lambda: record_object("object_get_attribute", [value], name=name)
+    return _by_kind(value, kinds, lambda made: getattr(made, name), plain)
+
+
+def _by_kind(
+    value: SymbolicObject, kinds: Sequence[type], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]
+) -> Any:
+    """An arm for each of the classes that the object may be of."""
+    if not kinds:
+        return otherwise()
+    kind, *others = kinds
+
+    def is_one() -> tuple[Any]:
+        region = current_region()
+        assert region is not None
+        return (of_ours(stand_in(kind, value, region)),)
+
+    test = record_object("object_isinstance", [value], kinds=kind)
+    arms = [is_one, lambda: (_by_kind(value, others, of_ours, otherwise),)]
+    return stage_arms(test, arms, [], ("attribute",))[0]
+
+
+def _put(value: Any, held: dict[str, Any]) -> None:
+    vars(value).clear()
+    vars(value).update(held)
+
+
+def _check(kind: type) -> None:
+    """Refuses classes whose objects do more than hold attributes and have methods that are called."""
+    own = [name for name in _SPECIAL if _is_written(getattr(kind, name, None))]
+    if own or type(kind) is not type or not hasattr(kind, "__dict__") or hasattr(kind, "__slots__"):
+        why = f", and has {own[0]}" if own else ""
+        raise StagingError(
+            f"a {kind.__name__} that was made here becomes part of what only the graph knows{why}", current_place()
+        )
+
+
+def _is_written(method: Any) -> bool:
+    """Whether a special method is the user's: not one that a dataclass has by itself."""
+    return isinstance(method, FunctionType) and method.__code__.co_filename not in ("<string>", dataclasses.__file__)
+
+
+objects.make_by(make_in_graph, attribute_of_ours)
+
+__all__ = ["instance_spot", "make_in_graph", "stand_in"]

@@ -1,0 +1,62 @@
+"""Items that a tensor picks from a known list, tuple or dict, where it has to be known while tracing what each of them
+is: functions, which are called then, and objects of the user's."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from autoconv.operators.comparisons import eq
+from autoconv.operators.conditionals import truth
+from autoconv.operators.layout import made_here
+from autoconv.operators.staging import stage_arms
+from autoconv.operators.variants import raise_if
+from autoconv.runtime import dispatch
+from autoconv.runtime.containers import heap_of
+from autoconv.runtime.objects import holds_symbols
+from autoconv.runtime.structure import plain_kind
+from autoconv.runtime.tensor import SymbolicTensor
+
+
+def is_only_an_arm(item: Any) -> bool:
+    """Whether something has to be known while tracing for what is done with it."""
+    return callable(item) or made_here(item)
+
+
+def picks_an_arm(owner: dict[Any, Any]) -> bool:
+    """Whether a dict whose keys are known holds any of these."""
+    if heap_of(owner) is not None or holds_symbols(dict.keys(owner)):
+        return False
+    return any(map(is_only_an_arm, dict.values(owner)))
+
+
+def picked_item(owner: Any, items: Sequence[Any], index: SymbolicTensor) -> Any:
+    """The item at the index, an arm each for what it may be; IndexError when the graph runs."""
+    size = len(items)
+    raise_if((index >= size) | (index < -size), IndexError(f"{plain_kind(owner).__name__} index out of range"))
+    return _arms(index % size, items)
+
+
+def picked_value(owner: dict[Any, Any], key: Any) -> Any:
+    """The value of the key, an arm each for what it may be; KeyError when the graph runs."""
+
+    def missing() -> NoReturn:
+        raise KeyError(key)
+
+    position: Any = len(owner)
+    for number, known in enumerate(dict.keys(owner)):
+        position = dispatch.apply("select", truth(eq(known, key)), number, position)
+    return _arms(position, list(dict.values(owner)), missing)
+
+
+def _arms(position: Any, values: Sequence[Any], *others: Any) -> Any:
+    arms = [*(functools.partial(_alone, value) for value in values), *others]
+    return stage_arms(position, arms, [], ("item",))[0] if len(arms) > 1 else values[0]
+
+
+def _alone(value: Any) -> tuple[Any]:
+    return (value,)
+
+
+__all__ = ["is_only_an_arm", "picked_item", "picked_value", "picks_an_arm"]

@@ -1,0 +1,142 @@
+"""The ends of a body and its handlers, joined: the `try` node, and what the variables hold behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.graph.graph import Graph, Node
+from autoconv.operators.bodies import Recorded, Suspended, unify_captures, write_spot
+from autoconv.operators.layout import NEVER, Layout, Never, join_layouts, layout_of, leaf_types, rebuild
+from autoconv.operators.names import Undefined
+from autoconv.operators.sharing import is_moved, move_into_graph, move_shared, refuse_changed_copies
+from autoconv.operators.staging import give
+from autoconv.operators.twins import frozen_where_shared, twins
+from autoconv.runtime.containers import PLAIN, UnmovedError, materialise
+from autoconv.runtime.journal import MISSING, Journal, Spot
+from autoconv.runtime.objects import record_object
+from autoconv.runtime.recording import COMPILE, recording, subregion
+
+
+def join(trial: Any, start: Node | None, written: Journal) -> bool:
+    """Records the try node; False when the rounds have to be made again."""
+    assert trial.normal is not None
+    parent = trial.parent
+    before = parent.journal
+    arms = [trial.normal, *trial.ends]
+    spots = [s for s in trial.spots.values() if not any(s.key == cell.key for cell in trial.cells)]
+    columns = [[_named(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
+    columns += [[arm.value_of(spot) for arm in arms] for spot in spots]
+    titles = [spot.name for spot in (*trial.cells, *spots)]
+    with recording(parent):
+        if _moves(trial, start, arms, columns, titles, spots, written):
+            return False
+        layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+        written.hand_on(before)
+        same = twins(columns, [arm.region for arm in arms])
+        alone = [column if n not in same else [NEVER] * len(arms) for n, column in enumerate(columns)]
+        layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
+        layouts = frozen_where_shared(layouts, alone, [arm.region for arm in arms])
+        mark = len(parent.graph.nodes)
+        try:
+            give(arms, alone, layouts)
+        except UnmovedError as unmoved:
+            materialise(unmoved.container)
+            _take_back(trial, start, mark, written)
+            return False
+        types = [leaf for layout in layouts for leaf in leaf_types(layout)]
+        if trial.handlers:
+            _join_handlers(trial, types)
+        trial.handler.journal = None
+        leading = [0, len(trial.body.region.graph.outputs), 1]
+        regions = [trial.body.region, trial.normal.region, trial.handler]
+        captures = unify_captures(regions, leading)
+        graphs: list[Graph] = [region.graph for region in regions]
+        node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
+        leaves = iter(node.results)
+        values = [rebuild(layout, leaves) for layout in layouts]
+        for position, spot in enumerate((*trial.cells, *spots)):
+            first = same.get(position, position)
+            value, layout = values[first], layouts[first]
+            if position >= len(trial.cells):
+                if not isinstance(layout, Never):  # else what follows is not reached
+                    write_spot(spot, value)
+            elif isinstance(layout, Never):
+                spot.write(MISSING)
+            else:
+                spot.write(value)
+        if all(arm.diverges for arm in arms):  # what follows is not reached, and has none of the variables
+            raise Suspended(parent)
+    return True
+
+
+def _moves(
+    trial: Any, start: Node | None, arms: Any, columns: Any, titles: Any, spots: Any, written: Journal
+) -> bool:
+    """Moves lists that a tensor decides over into the graph, in front of the statement."""
+    nodes = trial.parent.graph.nodes
+    mark = len(nodes)
+    values = list(zip(*columns, strict=True))
+    shared = [move_shared(trial.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
+    layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+    refuse_changed_copies(trial.parent, spots)
+    moved = any(shared) or move_into_graph(trial.parent, columns, layouts, spots, len(trial.cells))
+    for spot in spots if trial.parent.contract == COMPILE else ():
+        # A body that always raises has no end that says what it did to a list; the handlers find it changed.
+        if _changed_before_raising(trial, spot) and not is_moved(spot.owner):
+            materialise(spot.owner)
+            moved = True
+    if moved:
+        _take_back(trial, start, mark, written)
+    return moved
+
+
+def _take_back(trial: Any, start: Node | None, mark: int, written: Journal) -> None:
+    """Everything that the rounds did; what was recorded behind the first `mark` nodes stays."""
+    trial.parent.graph.nodes[trial.parent.graph.position(start) : mark] = []
+    written.roll_back()
+
+
+def _changed_before_raising(trial: Any, spot: Spot) -> bool:
+    assert trial.body is not None
+    return trial.body.diverges and type(spot.owner) in PLAIN and spot.key in trial.body.written
+
+
+def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
+    """The handlers as arms of a cond on the first clause that takes the exception; the last raises it again."""
+    handler = trial.handler
+    again = subregion(handler, "not_caught")
+    again.journal = Journal(again)
+    with recording(again):
+        # Whoever handles it finds the variables as the body left them.
+        trial.restore({spot.key for stores in again.trace.stores for spot in stores.spots(again)})
+        again.record("object_raise", [again.lift(trial.error.value_in_graph)], {})
+        again.graph.outputs = [again.record("absent", [], {"type": leaf}).results[0] for leaf in types]
+    again.journal.roll_back()
+    again.journal = None
+    for spot, value in trial.entry:
+        if spot.read() is not value:
+            spot.write(value)
+    regions = [*(end.region for end in trial.ends), again]
+    with recording(handler):
+        clauses = tuple(trial.clauses.get(number, ()) for number in range(trial.handlers))
+        index = record_object("object_match", [trial.error], clauses=clauses)
+        captures = unify_captures(regions)
+        node = handler.record(
+            "cond", [index.value_in_graph, *captures], {}, regions=[r.graph for r in regions], types=list(types),
+            shown="cond",
+        )  # fmt: skip
+    handler.graph.outputs = list(node.results)
+
+
+def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
+    joined: Layout = NEVER
+    for value, arm in zip(column, arms, strict=True):
+        layout = NEVER if value is NEVER else layout_of(_named(value, title), arm.region)
+        joined = join_layouts(joined, layout, title, arm.region.contract)
+    return joined
+
+
+def _named(value: Any, name: str) -> Any:
+    """A variable that is not assigned, as a value."""
+    return Undefined(name) if value is MISSING else value

@@ -1,0 +1,358 @@
+"""The rounds of one try or with statement that is recorded.
+
+The first round records the body. When nothing in it can raise while the graph runs, that was all. Else each handler is
+entered in a round of its own, with the variables as they were stored before what may raise, and the ends are joined
+into one `try` node (`trial_ends`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ObjectType
+from autoconv.operators.bodies import (
+    AbandonTrace,
+    Recorded,
+    Suspended,
+    cannot_be_caught,
+    is_about_program,
+    record_raise,
+    write_spot,
+)
+from autoconv.operators.kept import (
+    contents_now,
+    is_owned,
+    keep,
+    keep_parts,
+    kept,
+    kept_layout,
+    kept_parts,
+    refuse_changed,
+)
+from autoconv.operators.layout import NEVER, Layout, Static, layout_of, leaf_types, rebuild
+from autoconv.operators.recursion import written_by_calls
+from autoconv.operators.sharing import move_shared
+from autoconv.operators.staging import give
+from autoconv.operators.trial_ends import join
+from autoconv.operators.twins import frozen_where_shared, twins
+from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.journal import Journal, Spot, cells_spots
+from autoconv.runtime.objects import StagedException, SymbolicObject, record_object
+from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.stores import Stores, is_catchable, paused
+
+_ROUNDS = 8
+
+
+class Trial:
+    """One try statement being recorded."""
+
+    def __init__(self, parent: Region, handlers: int, read: Any, names: tuple[str, ...]) -> None:
+        self.parent = parent
+        self.handlers = handlers
+        self.cells = cells_spots(read, read, names) if read is not None else []
+        others = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
+        self.others = cells_spots(read, read, tuple(others)) if others else []
+        self.clauses: dict[int, Any] = {}
+        self.entered: Any = None
+        self.around = sys.exc_info()[1]  # what is being handled where the statement stands
+        self._reset()
+
+    def _reset(self) -> None:
+        self.region = self.handler = self.parent
+        self.state = ""
+        self.settled = False
+        self.passing = False
+        self.suspended = False
+        self.body: Recorded | None = None
+        self.normal: Recorded | None = None
+        self.ends: list[Recorded] = []
+        self.spots: dict[Any, Spot] = {}
+        self.seen: dict[Any, list[Layout]] = {}
+        self.held: list[tuple[str, list[tuple[Any, Any]]]] = []
+        self.stores: Stores | None = None
+
+    def rounds(self) -> Iterator[Trial]:
+        """The body, then the handlers; again from the start when a list has to move into the graph first."""
+        for _ in range(_ROUNDS):
+            start = self.parent.graph.mark()
+            outer, self.parent.journal = self.parent.journal, Journal()
+            self._reset()
+            completed = False
+            self.entry = [(spot, spot.read()) for spot in (*self.cells, *self.others)]
+            try:
+                yield self
+                self._end_first_round()
+                if self.settled:
+                    return
+                yield from self._handler_rounds()
+                completed = True
+            finally:
+                enter(self.parent)
+                self._stop_storing()
+                for region in (self.region, self.handler):
+                    if region is not self.parent and region.journal is not None:  # left by what is no round's end
+                        region.journal.hand_on(self.parent.journal)
+                written, self.parent.journal = self.parent.journal, outer
+                if not completed:
+                    written.hand_on(outer)
+            if join(self, start, written):
+                return
+        raise StagingError("the lists that this try statement changes do not settle", current_place())
+
+    def begin(self) -> None:
+        """The body starts here, or the handler of this round is to be entered."""
+        if self.state in ("handler", "escape"):
+            raise StagedException(self.error)
+        with recording(self.parent):
+            self.frame = record_object("object_build", [], kind="dict")
+        self.region = self._open("try_body", self.parent)
+        self.state = "body"
+        self.stores = Stores(self._kept_spots, self._keep, inside=self.region)
+        self.parent.trace.stores.append(self.stores)
+
+    def done(self) -> None:
+        """The body has come to its end."""
+        error = sys.exc_info()[1]
+        is_ours = error is not self.around and self.parent.contract == COMPILE and passes(error)
+        if is_ours and isinstance(error, (Exception, AbandonTrace)):
+            raise error  # nothing that follows would be recorded, or happen
+        if self.state != "body":
+            self.passing |= error is not None and error is not self.around and passes(error)
+        elif error is None or error is self.around:
+            self._finish_body(None)
+        else:  # on the way out with what was raised while it was traced
+            self.failed()
+
+    def caught(self, number: int, kinds: Any) -> Any:
+        if self.state == "body":
+            self.failed()
+        if self.settled:
+            return kinds
+        self.clauses[number] = kinds
+        return StagedException if self.state == "handler" and number == self.number else ()
+
+    def unwound(self) -> Any:
+        error = sys.exc_info()[1]
+        if self.settled or self.passing or passes(error):
+            return ()
+        if self.state == "body":
+            self.failed()
+            return () if self.settled or self.passing else BaseException
+        if self.state == "failed":
+            return BaseException
+        assert isinstance(error, (Exception, Suspended))
+        self._diverge(error)
+        return BaseException
+
+    def failed(self) -> None:
+        """The body raised while it was traced."""
+        error = sys.exc_info()[1]
+        if passes(error):
+            self.passing = True
+            return
+        assert isinstance(error, (Exception, Suspended))
+        self._finish_body(error)
+
+    def _open(self, name: str, parent: Region) -> Region:
+        region = subregion(parent, name)
+        region.journal = Journal(region)
+        enter(region)
+        return region
+
+    def _close(self, diverges: bool = False) -> Recorded:
+        """The region of this round with what the variables hold at its end; everything is put back."""
+        journal = self.region.journal
+        assert journal is not None
+        results = [NEVER if diverges else spot.read() for spot in self.cells]
+        written = journal.roll_back()
+        self.region.journal = None
+        for spot, value in self.entry:
+            if spot.read() is not value:
+                spot.write(value)
+        self.spots.update(journal.spots)
+        return Recorded(self.region, results, written, dict(journal.spots), diverges)
+
+    def _finish_body(self, error: Exception | Suspended | None) -> None:
+        if type(error) is Suspended:
+            error.caught()
+            self.suspended = True
+        elif not any(map(is_catchable, self.region.graph.nodes)):
+            self._stop_storing()
+            self._splice()
+            return
+        elif error is not None:
+            record_raise(self.region, error)
+        self._stop_storing()
+        self.body = self._close(diverges=error is not None)
+        self.state = "failed" if error is not None else "normal"
+        self.region = self._open("try_normal", self.parent)
+        if error is not None:
+            return
+        body = self.body
+        spots = [*self.cells, *body.spots.values()]
+        values = [*body.results, *(body.written[key] for key in body.spots)]
+        move_shared(self.region, body, values)
+        layouts = [layout_of(value, body.region) for value in values]
+        same = twins([[value] for value in values], [body.region])
+        alone = [[NEVER if n in same else value] for n, value in enumerate(values)]
+        layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
+        layouts = frozen_where_shared(layouts, alone, [body.region])
+        give([body], alone, layouts)
+        parameters = [self.region.graph.add_parameter(leaf, "try") for layout in layouts for leaf in leaf_types(layout)]
+        leaves = iter(parameters)
+        values = [rebuild(layout, leaves) for layout in layouts]
+        for position, spot in enumerate(spots):
+            value = values[same.get(position, position)]
+            if position >= len(self.cells):
+                write_spot(spot, value)
+            elif spot.read() is not value:
+                spot.write(value)
+
+    def _splice(self) -> None:
+        """Nothing in the body can raise when the graph runs: it is part of what is around it."""
+        graph, outer = self.region.graph, self.parent
+        frame = self.frame.value_in_graph.node
+        outer.graph.nodes.remove(frame)
+        back = {inner: captured for captured, inner in self.region.captures.items()}
+        for node in graph.nodes:
+            node.inputs = tuple(_outermost(value, back, outer) for value in node.inputs)
+            node.name = outer.graph.unique_name(node.name)
+            for result in node.results:
+                result.graph, result.name = outer.graph, node.name
+            outer.graph.nodes.append(node)
+        journal = self.region.journal
+        assert journal is not None
+        journal.hand_on(outer.journal)
+        self.region.became = outer
+        self.settled = True
+        self.state = "settled"  # every clause asks: the first one splices
+        enter(outer)
+
+    def _end_first_round(self) -> None:
+        if self.settled or self.passing:
+            self.settled = True
+            return
+        if self.state == "body":
+            self._finish_body(None)
+        if self.settled:
+            return
+        if self.normal is None:
+            self.normal = self._close(diverges=self.state == "failed")
+
+    def _handler_rounds(self) -> Iterator[Trial]:
+        self.handler = subregion(self.parent, "try_handler")
+        self.handler.journal = Journal(self.handler)
+        self.error = SymbolicObject(self.handler.graph.add_parameter(ObjectType("Exception"), "exception"))
+        if not self.handlers:
+            yield from self._round("escape", self.handler, 0)
+            return
+        for number in range(self.handlers):
+            yield from self._round("handler", None, number)
+
+    def _round(self, state: str, region: Region | None, number: int) -> Iterator[Trial]:
+        self.state, self.number, self.ended = state, number, False
+        self.region = region or self._open(f"except_{number}", self.handler)
+        enter(self.region)
+        self.restore()
+        yield self
+        if not self.ended:
+            self.ends.append(self._close())
+        enter(self.parent)
+
+    def _diverge(self, error: Exception | Suspended) -> None:
+        if type(error) is Suspended:
+            error.caught()
+            self.suspended = True
+        else:
+            record_raise(self.region, error)
+        end = self._close(diverges=True)
+        if self.state == "normal":
+            self.normal = end
+        else:
+            self.ends.append(end)
+            self.ended = True
+
+    # What the variables held when the body raised
+
+    def _kept_spots(self, region: Region) -> Iterator[Spot]:
+        yield from self.cells
+        inside: Region | None = region
+        known = {spot.key for spot in self.cells}
+        while inside is not None and inside is not self.parent:
+            for key, spot in inside.journal.noted() if inside.journal is not None else ():
+                inside_body = spot.home is not None and spot.home.is_inside(self.region)
+                if key not in known and type(spot.owner) not in PLAIN and not inside_body:
+                    known.add(key)
+                    yield spot
+            inside = inside.parent
+
+    def _keep(self, spot: Spot, value: Any) -> None:
+        region = current_region()
+        assert region is not None
+        known = self.seen.setdefault(spot.key, [])
+        self.spots.setdefault(spot.key, spot)
+        position = list(self.seen).index(spot.key)
+        if isinstance(kept_layout(value, region), Static):
+            self.held.append((spot.name, contents_now(value, self.region)))
+        if region.contract != COMPILE:
+            keep_parts(self.frame, position, known, value, region)
+            return
+        known.append(kept_layout(value, region))
+        if isinstance(self.seen[spot.key][-1], Static) and is_owned(value, region):
+            return  # the object that it was before the body, unless another was stored as well
+        keep(self.frame, position, value, spot.name)
+
+    def _stop_storing(self) -> None:
+        if self.stores is not None and self.stores in self.parent.trace.stores:
+            self.parent.trace.stores.remove(self.stores)
+
+    def restore(self, wanted: Collection[Any] | None = None) -> None:
+        """The variables as they were when the body raised; those with keys among `wanted` alone, if given."""
+        with paused(self.parent.trace.stores):  # what they held before must not be stored in between
+            self._read_back(wanted)
+
+    def _read_back(self, wanted: Collection[Any] | None) -> None:
+        spots = {spot.key: spot for spot in self.cells} | self.spots
+        for name, parts in self.held:
+            refuse_changed(parts, name)
+        for position, (key, layouts) in enumerate(self.seen.items()):
+            if wanted is not None and key not in wanted:
+                continue
+            spot = spots[key]
+            before = spot.read()
+            is_cell = any(spot is cell for cell in self.cells)
+            if self.parent.contract != COMPILE:  # variables are stored before anything may raise
+                value = kept_parts(self.frame, position, layouts, spot.name, NEVER if is_cell else before)
+            else:
+                unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
+                value = kept(self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract)
+            if is_cell:
+                spot.write(value)
+            else:
+                write_spot(spot, value)
+        if self.stores is not None and self.stores.calls:
+            for spot, value in written_by_calls(self.parent):
+                write_spot(spot, value)
+
+
+def passes(error: BaseException | None) -> bool:
+    """Whether an exception is nothing that the program's clauses are to see."""
+    region = current_region()
+    if type(error) is Suspended:
+        return False  # nothing is known of the body's end, and the handlers may be reached
+    if error is None or cannot_be_caught(error):
+        return True
+    assert isinstance(error, Exception)
+    return region is not None and region.contract == COMPILE and is_about_program(error)
+
+
+def _outermost(value: Value, back: dict[Value, Value], outer: Region) -> Value:
+    """The value of the outer region that a parameter of a spliced one stood for."""
+    found = back.get(value)
+    return value if found is None else outer.lift(found)

@@ -1,0 +1,87 @@
+"""Objects that the traced code made and that several names hold: they are one behind a branch or loop as well.
+
+What a region gives out is taken apart and put together again, each name by itself. Where two names hold one object on
+every path, it is put together once; where they do on some paths, nobody may change it, or ask which object it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.layout import NEVER, Arms, Instance, Layout, Parts, home_of
+from autoconv.runtime.recording import Region, current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import is_structure, structure_parts
+
+
+def twins(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[int, int]:
+    """Which columns hold, in every region, the very object that an earlier one holds: (the column, the earlier one)."""
+    found: dict[int, int] = {}
+    firsts: dict[tuple[int, ...], int] = {}
+    for position, column in enumerate(columns):
+        if all(value is NEVER or _is_made(value, region) for value, region in zip(column, regions, strict=True)):
+            key = tuple(map(id, column))
+            if firsts.setdefault(key, position) != position:
+                found[position] = firsts[key]
+    return found
+
+
+def frozen_where_shared(
+    layouts: Sequence[Layout], columns: Sequence[Sequence[Any]], regions: Sequence[Region]
+) -> list[Layout]:
+    """The layouts of columns; of those that hold an object that is held elsewhere too, such that it is not changed."""
+    shared: set[int] = set()
+    for number, region in enumerate(regions):
+        counts = Counter(id(made) for column in columns for made in _made(column[number], region))
+        shared |= {key for key, count in counts.items() if count > 1}
+    if not shared:
+        return list(layouts)
+    holds = [
+        any(id(made) in shared for value, region in zip(column, regions, strict=True) for made in _made(value, region))
+        for column in columns
+    ]
+    return [_frozen(layout) if held else layout for layout, held in zip(layouts, holds, strict=True)]
+
+
+def check_identity(a: Any, b: Any) -> None:
+    """Raises StagingError where nobody knows whether two objects are one."""
+    region = current_region()
+    if region is None or a is b or type(a) is not type(b):
+        return
+    frozen, owned = region.trace.frozen, region.trace.owned or {}
+    if (id(a) in frozen or id(b) in frozen) and id(a) in owned and id(b) in owned:
+        raise StagingError(
+            "a tensor decides which object this is, and it is compared with another by identity", current_place(),
+            "a comparison of what the objects hold",
+        )  # fmt: skip
+
+
+def _is_made(value: Any, region: Region) -> bool:
+    home = home_of(value, region)
+    return home is not None and home.is_inside(region) and hasattr(value, "__dict__")
+
+
+def _made(value: Any, region: Region, around: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """The objects in a value that the region made, each as often as it is reached."""
+    if value is NEVER:
+        return
+    if _is_made(value, region):
+        yield value
+        if not any(value is outer for outer in around):
+            for part in vars(value).values():
+                yield from _made(part, region, (*around, value))
+    elif is_structure(value):
+        for part in structure_parts(value):
+            yield from _made(part, region, around)
+
+
+def _frozen(layout: Layout) -> Layout:
+    if isinstance(layout, Instance):
+        return replace(layout, parts=tuple(map(_frozen, layout.parts)), shared=True)
+    if isinstance(layout, Parts):
+        return replace(layout, parts=tuple(map(_frozen, layout.parts)))
+    return Arms(tuple(map(_frozen, layout.arms))) if isinstance(layout, Arms) else layout

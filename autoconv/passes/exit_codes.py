@@ -1,0 +1,105 @@
+"""The variables that say how regions are left, and what the pass `exits` asks of statements and takes out of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import gast
+
+from autoconv.analysis.escapes import LOOPS
+from autoconv.syntax import build
+from autoconv.syntax.tree import Transformer, walk_scope
+
+
+@dataclass(eq=False)
+class ExitCode:
+    """A variable that says how a region was left; `read` once something depends on it."""
+
+    name: str
+    read: bool = False
+    writes: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a block stands: `top` when a return may stay a return, `loop_native` when break may stay a break.
+
+    `code` is the variable that exits from here set; `depth` how many tails were moved into arms around it."""
+
+    top: bool
+    code: ExitCode
+    loop_native: bool = False
+    depth: int = 0
+
+    def inside(self) -> Place:
+        return replace(self, top=False)
+
+
+class Remover(Transformer):
+    """Takes out statements by identity; blocks that become empty get a pass."""
+
+    def __init__(self, unwanted: set[int]) -> None:
+        super().__init__()
+        self.unwanted = unwanted
+
+    def visit_list(self, items: list[Any]) -> list[Any]:
+        kept: list[Any] = []
+        for item in items:
+            if id(item) in self.unwanted:
+                continue
+            if isinstance(item, (gast.stmt, gast.ExceptHandler, gast.match_case)) and not isinstance(
+                item, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
+            ):
+                for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+                    block = getattr(item, name, None)
+                    if isinstance(block, list) and block:
+                        filled = self.visit_list(block)
+                        if not filled and name == "body":
+                            filled = [build.placed(gast.Pass(), block[0])]
+                        setattr(item, name, filled)
+            kept.append(item)
+        return kept
+
+
+def holds_exits(node: Any) -> bool:
+    """Whether loops inside have exits of their own, which do not leave the statement."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, (gast.Break, gast.Continue, gast.Return)):
+            return True
+        if isinstance(current, LOOPS) and current.orelse:
+            return True
+        if isinstance(current, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+            continue
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            block = getattr(current, name, None)
+            if isinstance(block, list):
+                stack.extend(block)
+    return False
+
+
+def returns_of(body: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    stack: list[Any] = list(body)
+    while stack:
+        current = stack.pop()
+        if isinstance(current, gast.Return):
+            found.append(current)
+        if isinstance(current, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+            continue
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            block = getattr(current, name, None)
+            if isinstance(block, list):
+                stack.extend(block)
+    return found
+
+
+def is_lowered(function: Any) -> bool:
+    """Whether exit codes are there, because the pass has been through."""
+    return any(build.is_operator(n, "NORMAL", "RETURN") for s in function.body for n in walk_scope(s))
+
+
+def is_none(value: Any) -> bool:
+    return isinstance(value, gast.Constant) and value.value is None
