@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
 from autoconv.operators.attempts import emit_output
-from autoconv.operators.attributes import maybe_missing
+from autoconv.operators.attributes import has_attribute, maybe_missing
 from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, or_, truth, users_method
 from autoconv.operators.iterables import (
     Staged,
@@ -376,6 +376,9 @@ def _isscalar(x: Any) -> bool:
 
 @_overrides(builtins.hasattr)
 def _hasattr(x: Any, name: str) -> Any:
+    found = has_attribute(x, name)
+    if found is not NotImplemented:
+        return found
     held = maybe_missing(x, name)
     if held is not None:
         missing = is_arm(held, MISSING)
@@ -391,6 +394,9 @@ def _hasattr(x: Any, name: str) -> Any:
 def _getattr(x: Any, name: str, *default: Any) -> Any:
     """Of a number or array of the graph only what plain Python's has: tensors have names of their own."""
     region = current_region()
+    found = has_attribute(x, name) if default else NotImplemented
+    if found is not NotImplemented:
+        return if_exp(found, lambda: builtins.getattr(x, name), lambda: default[0])
     held = maybe_missing(x, name) if default else None
     if held is not None:
         return if_exp(is_arm(held, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
