@@ -14,6 +14,7 @@ from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
 from autoconv.operators.attempts import emit_output
 from autoconv.operators.attributes import has_attribute, maybe_missing
 from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, or_, truth, users_method
+from autoconv.operators.held_iterators import HeldIterator
 from autoconv.operators.iterables import (
     Staged,
     StagedEnumerate,
@@ -409,6 +410,8 @@ def _getattr(x: Any, name: str, *default: Any) -> Any:
 
 @_overrides(builtins.type)
 def _type(*args: Any) -> Any:
+    if len(args) == 1 and builtins.type(args[0]) is HeldIterator:
+        return args[0].__class__
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):
         if args[0].weak:
             return builtins.type(np.zeros((), args[0].type.dtype.numpy).item())

@@ -220,7 +220,7 @@ def box(value: Any) -> SymbolicObject:
         raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
     if isinstance(value, Iterator):  # made once, while this is traced: the second call would find it used up
         raise StagingError(
-            f"a {type(value).__name__} of Python's own becomes part of what only the graph knows", current_place(),
+            f"a {value.__class__.__name__} of Python's own becomes part of what only the graph knows", current_place(),
             "a list of what it gives",
         )  # fmt: skip
     if type(value).__name__ == "Undefined":
