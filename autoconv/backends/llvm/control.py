@@ -121,7 +121,7 @@ def _write_while(region: Region, node: Node) -> None:
     region.body.loops += 1
     out.branch(head)
     out.begin(head)
-    region.body.poll(often=any(role(inner) not in _SHORT for graph in node.regions for inner in graph.walk()))
+    region.body.poll(often=any(_is_long(inner) for graph in node.regions for inner in graph.walk()))
     state = [_read(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
     seen = [Object(native.ir) if isinstance(native, Object) else native for native in state]
     (condition,) = region.inner(test, [*seen, *captures])
@@ -136,3 +136,7 @@ def _write_while(region: Region, node: Node) -> None:
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
         native = _read(region, cell, type_)
         region.set(value, _converted(region, native, type_, value.type))
+
+
+def _is_long(node: Node) -> bool:
+    return role(node) not in _SHORT and node.op.name != "constant"

@@ -19,7 +19,11 @@ from autoconv.backends.llvm.loader import Loaded, Unlinkable
 
 _COUNT = itertools.count()
 _LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
-_PIPELINE = 2  # the version of what _compiled does
+_PIPELINE = 3  # the version of what _compiled does
+_PROCESSOR = (
+    "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "CPU implementer", "CPU architecture",
+    "CPU variant", "CPU part", "Features",
+)  # fmt: skip
 _LIBRARIES = 16  # that share a linker: what is dropped leaves 9 KB in it, until the last of them goes
 
 
@@ -86,14 +90,24 @@ def _linker(batch: int) -> Any:
 
 @functools.cache
 def _fingerprint() -> str:
-    """What machine code depends on besides its text."""
+    """What machine code depends on besides its text: found without LLVM, which code that was kept does not need."""
+    import llvmlite  # its version alone: light
+
+    return repr((llvmlite.__version__, sys.platform, _processor(), sys.version_info[:2], np.__version__, _PIPELINE))
+
+
+def _processor() -> str:
+    """What the system says of its first processor, its instructions above all; else what LLVM does."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            lines = list(itertools.takewhile(str.strip, file))
+    except OSError:
+        lines = []
+    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    if "flags" in told or "Features" in told:
+        return repr([told.get(key) for key in _PROCESSOR])
     binding = _binding()
-    return repr(
-        (
-            binding.llvm_version_info, binding.get_default_triple(), binding.get_host_cpu_name(),
-            binding.get_host_cpu_features().flatten(), sys.version_info[:2], np.__version__, _PIPELINE,
-        )
-    )  # fmt: skip
+    return repr((binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()))
 
 
 @functools.cache
