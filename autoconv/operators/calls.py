@@ -17,8 +17,8 @@ from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.consumers import extending
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.generators import generating, is_generator_function
-from autoconv.operators.items import about_to_call
 from autoconv.operators.held_iterators import held
+from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.recursion import is_noted, noted
