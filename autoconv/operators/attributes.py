@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any
 
 from autoconv.errors import StagingError
+from autoconv.runtime.attributes import HEAP, held_by
 from autoconv.runtime.containers import is_maybe
 from autoconv.runtime.journal import MISSING
-from autoconv.runtime.objects import HEAP, record_object
+from autoconv.runtime.objects import SymbolicObject, apply_object, heap_instance, record_object
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 
@@ -27,7 +30,7 @@ class MaybeMissing:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self._of_class(None, owner)
-        held = vars(instance)
+        held = held_by(instance)
         if HEAP in held and current_region() is not None:
             return record_object("object_get_attribute", [held[HEAP]], name=self.name)
         if self.name not in held:
@@ -46,17 +49,18 @@ class MaybeMissing:
         if found is MISSING:
             kind = f"type object {owner.__name__!r}" if instance is None else f"{owner.__name__!r} object"
             error = AttributeError(f"{kind} has no attribute {self.name!r}", name=self.name, obj=instance)
-            error._autoconv_run_time = True  # type: ignore[attr-defined]
+            if instance is None or heap_instance(instance) is None:
+                error._autoconv_run_time = True  # type: ignore[attr-defined]
             raise error
         return found.__get__(instance, owner) if hasattr(type(found), "__get__") else found
 
     def __set__(self, instance: Any, value: Any) -> None:
-        vars(instance)[self.name] = value
+        dict.__setitem__(vars(instance), self.name, value)
 
     def __delete__(self, instance: Any) -> None:
-        if self.name not in vars(instance):
+        if self.name not in held_by(instance):
             raise AttributeError(self.name)
-        del vars(instance)[self.name]
+        dict.__delitem__(vars(instance), self.name)
 
 
 def may_be_missing(value: Any) -> bool:
@@ -66,7 +70,7 @@ def may_be_missing(value: Any) -> bool:
 def maybe_missing(owner: Any, name: Any) -> Any:
     """What an object holds under a name, where a tensor decides whether it does; None otherwise."""
     held = getattr(owner, "__dict__", None)
-    value = held.get(name) if isinstance(held, dict) and isinstance(name, str) else None
+    value = dict.get(held, name) if isinstance(held, dict) and isinstance(name, str) else None
     return value if may_be_missing(value) else None
 
 
@@ -85,4 +89,47 @@ def expect_missing(region: Region, owner: Any, name: str) -> None:
     setattr(cls, name, MaybeMissing(name, known))
 
 
-__all__ = ["expect_missing", "may_be_missing", "maybe_missing"]
+class _AnyAttribute:
+    """`__getattr__` of a class some of whose objects are in the graph, where other names may give them attributes."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self._of, instance)
+
+    def _of(self, instance: Any, name: str) -> Any:
+        kind = type(instance)
+        known = inspect.getattr_static(kind, name, MISSING)
+        if known is not MISSING and not isinstance(known, MaybeMissing):
+            raise StagingError(
+                f"the attribute {name!r} of a {kind.__name__}, others of which are in the graph, raises AttributeError",
+                current_place(),
+            )
+        heap = heap_instance(instance)
+        if heap is not None and current_region() is not None and not (name.startswith("__") and name.endswith("__")):
+            return record_object("object_get_attribute", [heap], name=name)
+        error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}", name=name, obj=instance)
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+
+
+def expect_any(region: Region, cls: type) -> None:
+    """Has objects of the class that are in the graph find there what Python does not know of, until the trace ends."""
+    if (cls, "__getattr__") not in region.trace.stand_ins:
+        region.trace.stand_ins[cls, "__getattr__"] = vars(cls).get("__getattr__", MISSING)
+        cls.__getattr__ = _AnyAttribute()  # type: ignore[attr-defined]
+
+
+def has_attribute(x: Any, name: Any) -> Any:
+    """`hasattr(x, name)` where the running graph alone knows; NotImplemented elsewhere."""
+    heap = x if type(x) is SymbolicObject else heap_instance(x)
+    if heap is None:
+        return NotImplemented
+    if heap is not x:
+        known = inspect.getattr_static(type(x), name, MISSING)
+        if isinstance(known, property):
+            raise StagingError(f"hasattr would run the property {name!r} of an object in the graph", current_place())
+        if known is not MISSING and not isinstance(known, MaybeMissing):
+            return True
+    return record_object("object_truth", [apply_object("hasattr", heap, name)])
+
+
+__all__ = ["expect_any", "expect_missing", "has_attribute", "may_be_missing", "maybe_missing"]

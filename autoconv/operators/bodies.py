@@ -187,7 +187,9 @@ def cannot_be_caught(error: BaseException) -> bool:
     return getattr(error, "_autoconv_about_program", False) or _names_a_stand_in(error)
 
 
-_STAND_INS = re.compile(r"\b(SymbolicTensor|SymbolicObject|Variant|ObjectMethod|NotAssigned|Traced(List|Dict|Set))\b")
+_STAND_INS = re.compile(
+    r"\b(SymbolicTensor|SymbolicObject|Variant|ObjectMethod|NotAssigned|HeldIterator|Traced(List|Dict|Set))\b"
+)
 
 
 def _names_a_stand_in(error: BaseException) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
 from autoconv.operators.attempts import emit_output
-from autoconv.operators.attributes import maybe_missing
+from autoconv.operators.attributes import has_attribute, maybe_missing
 from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, or_, truth, users_method
+from autoconv.operators.held_iterators import HeldIterator
 from autoconv.operators.iterables import (
     Staged,
     StagedEnumerate,
@@ -376,6 +377,9 @@ def _isscalar(x: Any) -> bool:
 
 @_overrides(builtins.hasattr)
 def _hasattr(x: Any, name: str) -> Any:
+    found = has_attribute(x, name)
+    if found is not NotImplemented:
+        return found
     held = maybe_missing(x, name)
     if held is not None:
         missing = is_arm(held, MISSING)
@@ -391,6 +395,9 @@ def _hasattr(x: Any, name: str) -> Any:
 def _getattr(x: Any, name: str, *default: Any) -> Any:
     """Of a number or array of the graph only what plain Python's has: tensors have names of their own."""
     region = current_region()
+    found = has_attribute(x, name) if default else NotImplemented
+    if found is not NotImplemented:
+        return if_exp(found, lambda: builtins.getattr(x, name), lambda: default[0])
     held = maybe_missing(x, name) if default else None
     if held is not None:
         return if_exp(is_arm(held, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
@@ -403,6 +410,8 @@ def _getattr(x: Any, name: str, *default: Any) -> Any:
 
 @_overrides(builtins.type)
 def _type(*args: Any) -> Any:
+    if len(args) == 1 and builtins.type(args[0]) is HeldIterator:
+        return args[0].__class__
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):
         if args[0].weak:
             return builtins.type(np.zeros((), args[0].type.dtype.numpy).item())

@@ -17,6 +17,7 @@ from autoconv.operators.builtins import OVERRIDES, override_for
 from autoconv.operators.consumers import extending
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.generators import generating, is_generator_function
+from autoconv.operators.held_iterators import held
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
@@ -59,6 +60,8 @@ def converted(function: Any, region: Any = None) -> Any:
         return on_objects(function) if compiles and function in LIBRARY else _noted(function, guard, region)
     if isinstance(function, types.MethodType):
         if type(function.__self__) in PLAIN:
+            if function.__name__ == "__iter__":
+                return lambda: held(function())
             return extending(function) if function.__name__ == "extend" else function
         if region is not None:
             meet_class(region, type(function.__self__))
@@ -94,7 +97,7 @@ def _in_arms(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         if not any(type(x) is Variant and sum(not is_absent(v) for v in x.values) > 1 for x in args):
-            return override(*args, **kwargs)
+            return held(override(*args, **kwargs))
         return distribute(lambda *each: override(*each, **kwargs), *args)
 
     return apply
@@ -111,7 +114,7 @@ def _without_lists(function: Any) -> Callable[..., Any]:
                 f"{function.__name__} is given a list whose length only the running graph knows", current_place(),
                 "the list's own methods, a loop over it, or autoconv.stack(list)",
             )  # fmt: skip
-        return function(*args, **kwargs)
+        return held(function(*args, **kwargs))
 
     return run
 

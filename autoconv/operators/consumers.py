@@ -16,6 +16,7 @@ from autoconv.operators.builtins import OVERRIDES, called
 from autoconv.operators.comprehensions import collected, collected_set, generator
 from autoconv.operators.conditionals import if_stmt
 from autoconv.operators.functions import AS_STATEMENTS
+from autoconv.operators.held_iterators import held
 from autoconv.operators.iterables import Staged, StagedRange, as_staged
 from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source, is_symbolic_iterable
@@ -126,7 +127,7 @@ def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> A
 def plain_call(function: Any, args: Any, kwargs: Any) -> Any:
     """The call now; what it raises for values that are known is what Python would raise there."""
     try:
-        return traced(function(*args, **kwargs))
+        return held(traced(function(*args, **kwargs)))
     except Exception as error:
         if not isinstance(error, AutoconvError) and not holds_symbols((*args, *kwargs.values())):
             error._autoconv_run_time = True  # type: ignore[attr-defined]

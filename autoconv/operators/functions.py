@@ -10,6 +10,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.operators import items
 from autoconv.operators.builtins import OVERRIDES
+from autoconv.operators.held_iterators import held
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.objects import apply_object, is_object
 from autoconv.runtime.recording import COMPILE, current_region
@@ -43,7 +44,7 @@ def _iter(x: Any, *sentinel: Any) -> Any:
     region = current_region()
     if region is not None and region.contract == COMPILE and not sentinel and (is_object(x) or type(x) in _ITERATED):
         return apply_object("iter", x)
-    return builtins.iter(x, *sentinel)
+    return held(builtins.iter(x, *sentinel))
 
 
 def _next(iterator: Any, *default: Any) -> Any:

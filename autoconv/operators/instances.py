@@ -4,17 +4,19 @@ knows: they are made in the graph then, and what Python has is a stand-in that r
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.operators.attributes import expect_missing
+from autoconv.operators.attributes import expect_any, expect_missing
 from autoconv.operators.builtins import called
 from autoconv.operators.staging import stage_arms
 from autoconv.runtime import objects
+from autoconv.runtime.attributes import HEAP, GraphAttributes, held_by
 from autoconv.runtime.journal import Spot
-from autoconv.runtime.objects import HEAP, ObjectMethod, SymbolicObject, heap_instance, record_object
+from autoconv.runtime.objects import ObjectMethod, SymbolicObject, heap_instance, record_object
 from autoconv.runtime.recording import Region, Trace, current_region
 from autoconv.runtime.spans import current_place
 
@@ -36,13 +38,19 @@ def make_in_graph(value: Any) -> SymbolicObject:
     region = current_region()
     assert region is not None
     _check(type(value))
-    held = dict(vars(value))
+    if sys.getrefcount(vars(value)) > 2:  # the object's own, and this call's
+        raise StagingError(
+            f"the __dict__ of a {type(value).__name__} has another name, and the object becomes part of what only the "
+            "graph knows", current_place(), "the attributes by their names",
+        )  # fmt: skip
+    held = held_by(value)
     if region.journal is not None:
         region.journal.note(instance_spot(value, region.trace))
     heap: SymbolicObject = record_object("object_make", list(held.values()), kind=type(value), names=tuple(held))
     for name in held:
         expect_missing(region, value, name)
-    _put(value, {HEAP: heap})
+    _put(value, GraphAttributes({HEAP: heap}))
+    expect_any(region, type(value))
     region.trace.made.add(type(value))
     return heap
 
@@ -52,10 +60,10 @@ def instance_spot(value: Any, trace: Trace) -> Spot:
 
     def read() -> Any:
         heap = heap_instance(value)
-        return tuple(vars(value).items()) if heap is None else heap
+        return tuple(held_by(value).items()) if heap is None else heap
 
     def write(held: Any) -> None:
-        _put(value, {HEAP: held} if type(held) is SymbolicObject else dict(held))
+        _put(value, GraphAttributes({HEAP: held}) if type(held) is SymbolicObject else dict(held))
 
     home = trace.owned[id(value)][1] if trace.owned is not None else None
     return Spot((id(value), HEAP), f"a {type(value).__name__}", read, write, value, home, "instance")
@@ -64,7 +72,7 @@ def instance_spot(value: Any, trace: Trace) -> Spot:
 def stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
     """What Python has of an object of that class that is in the graph."""
     made: Any = object.__new__(kind)
-    vars(made)[HEAP] = heap
+    _put(made, GraphAttributes({HEAP: heap}))
     assert region.trace.owned is not None
     region.trace.owned[id(made)] = made, region
     return made
@@ -122,8 +130,7 @@ def _by_kind(
 
 
 def _put(value: Any, held: dict[str, Any]) -> None:
-    vars(value).clear()
-    vars(value).update(held)
+    value.__dict__ = held
 
 
 def _check(kind: type) -> None:

@@ -28,6 +28,7 @@ from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import same_items
 from autoconv.operators.staging import stage_arms
 from autoconv.ops.objects import NotAssigned
+from autoconv.runtime.attributes import held_by
 from autoconv.runtime.containers import PLAIN, contents, heap_of
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.journal import MISSING
@@ -130,8 +131,8 @@ def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
             found.append((part, contents(part)))
         home = home_of(part, body)
         if home is not None and home.is_inside(body) and hasattr(part, "__dict__"):
-            found.append((part, tuple(vars(part).items())))
-            pending += vars(part).values()
+            found.append((part, tuple(held_by(part).items())))
+            pending += held_by(part).values()
         elif is_structure(part):
             pending += structure_parts(part)
     return found
@@ -140,7 +141,7 @@ def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
 def refuse_changed(held: Sequence[tuple[Any, Any]], name: str) -> None:
     """Raises StagingError where one of these (see `contents_now`) holds something else by now."""
     for part, before in held:
-        now = tuple(vars(part).items()) if type(part) not in PLAIN else contents(part)
+        now = tuple(held_by(part).items()) if type(part) not in PLAIN else contents(part)
         if not same_items(now, before):
             raise StagingError(
                 f"the body of a try makes the {type(part).__name__} in {name!r}, changes it, and may raise in between",

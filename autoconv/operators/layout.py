@@ -17,10 +17,11 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ListType, NoCommonType, ObjectType, TensorType, Type, join
 from autoconv.operators.names import Undefined
 from autoconv.runtime import dispatch
+from autoconv.runtime.attributes import HEAP, GraphAttributes, held_by
 from autoconv.runtime.containers import PLAIN, GraphItems, TracedList, heap_of, items_of, traced, untraced_copy
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
 from autoconv.runtime.journal import MISSING
-from autoconv.runtime.objects import HEAP, SymbolicObject, as_object, box, unboxed
+from autoconv.runtime.objects import SymbolicObject, as_object, box, unboxed
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import Template, flatten, is_structure, pack, plain_kind, structure_parts
@@ -194,7 +195,7 @@ def holds_made_here(value: Any) -> bool:
 
 def instance_layout(value: Any, region: Region, shared: bool = True) -> Instance:
     """The layout of an object of the user's by its attributes."""
-    held = vars(value)
+    held = held_by(value)
     return Instance(type(value), tuple(held), tuple(layout_of(part, region) for part in held.values()), shared)
 
 
@@ -407,7 +408,7 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
         _, parts = take_apart(value)
         return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
     if isinstance(layout, Instance):
-        held = vars(value)
+        held = held_by(value)
         return [v for key, part in zip(layout.keys, layout.parts, strict=True) for v in emit(held[key], part, region)]
     return _emit_arms(value, layout, region)
 
@@ -564,7 +565,8 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
 
 def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
     made: Any = object.__new__(layout.kind)
-    vars(made).update(zip(layout.keys, parts, strict=True))
+    held = dict(zip(layout.keys, parts, strict=True))
+    made.__dict__ = GraphAttributes(held) if layout.keys == (HEAP,) else held
     region = current_region()
     if region is not None and region.trace.owned is not None:
         region.trace.owned[id(made)] = made, region

@@ -13,6 +13,7 @@ from autoconv.errors import StagingError
 from autoconv.operators.attempts import attempt
 from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells, with_cells
 from autoconv.operators.generators import for_generated
+from autoconv.operators.held_iterators import HeldIterator
 from autoconv.operators.iterables import Staged, StagedList, as_staged, is_staged_iterable
 from autoconv.operators.layout import Variant
 from autoconv.operators.lazy import Generated, Lazy, Source
@@ -172,6 +173,8 @@ def _rest(
             "a while loop, or `for i in autoconv.range(limit)`",
         )
     staged = as_staged(items) if len(items) > _UNROLL else None
+    if type(iterable) is HeldIterator:
+        iterable.leave()
     before = contents(iterable) if type(iterable) is TracedList else None
     if staged is not None:
         state = _stage_for(staged, body, state, names, code, cells)

@@ -10,6 +10,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.types import TensorType
+from autoconv.operators.attributes import has_attribute
 from autoconv.operators.builtins import OVERRIDES
 from autoconv.operators.by_key import BY_KEY
 from autoconv.operators.comprehensions import collected
@@ -125,7 +126,7 @@ def _range(*bounds: Any) -> Any:
 
 
 _SPECIAL: dict[Any, Callable[..., Any]] = {
-    builtins.range: _range,
+    builtins.range: _range, builtins.hasattr: has_attribute,
     builtins.len: lambda x: record_object("object_length", [x]),
     builtins.bool: lambda x=False: record_object("object_truth", [x]),
     builtins.isinstance: _isinstance,

@@ -23,6 +23,7 @@ from autoconv.operators.layout import (
     layout_of,
     settled_lists,
 )
+from autoconv.runtime.attributes import held_by
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.objects import as_object
 from autoconv.runtime.recording import COMPILE, Region
@@ -142,7 +143,7 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, MethodType):
         yield value.__self__
     elif not isinstance(value, (type, ModuleType)) and not type(value).__module__.startswith("autoconv."):
-        yield from getattr(value, "__dict__", {}).values()
+        yield from held_by(value).values()
 
 
 def _held_by(cell: Any) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from autoconv.operators.staging import give
 from autoconv.operators.twins import frozen_where_shared, twins
 from autoconv.runtime.containers import PLAIN, UnmovedError, materialise
 from autoconv.runtime.journal import MISSING, Journal, Spot
-from autoconv.runtime.objects import record_object
+from autoconv.runtime.objects import box, record_object
 from autoconv.runtime.recording import COMPILE, recording, subregion
 
 
@@ -37,12 +37,11 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
         alone = [column if n not in same else [NEVER] * len(arms) for n, column in enumerate(columns)]
         layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
         layouts = frozen_where_shared(layouts, alone, [arm.region for arm in arms])
-        mark = len(parent.graph.nodes)
         try:
             give(arms, alone, layouts)
         except UnmovedError as unmoved:
+            _take_back(trial, start, written)
             materialise(unmoved.container)
-            _take_back(trial, start, mark, written)
             return False
         types = [leaf for layout in layouts for leaf in leaf_types(layout)]
         if trial.handlers:
@@ -74,8 +73,24 @@ def _moves(
     trial: Any, start: Node | None, arms: Any, columns: Any, titles: Any, spots: Any, written: Journal
 ) -> bool:
     """Moves lists that a tensor decides over into the graph, in front of the statement."""
-    nodes = trial.parent.graph.nodes
-    mark = len(nodes)
+    before, trial.parent.journal = trial.parent.journal, Journal()
+    try:
+        moved = _found_moving(trial, arms, columns, titles, spots)
+    finally:
+        found, trial.parent.journal = trial.parent.journal, before
+    if not moved:
+        found.hand_on(before)
+        return False
+    # What was made of them here may hold what the rounds made: they move once that is taken back.
+    found.roll_back()
+    _take_back(trial, start, written)
+    for spot in found.spots.values():
+        box(spot.owner)
+    return True
+
+
+def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) -> bool:
+    """Moves lists behind the rounds, and says whether there were any."""
     values = list(zip(*columns, strict=True))
     shared = [move_shared(trial.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
     layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
@@ -86,14 +101,12 @@ def _moves(
         if _changed_before_raising(trial, spot) and not is_moved(spot.owner):
             materialise(spot.owner)
             moved = True
-    if moved:
-        _take_back(trial, start, mark, written)
     return moved
 
 
-def _take_back(trial: Any, start: Node | None, mark: int, written: Journal) -> None:
-    """Everything that the rounds did; what was recorded behind the first `mark` nodes stays."""
-    trial.parent.graph.nodes[trial.parent.graph.position(start) : mark] = []
+def _take_back(trial: Any, start: Node | None, written: Journal) -> None:
+    """Everything that the rounds did."""
+    trial.parent.graph.truncate(trial.parent.graph.position(start))
     written.roll_back()
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators.layout import NEVER, Arms, Instance, Layout, Parts, home_of
+from autoconv.runtime.attributes import held_by
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import is_structure, structure_parts
@@ -72,7 +73,7 @@ def _made(value: Any, region: Region, around: tuple[Any, ...] = ()) -> Iterator[
     if _is_made(value, region):
         yield value
         if not any(value is outer for outer in around):
-            for part in vars(value).values():
+            for part in held_by(value).values():
                 yield from _made(part, region, (*around, value))
     elif is_structure(value):
         for part in structure_parts(value):

@@ -47,6 +47,12 @@ class NotAssigned:
     def __repr__(self) -> str:
         return f"<{self.name} is not assigned>"
 
+
+def _has_attribute(x: Any, name: str) -> bool:
+    _refuse_own_access(x, name)
+    return hasattr(x, name)
+
+
 # Results of these may be new objects that somebody changes later, or they change their first operand.
 _MAKING: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
@@ -72,7 +78,7 @@ _READING: dict[str, Callable[..., Any]] = {
     "float": builtins.float, "complex": builtins.complex, "bool": builtins.bool, "round": builtins.round,
     "any": builtins.any, "all": builtins.all, "ord": builtins.ord, "chr": builtins.chr, "hex": builtins.hex,
     "bin": builtins.bin, "oct": builtins.oct, "len": builtins.len, "hash": builtins.hash,
-    "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass,
+    "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass, "hasattr": _has_attribute,
 }  # fmt: skip
 FUNCTIONS = {**_MAKING, **_CHANGING, **_READING}
 # What the standard library has for lists and for counting, by the names of their modules without an underscore.

@@ -269,5 +269,6 @@ sum_to_shape_of = define(
     samples=(
         sample(_X, np.zeros((2, 1)), differentiable=(0,)), sample(_X, np.zeros(3), differentiable=(0,)),
         sample(_X, _X, differentiable=(0,)), sample(_X, np.zeros(()), differentiable=(0,)),
+        sample(np.arange(12.0).reshape(2, 3, 2), np.zeros((3, 1)), differentiable=(0,)),
     ),
 )  # fmt: skip

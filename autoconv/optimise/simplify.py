@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import TensorType
@@ -140,7 +141,10 @@ def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     if math.frexp(number)[0] not in (0.5, -0.5) or not 1e-30 < abs(number) < 1e30:
         return None
     assert y.node is not None and isinstance(y.type, TensorType)
-    inverse = np.asarray(1.0 / number, y.type.dtype.numpy)
+    with np.errstate(over="ignore"):
+        inverse = np.asarray(1.0 / number, y.type.dtype.numpy)
+    if inverse.item() != 1.0 / number:  # 2 ** -17 is a float16, 2 ** 17 is none
+        return None
     attributes = {**y.node.attributes, "value": inverse}
     return _add(copy, node, "multiply", x, copy.add(OPS["constant"], (), attributes, span=node.span).results[0])
 
@@ -198,9 +202,16 @@ def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
         return found
     assert isinstance(x.type, TensorType)
     first, middle = before.type.dtype, x.type.dtype
-    if first.is_string or middle.is_string or not np.can_cast(first.numpy, middle.numpy, "safe"):
+    if first.is_string or middle.is_string or not _holds(middle, first):
         return None
     return _same(before, node)
+
+
+def _holds(wide: DType, narrow: DType) -> bool:
+    """Whether each number of `narrow` is one of `wide`. NumPy says so of 64-bit integers and float64, which rounds
+    them to 53 bits."""
+    rounds = narrow.is_integer and narrow.size == 8 and not wide.is_integer
+    return not rounds and np.can_cast(narrow.numpy, wide.numpy, "safe")
 
 
 def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from autoconv.runtime.attributes import GraphAttributes, held_by
 from autoconv.runtime.recording import current_region
 
 
@@ -86,13 +87,15 @@ class Journal:
 
 def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
     def read() -> Any:
-        if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in vars(owner):
-            return vars(owner)[name]
+        if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in held_by(owner):
+            return held_by(owner)[name]
+        if type(getattr(owner, "__dict__", None)) is GraphAttributes:
+            return MISSING  # taken away before the object moved into the graph
         return getattr(owner, name, MISSING)
 
     def write(value: Any) -> None:
         if value is MISSING:
-            if name in getattr(owner, "__dict__", ()) or hasattr(owner, name):
+            if name in held_by(owner) or hasattr(owner, name):
                 delattr(owner, name)
         else:
             setattr(owner, name, value)

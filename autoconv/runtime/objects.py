@@ -15,6 +15,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.objects import COLLECTIONS, NotAssigned
 from autoconv.runtime import dispatch
+from autoconv.runtime.attributes import HEAP, GraphAttributes
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
@@ -42,14 +43,10 @@ _ARRAY = ObjectType("ndarray")
 _PLAIN_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context__", "__doc__"})
 
 
-# Where an object of the user's that is in the graph keeps what it is there, among its attributes.
-HEAP = "__autoconv_heap__"
-
-
 def heap_instance(value: Any) -> SymbolicObject | None:
     """The object of the graph that an object of the user's has become."""
     held = getattr(value, "__dict__", None)
-    return held.get(HEAP) if type(held) is dict else None
+    return dict.get(held, HEAP) if type(held) is GraphAttributes else None
 
 
 def make_by(make: Callable[[Any], Any], own_attribute: Callable[[Any, str], Any]) -> None:
@@ -221,6 +218,11 @@ def box(value: Any) -> SymbolicObject:
         return _make(value)
     if hasattr(type(value), "__autoconv_graph_value__"):
         raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
+    if isinstance(value, Iterator):  # made once, while this is traced: the second call would find it used up
+        raise StagingError(
+            f"a {value.__class__.__name__} of Python's own becomes part of what only the graph knows", current_place(),
+            "a list of what it gives",
+        )  # fmt: skip
     if type(value).__name__ == "Undefined":
         value = NotAssigned(value.name)
     return constant_object(value)

@@ -352,7 +352,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
             return _symbolic(EagerTensor(value), trace)
         if trace.owned is not None and id(value) in trace.owned:
             return value
-        raise python_contract.RunPlain(f"a {type(value).__name__} is returned")
+        raise python_contract.RunPlain(f"a {value.__class__.__name__} is returned")
     if value is None:
         return None
     if tensor is not None:

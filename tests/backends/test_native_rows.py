@@ -55,6 +55,14 @@ def twice(x):
     return autoconv.nn.softmax(autoconv.nn.softmax(x) * 3.0 + 1.0) * autoconv.reduce_mean(x, axis=-1, keepdims=True)
 
 
+def a_loop_before_those_it_reads(x):
+    """The last loop begins, in the text, before the one whose sums it reads."""
+    largest = autoconv.reduce_max(x, axis=-1, keepdims=True)
+    chosen = autoconv.where(x > 0.5, autoconv.zeros_like(x), x * 2.0)
+    where = autoconv.cast(x == largest, x.dtype)
+    return chosen + where * (3.0 / autoconv.reduce_sum(where, axis=-1, keepdims=True))
+
+
 def bool_sums(x):
     some = autoconv.reduce_any(x > 1.0, axis=-1, keepdims=True)
     return autoconv.where(some, x, -x), autoconv.reduce_prod(autoconv.where(some, x, 1.0), axis=-1)
@@ -62,6 +70,7 @@ def bool_sums(x):
 
 FUNCTIONS = [
     softmax, log_softmax, normalised, sums_that_leave, rows_of_others, both_ways, in_between, twice, bool_sums,
+    a_loop_before_those_it_reads,
 ]  # fmt: skip
 
 

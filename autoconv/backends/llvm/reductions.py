@@ -30,10 +30,11 @@ def _kept_index(node: Node, index: Index) -> Index:
     axes = reduced_axes(node)
     if not is_array(node.results[0].type):
         return ()
-    like = sizes(node.results[0].type)
-    if len(like) == len(index):
-        return tuple(0 if d in axes else i for d, i in enumerate(index))
-    return tuple(i for d, i in enumerate(index) if d not in axes)
+    kept = len(sizes(node.results[0].type))
+    if len(index) - len(axes) == kept:
+        return tuple(i for d, i in enumerate(index) if d not in axes)
+    # Reduced dimensions stay as ones: all of them, or those behind the ones that a sum to a shape leaves out.
+    return tuple(0 if d in axes else i for d, i in enumerate(index))[len(index) - kept :]
 
 
 _STARTS = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}

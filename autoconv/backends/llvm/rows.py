@@ -30,7 +30,9 @@ _COSTLY = frozenset({"divide", "sqrt", "rsqrt", "reciprocal", "sigmoid", "softpl
 
 def fuse_rows(plan: Plan) -> None:
     """Puts loops that can run row by row into the item of the first of them, as phases."""
-    for number in range(len(plan.all_items)):
+    # What a loop reads is looked at before it: merged items do not stand in the order in which they run.
+    order = sorted(range(len(plan.all_items)), key=lambda number: plan.all_items[number].before.bit_count())
+    for number in order:
         if plan.all_items[number].nodes:
             _Chain(plan, number).join()
 

@@ -1,0 +1,58 @@
+"""Iterators of Python's own that traced code made: they go on where Python knows how far they have come, and nowhere
+else. What a region of the graph takes of one, it would take as often as it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.lazy import Lazy
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+
+_MODULES = ("builtins", "itertools")
+
+
+class HeldIterator:
+    """`enumerate`, `zip`, `map`, `reversed` and others of what a trace knows, for the region that made it."""
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self._iterator = iterator
+        self._home = current_region()
+        self._left = False
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(self._iterator)
+
+    def __iter__(self) -> HeldIterator:
+        return self
+
+    def __next__(self) -> Any:
+        if self._left or self._home is None or current_region() is not self._home.standing:
+            why = "a loop that a tensor ends goes" if self._left else "a tensor decides whether this code goes"
+            raise StagingError(
+                f"{why} over an iterator that was made in front of it ({type(self._iterator).__name__})",
+                current_place(), "a list of what it gives",
+            )  # fmt: skip
+        return next(self._iterator)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._iterator, name)
+
+    def leave(self) -> None:
+        """A loop that a tensor ends has taken everything: nobody knows what is still to come."""
+        self._left = True
+
+
+def held(value: Any) -> Any:
+    """What a builtin gave; an iterator for this region alone, while a trace runs."""
+    kind = type(value)
+    is_pythons = kind.__module__ in _MODULES and issubclass(kind, Iterator)
+    return HeldIterator(value) if is_pythons and kind is not Lazy and current_region() is not None else value
+
+
+__all__ = ["HeldIterator", "held"]

@@ -1,0 +1,48 @@
+"""Rules of algebra where they must not hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autoconv.backends.reference import compile_graph
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType
+from autoconv.ops.builder import GraphBuilder
+from autoconv.optimise.simplify import simplify
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_floats_do_not_hold_all_64_bit_integers(dtype: str) -> None:
+    """2 ** 53 + 1 is the first integer that float64 rounds."""
+    graph, x, b = _graph(dtype)
+    graph.outputs = [b.cast(b.cast(x, dtype=as_dtype("float64")), dtype=as_dtype(dtype))]
+    assert _simplified(graph, np.array([2**53 + 1, 7], dtype)).tolist() == [2**53, 7]
+
+
+def test_what_a_float_holds_comes_back_as_it_was() -> None:
+    graph, x, b = _graph("int32")
+    graph.outputs = [b.cast(b.cast(x, dtype=as_dtype("float64")), dtype=as_dtype("int32"))]
+    assert simplify(graph).outputs[0].node is None
+    assert _simplified(graph, np.array([2**31 - 1, -7], "int32")).tolist() == [2**31 - 1, -7]
+
+
+def test_a_quotient_stays_where_the_inverse_is_no_number_of_its_dtype() -> None:
+    """2 ** -17 is a float16; its inverse would be infinite, and 0 times it nan."""
+    graph, x, b = _graph("float16")
+    graph.outputs = [b.divide(x, np.array(2.0**-17, "float16"))]
+    assert _simplified(graph, np.array([0.0, 2.0**-15], "float16")).tolist() == [0.0, 4.0]
+    assert "divide" in [node.op.name for node in simplify(graph).nodes]
+
+
+def _graph(dtype: str) -> tuple[Graph, Any, GraphBuilder]:
+    graph = Graph("f")
+    return graph, graph.add_parameter(TensorType(as_dtype(dtype), (2,)), "x"), GraphBuilder(graph)
+
+
+def _simplified(graph: Graph, x: np.ndarray) -> np.ndarray:
+    (found,) = compile_graph(simplify(graph))([x])
+    return np.asarray(found)

@@ -1,0 +1,116 @@
+"""Iterators of Python's own under trace: every call takes from them what plain Python would."""
+
+import pytest
+
+import autoconv
+
+
+def taken_in_a_loop(n):
+    numbers = reversed([5, 6, 7])
+    total = 0
+    for _ in range(n):
+        total += sum(numbers)
+    return total
+
+
+def taken_in_a_branch(n):
+    pairs = enumerate([5, 6])
+    taken = list(pairs) if n > 1 else []
+    return taken, list(pairs)
+
+
+def left_early(n):
+    letters = enumerate("ab")
+    for i, _ in letters:
+        if n > i:
+            break
+    return list(letters)
+
+
+def begun_before_an_error(n):
+    pairs = zip([1, 2], [3, 4], strict=False)
+    try:
+        for _ in pairs:
+            n //= n - 1
+    except ZeroDivisionError:
+        pass
+    return list(pairs), n
+
+
+def mapped(n):
+    sums = map(n.__add__, [1, 2])
+    total = 0
+    for _ in range(n):
+        total += sum(sums)
+    return total
+
+
+def beside_a_list_of_unknown_length(n):
+    items = [3, n, 1]
+    for i in range(n):
+        items.append(i)
+    return [(x, y) for x, y in zip(items, enumerate([5, 6, 7]), strict=False)]
+
+
+def filtered_beside_a_list(n):
+    taken = []
+    for x, y in zip([3, n, 1], filter(lambda t: t, range(4)), strict=False):
+        taken.append((x, y))
+    return taken
+
+
+def kept_in_a_list(n):
+    items = [3]
+    for i in range(n):
+        items.append(i)
+    items.append(zip([1, 2], strict=False))
+    return list(items[-1])
+
+
+def chosen(n):
+    return list(enumerate([5, 6]) if n > 1 else reversed([n, 2]))
+
+
+def asked_for_its_class(n):
+    pairs = enumerate([n, 2])
+    known = enumerate("ab")
+    return type(known) is enumerate, isinstance(known, enumerate), iter(known) is known, dict(pairs)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        taken_in_a_loop, taken_in_a_branch, left_early, begun_before_an_error, mapped, beside_a_list_of_unknown_length,
+        filtered_beside_a_list, kept_in_a_list, chosen, asked_for_its_class,
+    ],
+)  # fmt: skip
+def test_every_call_takes_what_plain_python_does(function):
+    compiled = autoconv.compile(function)
+    for n in (4, 1, 4, 0):
+        assert compiled(n) == function(n)
+
+
+def test_iterators_used_where_they_are_made_stay_in_the_graph():
+    @autoconv.compile
+    def program(n):
+        pairs = dict(zip("ab", [1, 2], strict=False))
+        total = n
+        for i, x in enumerate([5, 7]):
+            total += i * x
+        return pairs, total, [*map(str, [1, 2])], max(enumerate([5, 7]))
+
+    assert program(3) == ({"a": 1, "b": 2}, 10, ["1", "2"], (1, 7))
+    assert program(4) == ({"a": 1, "b": 2}, 11, ["1", "2"], (1, 7))
+    assert "plain Python" not in str(program.explain())
+
+
+def test_an_iterator_from_outside_of_a_branch_is_refused_by_function():
+    @autoconv.function
+    def program(n):
+        numbers = iter([1.0, 2.0])
+        if n > 0:
+            return sum(numbers) + 0.0 * n
+        return sum(numbers) + n
+
+    with pytest.raises(autoconv.errors.StagingError, match="goes over an iterator that was made in front of it"):
+        program(autoconv.constant(1.0))
