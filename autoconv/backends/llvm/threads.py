@@ -53,7 +53,7 @@ TEXT = """
 @generation = internal global i64 0
 @open = internal global i32 0
 @here = internal global i64 0
-@penalty = internal global i64 4
+@penalty = internal global i64 2
 
 declare i32 @getpid()
 declare i32 @clock_gettime(i32, ptr)
@@ -144,8 +144,8 @@ leave:
   %late = icmp sgt i64 %tenfold, %bound
   %penalty = load i64, ptr @penalty
   %twice = shl i64 %penalty, 1
-  %bounded = call i64 @llvm.smin.i64(i64 %twice, i64 64)
-  %after = select i1 %late, i64 %bounded, i64 4
+  %bounded = call i64 @llvm.smin.i64(i64 %twice, i64 16)
+  %after = select i1 %late, i64 %bounded, i64 2
   store i64 %after, ptr @penalty
   %rest_here = select i1 %late, i64 %penalty, i64 0
   store i64 %rest_here, ptr @here
