@@ -15,7 +15,8 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
 from autoconv.operators.calls import changed_names, converted, meet_class
-from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, is_container, layout_of
+from autoconv.operators.crossing import emit
+from autoconv.operators.layout import Layout, Parts, Static, Variant, is_container, layout_of
 from autoconv.operators.names import Undefined, ld
 from autoconv.operators.special_methods import restore_special_methods
 from autoconv.operators.tensor_lists import mapped
