@@ -20,12 +20,7 @@ from autoconv.errors import (
 from autoconv.graph.graph import Value
 from autoconv.operators.attributes import expect_missing, may_be_missing
 from autoconv.operators.deferred import template_of
-from autoconv.operators.layout import (
-    NEVER,
-    Static,
-    Variant,
-    has_leaves,
-)
+from autoconv.operators.layout import NEVER, Static, Variant, has_leaves
 from autoconv.operators.names import Undefined
 from autoconv.ops.exception_groups import leaves_of_group
 from autoconv.runtime.containers import PLAIN

@@ -18,6 +18,7 @@ from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object
+from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
@@ -58,6 +59,7 @@ class StagedRange(Staged):
             _check_integer(bound)
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
         self.start, self.stop, self.step = start, stop, step
+        self.home = current_region()
         if isinstance(step, int) and not step:
             raise _no_step()
         if isinstance(step, SymbolicTensor):
@@ -77,6 +79,10 @@ class StagedRange(Staged):
     def item(self, position: Any) -> Any:
         scaled = position if isinstance(self.step, int) and self.step == 1 else position * self.step
         return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
+
+    def __autoconv_made_in__(self, region: Region) -> bool:
+        """Whether its bounds may be values of the region alone: where that ends, it is an object of the graph."""
+        return self.home is not None and self.home.is_inside(region)
 
     def __autoconv_box__(self) -> SymbolicObject:
         """The range itself, in the graph."""

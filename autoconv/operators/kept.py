@@ -9,21 +9,9 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.layout import (
-    NEVER,
-    Arms,
-    Layout,
-    Leaf,
-    Parts,
-    Static,
-    Variant,
-    emit,
-    home_of,
-    join_layouts,
-    layout_of,
-    leaf_types,
-    rebuild,
-)
+from autoconv.operators.crossing import emit, rebuild
+from autoconv.operators.joining import join_layouts
+from autoconv.operators.layout import NEVER, Arms, Layout, Leaf, Parts, Static, Variant, home_of, layout_of, leaf_types
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import same_items
 from autoconv.operators.staging import stage_arms

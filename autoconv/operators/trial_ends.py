@@ -7,7 +7,9 @@ from typing import Any
 
 from autoconv.graph.graph import Graph, Node
 from autoconv.operators.bodies import Recorded, Suspended, refuse_missing, unify_captures, write_spot
-from autoconv.operators.layout import NEVER, Layout, Never, join_layouts, layout_of, leaf_types, rebuild
+from autoconv.operators.crossing import rebuild
+from autoconv.operators.joining import join_layouts
+from autoconv.operators.layout import NEVER, Layout, Never, layout_of, leaf_types
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import is_moved, move_into_graph, move_shared, refuse_changed_copies
 from autoconv.operators.staging import give

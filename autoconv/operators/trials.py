@@ -24,6 +24,7 @@ from autoconv.operators.bodies import (
     refuse_missing,
     write_spot,
 )
+from autoconv.operators.crossing import rebuild
 from autoconv.operators.kept import (
     as_missing,
     contents_now,
@@ -35,7 +36,7 @@ from autoconv.operators.kept import (
     kept_parts,
     refuse_changed,
 )
-from autoconv.operators.layout import NEVER, Layout, Static, layout_of, leaf_types, rebuild
+from autoconv.operators.layout import NEVER, Layout, Static, layout_of, leaf_types
 from autoconv.operators.recursion import written_by_calls
 from autoconv.operators.sharing import move_shared
 from autoconv.operators.staging import give

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.types import TensorType
+from autoconv.operators.crossing import emit
 from autoconv.operators.held_iterators import HeldIterator
 from autoconv.operators.iterables import Staged, StagedRange
-from autoconv.operators.layout import Layout, Static, Variant, emit, is_container, layout_of
+from autoconv.operators.layout import Layout, Static, Variant, is_container, layout_of
 from autoconv.operators.lazy import Lazy
 from autoconv.operators.names import Undefined, ld
 from autoconv.operators.tensor_lists import mapped
@@ -34,7 +35,7 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     layout = layout_of(prepared, region)
     for value in _statics(layout):
         if isinstance(value, (Lazy, Staged, HeldIterator)):  # in an arm, or in an object of the user's
-            raise python_contract.RunPlain(f"a {value.__class__.__name__} is returned")
+            raise python_contract.RunPlain(f"a {_kind(value)} is returned")
     values = emit(prepared, layout, region)
     outputs = []
     for value in values:
@@ -83,7 +84,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
             return value
         if type(value) is StagedRange:
             return box(value)
-        raise python_contract.RunPlain(f"a {value.__class__.__name__} is returned")
+        raise python_contract.RunPlain(f"a {_kind(value)} is returned")
     if value is None:
         return None
     if tensor is not None:
@@ -104,6 +105,11 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
 
 def _name(function: Any) -> str:
     return repr(function)
+
+
+def _kind(value: Any) -> str:
+    """What Python calls it."""
+    return type(value).__name__.removeprefix("Staged").lower() if isinstance(value, Staged) else value.__class__.__name__
 
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:

@@ -5,8 +5,7 @@ import autoconv as ac
 
 def test_ranges_are_ranges():
     def chosen(a):
-        r = range(a, 10, 2) if a > 0 else None
-        return r
+        return range(a, 10, 2) if a > 0 else None
 
     def each(a):
         found = []
