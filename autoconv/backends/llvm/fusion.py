@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from autoconv.backends.llvm.blocks import block_rows
 from autoconv.backends.llvm.contiguous import is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.roles import is_array, read_inputs, role, sizes
@@ -43,6 +44,7 @@ class Item:
     phases: list[list[Node]] = field(default_factory=list)
     rows: list[Node] = field(default_factory=list)
     depth: int = 0
+    members: list[Item] = field(default_factory=list)  # of what runs block by block (see blocks)
 
 
 class Plan:
@@ -64,7 +66,7 @@ class Plan:
             self._place(node, position)
         fuse_rows(self)
         self._find_traffic()
-        self.items = self._ordered()
+        self.items = block_rows(self, self._ordered())
 
     def _inputs(self, node: Node) -> tuple[Value, ...]:
         """What running the node reads; other nodes than loops and views take their inputs whole."""

@@ -18,7 +18,8 @@ from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.llvm.threads import available, thread_count
 from autoconv.backends.llvm.tiles import ProductText, Sum, tiling
 from autoconv.backends.llvm.transposes import transposed
-from autoconv.backends.llvm.vectors import Registers, registers
+from autoconv.backends.llvm.vectors import registers
+from autoconv.graph.dtypes import float32
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
@@ -35,10 +36,11 @@ _LARGEST = 3 << 19  # bytes of y that tiles go over again and again
 def write_matmul(region: Region, node: Node) -> None:
     """By tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results
-    product, machine = _Product(node), registers()
-    if product.work and machine is not None and product.suits(machine):
-        _write_tiles(region, node, product, machine)
+    tiled = tiles_of(node)
+    if tiled is not None:
+        _write_tiles(region, tiled)
         return
+    product = Product(node)
     if f"cblas_{product.name}" not in abi.symbols() or not product.work:
         region.write_kernel(node)
         return
@@ -59,31 +61,55 @@ def write_matmul(region: Region, node: Node) -> None:
         out.line(f'call void @"blas_set_threads"(i32 {before})')
 
 
-def _write_tiles(region: Region, node: Node, product: _Product, machine: Registers) -> None:
-    (x, y), (result,) = node.inputs, node.results
-    out, module = region.out, region.body.module
+def tiles_of(node: Node) -> Product | None:
+    """The product that a node is, where tiles make it: they are as fast as any where y stays in caches, and turning it
+    takes little time beside the product."""
+    product = Product(node)
+    large = product.inner * product.columns * product.dtype.size > _LARGEST
+    few = product.columns < _FEWEST or (product.flip_y and product.rows < 8)
+    return None if registers() is None or not product.work or large or few else product
+
+
+def tile_height(rows: int) -> int:
+    """Of the tiles of a product with that many rows."""
+    machine = registers()
+    assert machine is not None
+    return tiling(rows, 1, float32, machine).height
+
+
+def tile_rows(region: Region, product: Product) -> tuple[str, list[str], int]:
+    """Makes the product's result; answers the function that fills in tiles of it from one number to another,
+    what it is given before these, and how many tiles lie one below the other."""
+    machine = registers()
+    assert machine is not None
+    (x, y), (result,) = product.node.inputs, product.node.results
+    module, dtype = region.body.module, product.dtype
     region.set(result, region.new_array(result.type))
-    plan = tiling(product.rows, product.columns, product.dtype, machine)
+    plan = tiling(product.rows, product.columns, dtype, machine)
     columns = region.data(y)
     if product.flip_y:
-        turned = region.new_array(TensorType(product.dtype, (product.inner, product.columns)))
-        turn = transposed(module, product.dtype, product.columns, product.inner, plan.lanes)
-        out.line(f"call void @{turn}(ptr {columns}, ptr {region.address(turned)})")
+        kind = TensorType(dtype, (product.inner, product.columns))
+        turned = region.new_array(kind)
+        turn = transposed(module, dtype, product.columns, product.inner, plan.lanes)
+        region.out.line(f"call void @{turn}(ptr {columns}, ptr {region.address(turned)})")
         columns = region.address(turned)
-    steps = (product.width_x, 1) if product.flip_x else (1, product.width_x)
-    along = Sum(0, 0, product.inner, steps[0], product.columns)
-    body = ProductText(module, plan, product.dtype, (along,), steps[1], product.columns).rows()
-    given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
-    parts = min(product.work // _SHARE, plan.count) if thread_count() > 1 else 1
+        region.drop_later(turned, kind)
+    step, row = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+    along = Sum(0, 0, product.inner, step, product.columns)
+    body = ProductText(module, plan, dtype, (along,), row, product.columns).rows()
+    return body, [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))], plan.count
+
+
+def _write_tiles(region: Region, product: Product) -> None:
+    body, given, count = tile_rows(region, product)
+    parts = min(product.work // _SHARE, count) if thread_count() > 1 else 1
     if parts > 1 and available():
-        Split(None, plan.count, -(-plan.count // parts)).run(module, out, body, given, has_rare=False)
+        Split(None, count, -(-count // parts)).run(region.body.module, region.out, body, given, has_rare=False)
     else:
-        out.new(f"call i1 @{body}({', '.join(given)}, i64 0, i64 0, i64 {plan.count})")
-    if product.flip_y:
-        region.body.let_go(turned.slot or "", TensorType(product.dtype, (product.inner, product.columns)))
+        region.out.new(f"call i1 @{body}({', '.join(given)}, i64 0, i64 0, i64 {count})")
 
 
-def _write_parts(product: _Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
+def _write_parts(product: Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
     """Of the longer side of the result."""
     by_rows = product.rows >= product.columns
     whole = product.rows if by_rows else product.columns
@@ -97,10 +123,11 @@ def _write_parts(product: _Product, parts: int, module: ModuleText, out: Functio
     split.run(module, out, module.function("product", body.text()), given, has_rare=False)
 
 
-class _Product:
+class Product:
     """Of a node: x, `rows` by `inner`, times y, `inner` by `columns`; each may lie in memory the other way round."""
 
     def __init__(self, node: Node) -> None:
+        self.node = node
         x, y = node.inputs
         (result,) = node.results
         self.dtype = x.type.dtype  # type: ignore[union-attr]
@@ -112,11 +139,6 @@ class _Product:
         self.inner = sizes(x.type)[0 if self.flip_x else -1]
         self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[1]
         self.work = self.rows * self.columns * self.inner
-
-    def suits(self, machine: Registers) -> bool:
-        """Whether tiles are as fast as any: y stays in caches, and turning it takes little time beside the product."""
-        large = self.inner * self.columns * self.dtype.size > _LARGEST
-        return self.columns >= _FEWEST and not large and (self.rows >= 8 or not self.flip_y)
 
     def call(
         self, module: ModuleText, out: FunctionText, pointers: list[str], by_rows: bool = True, first: str = "0",

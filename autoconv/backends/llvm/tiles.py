@@ -3,7 +3,7 @@
 A tile is some rows by a few vectors of columns. For each step along the inner dimension its code loads a row of y once,
 spreads one number of x for each of its rows, and adds up by fused multiply-adds; what is left over at the edges are
 smaller tiles, vectors cut short by masks. Shapes and strides are known, so addresses are one register and a constant.
-Each number of the result is one sum, added up in order along the inner dimension, however rows are shared out.
+Each number of the result is added up in one order along the inner dimension, however rows are shared out.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from autoconv.backends.llvm.scalars import register
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.llvm.vectors import Registers, VectorWriter
 from autoconv.graph.dtypes import DType
+
+_CHUNK = 256  # steps that are summed up before their sum joins the total: rounding grows with the number of chunks
 
 
 @dataclass(frozen=True)
@@ -123,18 +125,45 @@ class ProductText:
         v = VectorWriter(out, self._dtype, lanes)
         cells = [[out.alloca(v.vector, "zeroinitializer") for _ in widths] for _ in range(height)]
         for part in self._sums:
-            with out.loop("0", str(part.count), unrolled=False) as k:
-                x = self._moved(out, "%x", k, part.x_step)
-                y = self._moved(out, "%y", k, part.y_step)
-                loaded = [v.load(v.at(y, part.y + i * lanes), width) for i, width in enumerate(widths)]
-                for r, row in enumerate(cells):
-                    spread = v.spread(out.new(f"load {v.kind}, ptr {v.at(x, part.x + r * self._x_row)}"))
-                    for cell, other in zip(row, loaded, strict=True):
-                        total = v.fma(spread, other, out.new(f"load {v.vector}, ptr {cell}"))
-                        out.line(f"store {v.vector} {total}, ptr {cell}")
+            chunks, left = divmod(part.count, _CHUNK) if part.count > 2 * _CHUNK else (0, part.count)
+            if chunks:
+                with out.loop("0", str(chunks), unrolled=False) as chunk:
+                    sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
+                    self._add_up(v, part, sums, widths, out.new(f"mul nsw i64 {chunk}, {_CHUNK}"), _CHUNK)
+                    self._join(v, cells, sums)
+            if left and chunks:
+                sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
+                self._add_up(v, part, sums, widths, str(chunks * _CHUNK), left)
+                self._join(v, cells, sums)
+            elif left:
+                self._add_up(v, part, cells, widths, "", left)
         for r, row in enumerate(cells):
             for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
                 total = out.new(f"load {v.vector}, ptr {cell}")
                 v.store(total, v.at("%z", r * self._z_row + i * lanes), width)
         out.line("ret void")
         return self._module.function("tile", out.text())
+
+    def _add_up(
+        self, v: VectorWriter, part: Sum, cells: list[list[str]], widths: list[int], start: str, count: int
+    ) -> None:
+        """Products of `count` steps onto the cells, which are zero before where a `start` is given."""
+        out = v.out
+        for cell in [cell for row in cells for cell in row] if start else ():
+            out.line(f"store {v.vector} zeroinitializer, ptr {cell}")
+        x = self._moved(out, "%x", start, part.x_step) if start else "%x"
+        y = self._moved(out, "%y", start, part.y_step) if start else "%y"
+        with out.loop("0", str(count), unrolled=False) as k:
+            left, right = self._moved(out, x, k, part.x_step), self._moved(out, y, k, part.y_step)
+            loaded = [v.load(v.at(right, part.y + i * self._tiling.lanes), width) for i, width in enumerate(widths)]
+            for r, row in enumerate(cells):
+                spread = v.spread(out.new(f"load {v.kind}, ptr {v.at(left, part.x + r * self._x_row)}"))
+                for cell, other in zip(row, loaded, strict=True):
+                    total = v.fma(spread, other, out.new(f"load {v.vector}, ptr {cell}"))
+                    out.line(f"store {v.vector} {total}, ptr {cell}")
+
+    def _join(self, v: VectorWriter, cells: list[list[str]], sums: list[list[str]]) -> None:
+        """Adds the sums of one stretch to those of all before."""
+        for cell, one in zip((c for row in cells for c in row), (c for row in sums for c in row), strict=True):
+            total, part = (v.out.new(f"load {v.vector}, ptr {place}") for place in (cell, one))
+            v.out.line(f"store {v.vector} {v.out.new(f'fadd {v.vector} {total}, {part}')}, ptr {cell}")
