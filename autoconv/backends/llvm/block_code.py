@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm.blocks import is_flat, product_of
 from autoconv.backends.llvm.kernels import KernelText
-from autoconv.backends.llvm.products import tile_height, tile_rows
+from autoconv.backends.llvm.products import tile_rows
 from autoconv.backends.llvm.rows import RowsText
 from autoconv.backends.llvm.split import Split, work_of
 from autoconv.backends.llvm.text import FunctionText
@@ -29,8 +29,11 @@ def write_blocks(region: Region, plan: Plan, whole: Item) -> bool:
     work = sum(_work(plan, item) for item in whole.members)
     if work < (_IN_LOOP if region.body.loops else _WORTHWHILE) or thread_count() < 2 or not available():
         return False
-    rows = next(product.rows for item in whole.members if (product := product_of(plan, item)) is not None)
-    height = tile_height(rows)
+    products = [product for item in whole.members if (product := product_of(plan, item)) is not None]
+    rows = products[0].rows
+    lines = {product.unit for product in products if product.patches}
+    if len(lines) > 1:
+        return False
     loops: dict[int, KernelText] = {}
     for number, item in enumerate(whole.members):
         if item.shape is None:
@@ -41,12 +44,15 @@ def write_blocks(region: Region, plan: Plan, whole: Item) -> bool:
         loops[number] = _loops(region, plan, item, rows)
         if loops[number].has_rare:
             return False
-    steps: list[tuple[str, list[str], int]] = []  # functions, what they are given, and how many counts a row is
+    steps: list[tuple[str, list[str], int]] = []  # functions, what they are given, counts of a row
+    # (below zero: rows of a count)
+    height = max(lines, default=0)
     for number, item in enumerate(whole.members):
         product = product_of(plan, item)
         if product is not None:
-            name, given, _ = tile_rows(region, product)
-            steps.append((name, given, 0))
+            name, given, unit = tile_rows(region, product, max(lines, default=0))
+            height = height or unit
+            steps.append((name, given, -unit))
         else:
             kernel = loops[number]
             _, given = region.loop_arguments(item, kernel)
@@ -86,8 +92,9 @@ def _body(
     behind = out.new(f"mul nsw i64 %last, {height}")
     last = out.new(f"select i1 {out.new(f'icmp slt i64 {behind}, {rows}')}, i64 {behind}, i64 {rows}")
     for name, arguments, width in steps:
-        start, end = "%first", "%last"
-        if width:
+        if width < 0:
+            start, end = (out.new(f"mul nsw i64 {count}, {height // -width}") for count in ("%first", "%last"))
+        else:
             start, end = (out.new(f"mul nsw i64 {count}, {width}") for count in (first, last))
         passed = [*(names[argument] for argument in arguments), "i64 %part", f"i64 {start}", f"i64 {end}"]
         out.new(f"call i1 @{name}({', '.join(passed)})")

@@ -43,7 +43,7 @@ def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
 def product_of(plan: Plan, item: Item) -> Product | None:
     """The product that an item is, where tiles make it."""
     (node, *others) = item.nodes
-    return None if others or plan.roles[node] != "matmul" else tiles_of(node)
+    return None if others or plan.roles[node] != "matmul" else tiles_of(node, plan.patches.get(node))
 
 
 def is_flat(plan: Plan, item: Item) -> bool:
@@ -103,7 +103,9 @@ class _Run:
         product = product_of(self.plan, item)
         if product is None:
             return item.shape is not None and self._loops_keep(item, item.shape)
-        x, y = product.node.inputs
+        x, y = self.plan.inputs(product.node)
+        if product.patches and (x in self._made or product.rows % product.unit):
+            return False
         if product.rows != self.rows or self._reads(y) or x in self.plan.views or y in self.plan.views:
             return False
         return x not in self._made or (not product.flip_x and self._has_rows(x))

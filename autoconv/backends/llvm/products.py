@@ -8,9 +8,11 @@ as by a single thread. So it is told to use one, and large products are split in
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
@@ -19,7 +21,6 @@ from autoconv.backends.llvm.threads import available, thread_count
 from autoconv.backends.llvm.tiles import ProductText, Sum, tiling
 from autoconv.backends.llvm.transposes import transposed
 from autoconv.backends.llvm.vectors import registers
-from autoconv.graph.dtypes import float32
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
@@ -36,7 +37,7 @@ _LARGEST = 3 << 19  # bytes of y that tiles go over again and again
 def write_matmul(region: Region, node: Node) -> None:
     """By tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results
-    tiled = tiles_of(node)
+    tiled = tiles_of(node, region.patches(node))
     if tiled is not None:
         _write_tiles(region, tiled)
         return
@@ -61,31 +62,25 @@ def write_matmul(region: Region, node: Node) -> None:
         out.line(f'call void @"blas_set_threads"(i32 {before})')
 
 
-def tiles_of(node: Node) -> Product | None:
+def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
     """The product that a node is, where tiles make it: they are as fast as any where y stays in caches, and turning it
     takes little time beside the product."""
-    product = Product(node)
+    product = Product(node, patches)
     large = product.inner * product.columns * product.dtype.size > _LARGEST
     few = product.columns < _FEWEST or (product.flip_y and product.rows < 8)
     return None if registers() is None or not product.work or large or few else product
 
 
-def tile_height(rows: int) -> int:
-    """Of the tiles of a product with that many rows."""
+def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, list[str], int]:
+    """Makes the product's result; answers the function that fills in units of it from one number to another, what it is
+    given before these, and how many rows a unit is: the height of a tile, or a line of patches. Where a `unit` is
+    given, it divides that."""
     machine = registers()
     assert machine is not None
-    return tiling(rows, 1, float32, machine).height
-
-
-def tile_rows(region: Region, product: Product) -> tuple[str, list[str], int]:
-    """Makes the product's result; answers the function that fills in tiles of it from one number to another,
-    what it is given before these, and how many tiles lie one below the other."""
-    machine = registers()
-    assert machine is not None
-    (x, y), (result,) = product.node.inputs, product.node.results
-    module, dtype = region.body.module, product.dtype
+    y, (result,) = product.node.inputs[1], product.node.results
+    module, dtype, patches = region.body.module, product.dtype, product.patches
     region.set(result, region.new_array(result.type))
-    plan = tiling(product.rows, product.columns, dtype, machine)
+    plan = tiling(product.unit, product.columns, dtype, machine, 0 if patches else unit)
     columns = region.data(y)
     if product.flip_y:
         kind = TensorType(dtype, (product.inner, product.columns))
@@ -94,14 +89,25 @@ def tile_rows(region: Region, product: Product) -> tuple[str, list[str], int]:
         region.out.line(f"call void @{turn}(ptr {columns}, ptr {region.address(turned)})")
         columns = region.address(turned)
         region.drop_later(turned, kind)
-    step, row = (product.width_x, 1) if product.flip_x else (1, product.width_x)
-    along = Sum(0, 0, product.inner, step, product.columns)
-    body = ProductText(module, plan, dtype, (along,), row, product.columns).rows()
-    return body, [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))], plan.count
+    lines: Sequence[tuple[int, int]] = ()
+    if patches is None:
+        x = product.node.inputs[0]
+        step, row = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+        sums = [Sum(0, 0, product.inner, step, product.columns)]
+    else:
+        x, sums, done = patches.base, [], 0
+        for offset, count in patches.stretches:
+            sums.append(Sum(offset, done * product.columns, count, 1, product.columns))
+            done += count
+        *lines, (_, row) = patches.rows
+    body = ProductText(module, plan, dtype, tuple(sums), row, product.columns, tuple(lines)).rows()
+    given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
+    return body, given, product.unit if patches else plan.height
 
 
 def _write_tiles(region: Region, product: Product) -> None:
-    body, given, count = tile_rows(region, product)
+    body, given, unit = tile_rows(region, product)
+    count = -(-product.rows // unit)
     parts = min(product.work // _SHARE, count) if thread_count() > 1 else 1
     if parts > 1 and available():
         Split(None, count, -(-count // parts)).run(region.body.module, region.out, body, given, has_rare=False)
@@ -126,14 +132,16 @@ def _write_parts(product: Product, parts: int, module: ModuleText, out: Function
 class Product:
     """Of a node: x, `rows` by `inner`, times y, `inner` by `columns`; each may lie in memory the other way round."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, patches: Patches | None = None) -> None:
         self.node = node
+        self.patches = patches
         x, y = node.inputs
         (result,) = node.results
         self.dtype = x.type.dtype  # type: ignore[union-attr]
         self.name = "sgemm" if self.dtype.name == "float32" else "dgemm"
         *several, self.columns = sizes(result.type)
         self.rows = math.prod(several)
+        self.unit = patches.rows[-1][0] if patches else self.rows
         self.flip_x: bool = node.attributes.get("transpose_a", False)
         self.flip_y: bool = node.attributes.get("transpose_b", False)
         self.inner = sizes(x.type)[0 if self.flip_x else -1]

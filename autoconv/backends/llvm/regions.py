@@ -22,6 +22,7 @@ from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.indexing import scatter_base, write_guard
 from autoconv.backends.llvm.kernels import JoinText, KernelText
 from autoconv.backends.llvm.natives import write_whole
+from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
@@ -77,7 +78,7 @@ class Region:
         if item.members:
             return [value for member in item.members for value in self._reads(member)]
         single = item.nodes[0]
-        return list(single.inputs) if self._plan.roles[single] in WHOLE else item.reads
+        return list(self._plan.inputs(single)) if self._plan.roles[single] in WHOLE else item.reads
 
     # ---- values and their references
 
@@ -313,6 +314,10 @@ class Region:
         out.begin(done)
         found = out.new(f"phi ptr [ {fast.ir}, %{before} ], [ {slow.ir}, %{after} ]")
         self.set(result, Object(found, fast.slot))
+
+    def patches(self, node: Node) -> Patches | None:
+        """Of a product."""
+        return self._plan.patches.get(node)
 
     def drop_later(self, made: Object, type_: Type) -> None:
         """Lets go of an object that is no value's behind what is being written."""

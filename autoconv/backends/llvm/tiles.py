@@ -46,14 +46,16 @@ class Tiling:
         return -(-self.rows // self.height)
 
 
-def tiling(rows: int, columns: int, dtype: DType, machine: Registers) -> Tiling:
+def tiling(rows: int, columns: int, dtype: DType, machine: Registers, whole: int = 0) -> Tiling:
     """Few loads for many products: with 32 registers 12 rows by 2 vectors, and where there are few rows more vectors,
-    so that enough sums are under way at once."""
+    so that enough sums are under way at once. With `whole`, the rows come in so many at a time, which tiles divide."""
     lanes = machine.size // dtype.size
     most = (3 * machine.count) // 4  # registers for sums
     tallest = most // 2
     height = min(rows, tallest)
-    if tallest < rows < 10 * tallest:  # so that nothing is left over, if that can be
+    if whole:
+        height = next(h for h in range(min(tallest, whole), 0, -1) if whole % h == 0)
+    elif tallest < rows < 10 * tallest:  # so that nothing is left over, if that can be
         height = next((h for h in range(tallest, tallest // 2, -1) if rows % h == 0), tallest)
     width = max(1, min(most // height, 8, -(-columns // lanes)))
     return Tiling(rows, columns, lanes, height, width)
@@ -61,11 +63,13 @@ def tiling(rows: int, columns: int, dtype: DType, machine: Registers) -> Tiling:
 
 class ProductText:
     """Writes the functions of a product. `sums` are added up into each number of the result, one after the other; a row
-    of the result is `z_row` elements behind the one before, of x `x_row`."""
+    of the result is `z_row` elements behind the one before, of x `x_row`. With `lines`, what `tiling` says is one of as
+    many as the product of their sizes, and each is so many elements of x apart: (size, step), the innermost last."""
 
     def __init__(
-        self, module: ModuleText, tiling: Tiling, dtype: DType, sums: tuple[Sum, ...], x_row: int, z_row: int
-    ) -> None:
+        self, module: ModuleText, tiling: Tiling, dtype: DType, sums: tuple[Sum, ...], x_row: int, z_row: int,
+        lines: tuple[tuple[int, int], ...] = (),
+    ) -> None:  # fmt: skip
         self._module = module
         self._tiling = tiling
         self._dtype = dtype
@@ -73,14 +77,25 @@ class ProductText:
         self._sums = sums
         self._x_row = x_row
         self._z_row = z_row
+        self._lines = lines
 
     def rows(self) -> str:
-        """The name of a function that makes the tiles from %first to %last, counted from the top."""
+        """The name of a function that makes the tiles from %first to %last, counted from the top; the lines, where
+        there are some."""
         self._module.has_loops = True
         parameters = "ptr noalias %x, ptr noalias %y, ptr noalias %z, i64 %part, i64 %first, i64 %last"
         out = FunctionText(self._module, f"define internal i1 @FUNCTION({parameters}) noinline nounwind")
         tiling = self._tiling
         full, rest = divmod(tiling.rows, tiling.height)
+        if self._lines:
+            with out.loop("%first", "%last", unrolled=False) as line:
+                x, z = self._line(out, line), self._moved(out, "%z", line, tiling.rows * self._z_row)
+                with out.loop("0", str(full), unrolled=False) as i:
+                    self._row(out, i, tiling.height, x, z)
+                if rest:
+                    self._row(out, str(full), rest, x, z)
+            out.line("ret i1 false")
+            return self._module.function("product", out.text())
         last = "%last"
         if rest:
             inside = out.new(f"icmp slt i64 %last, {full}")
@@ -97,10 +112,19 @@ class ProductText:
         out.line("ret i1 false")
         return self._module.function("product", out.text())
 
-    def _row(self, out: FunctionText, i: str, height: int) -> None:
+    def _line(self, out: FunctionText, line: str) -> str:
+        """Where x begins for a line."""
+        x = "%x"
+        for depth, (size, step) in reversed(list(enumerate(self._lines))):
+            place = out.new(f"urem i64 {line}, {size}") if depth else line
+            x = self._moved(out, x, place, step)
+            line = out.new(f"udiv i64 {line}, {size}")
+        return x
+
+    def _row(self, out: FunctionText, i: str, height: int, x: str = "%x", z: str = "%z") -> None:
         """The tiles of one height, side by side."""
-        x = self._moved(out, "%x", i, self._tiling.height * self._x_row)
-        z = self._moved(out, "%z", i, self._tiling.height * self._z_row)
+        x = self._moved(out, x, i, self._tiling.height * self._x_row)
+        z = self._moved(out, z, i, self._tiling.height * self._z_row)
         wide = self._tiling.width * self._tiling.lanes
         full, rest = divmod(self._tiling.columns, wide)
         if full:
