@@ -109,8 +109,9 @@ class FunctionText:
         self.line(f"br i1 {condition}, label %{then}, label %{otherwise}{weights}")
 
     @contextmanager
-    def loop(self, start: str, stop: str) -> Iterator[str]:
-        """A counted loop; the block inside is its body, and gets the i64 that counts. Trips may be none."""
+    def loop(self, start: str, stop: str, unrolled: bool = True) -> Iterator[str]:
+        """A counted loop; the block inside is its body, and gets the i64 that counts. Trips may be none. `unrolled`:
+        LLVM may write out a short one turn by turn."""
         head, body, done = self.label("loop"), self.label("body"), self.label("done")
         before = self.block
         self.branch(head)
@@ -125,7 +126,7 @@ class FunctionText:
         yield index
         after = self.new(f"add nsw i64 {index}, 1")
         self._lines[at] = f"  {index} = phi i64 [ {start}, %{before} ], [ {after}, %{self.block} ]"
-        short = stop.isdigit() and int(stop) <= _SHORT
+        short = unrolled and stop.isdigit() and int(stop) <= _SHORT
         self.line(f"br label %{head}" + ("" if short else f", !llvm.loop {_LONG_LOOP}"))
         self.begin(done)
 
