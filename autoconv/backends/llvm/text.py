@@ -65,6 +65,11 @@ class FunctionText:
         self._count = 0
         self.slots = 0
         self.block = "entry"
+        # What positions knows of registers: counter, factor and offset; of counters: from where to where they go, and
+        # at which counts something in their loops changes.
+        self.lines: dict[str, tuple[str, int, int]] = {}
+        self.limits: dict[str, tuple[int, int]] = {}
+        self.cuts: dict[str, set[int]] = {}
 
     def new(self, text: str) -> str:
         """Appends `%name = text` and answers the name."""
@@ -126,7 +131,7 @@ class FunctionText:
         yield index
         after = self.new(f"add nsw i64 {index}, 1")
         self._lines[at] = f"  {index} = phi i64 [ {start}, %{before} ], [ {after}, %{self.block} ]"
-        short = unrolled and stop.isdigit() and int(stop) <= _SHORT
+        short = unrolled and start.isdigit() and stop.isdigit() and int(stop) - int(start) <= _SHORT
         self.line(f"br label %{head}" + ("" if short else f", !llvm.loop {_LONG_LOOP}"))
         self.begin(done)
 
