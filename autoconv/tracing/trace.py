@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.emit.converted import changed_names
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
-from autoconv.operators.calls import changed_names, converted, meet_class
+from autoconv.operators.calls import converted, meet_class
 from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, is_container, layout_of
 from autoconv.operators.names import Undefined, ld
 from autoconv.operators.special_methods import restore_special_methods
