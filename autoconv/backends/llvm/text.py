@@ -35,6 +35,12 @@ class ModuleText:
     def add(self, text: str) -> None:
         self._parts.append(text)
 
+    def share(self, text: str) -> None:
+        """Adds what several ask for, once."""
+        if text not in self._functions:
+            self._functions[text] = text
+            self.add(text)
+
     def function(self, stem: str, text: str) -> str:
         """Adds a function whose text has FUNCTION for its name, once for all of the same text; answers the name."""
         name = self._functions.get(text)
