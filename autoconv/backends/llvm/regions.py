@@ -20,7 +20,8 @@ from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.control import write_control
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.indexing import scatter_base, write_guard
-from autoconv.backends.llvm.kernels import JoinText, KernelText
+from autoconv.backends.llvm.joins import JoinText
+from autoconv.backends.llvm.kernels import KernelText
 from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Index, linear
