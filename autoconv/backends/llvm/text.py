@@ -85,6 +85,10 @@ class FunctionText:
             self._allocas.append(f"  store {kind} {start}, ptr {name}")
         return name
 
+    def first(self, *lines: str) -> None:
+        """Lines for the entry, behind the allocas so far."""
+        self._allocas += [f"  {line}" for line in lines]
+
     def slot(self) -> str:
         """One of the pointers of the function's frame, which are null at first."""
         name = f"%slot{self.slots}"
