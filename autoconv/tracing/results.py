@@ -109,7 +109,8 @@ def _name(function: Any) -> str:
 
 def _kind(value: Any) -> str:
     """What Python calls it."""
-    return type(value).__name__.removeprefix("Staged").lower() if isinstance(value, Staged) else value.__class__.__name__
+    name = value.__class__.__name__
+    return name.removeprefix("Staged").lower() if isinstance(value, Staged) else name
 
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
