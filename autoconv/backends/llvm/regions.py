@@ -20,7 +20,8 @@ from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.control import write_control
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.indexing import scatter_base, write_guard
-from autoconv.backends.llvm.kernels import JoinText, KernelText
+from autoconv.backends.llvm.joins import JoinText
+from autoconv.backends.llvm.kernels import KernelText
 from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Index, linear
@@ -263,7 +264,7 @@ class Region:
         text = ", ".join(arguments)
         rare = self.out.new(f"call i1 @{kernel.name}({text})")
         if kernel.has_rare and item.nodes[0].effects and self._plan.roles[item.nodes[0]] == "element":
-            self._ask_kernel(item.nodes[0], rare)
+            self.ask_kernel(item.nodes[0], rare)
         elif kernel.has_rare:
             again, done = self.out.label("careful"), self.out.label("done")
             self.out.branch_if(rare, again, done, unlikely=True)
@@ -296,24 +297,23 @@ class Region:
                 arguments.append(f"ptr {self.data(value)}")
         return cells, arguments
 
-    def _ask_kernel(self, node: Node, rare: str) -> None:
-        """Where a loop met something out of the ordinary: the op's kernel raises, or answers instead of the loop."""
-        out, (result,) = self.out, node.results
-        fast = self.object(result)
-        assert fast.slot is not None
+    def ask_kernel(self, node: Node, rare: str) -> None:
+        """Where native code met something out of the ordinary: the op's kernel raises, or answers instead."""
+        out, fast = self.out, [self.object(value) for value in node.results]
         before, cold, done = out.block, out.label("cold"), out.label("done")
         out.branch_if(rare, cold, done, unlikely=True)
         out.begin(cold)
-        (slow,) = self.call_kernel(node, rarely=True)
-        assert isinstance(slow, Object) and slow.slot is not None
-        self.body.release(fast.slot)
-        out.line(f"store ptr null, ptr {slow.slot}")
-        out.line(f"store ptr {slow.ir}, ptr {fast.slot}")
+        slow = [native for native in self.call_kernel(node, rarely=True) if isinstance(native, Object)]
+        for old, new in zip(fast, slow, strict=True):
+            self.body.release(old.slot or "")
+            out.line(f"store ptr null, ptr {new.slot}")
+            out.line(f"store ptr {new.ir}, ptr {old.slot}")
         after = out.block
         out.branch(done)
         out.begin(done)
-        found = out.new(f"phi ptr [ {fast.ir}, %{before} ], [ {slow.ir}, %{after} ]")
-        self.set(result, Object(found, fast.slot))
+        for value, old, new in zip(node.results, fast, slow, strict=True):
+            found = out.new(f"phi ptr [ {old.ir}, %{before} ], [ {new.ir}, %{after} ]")
+            self.set(value, Object(found, old.slot))
 
     def patches(self, node: Node) -> Patches | None:
         """Of a product."""
