@@ -106,7 +106,7 @@ class _Run:
         x, y = self.plan.inputs(product.node)
         if product.patches and (x in self._made or product.rows % product.unit):
             return False
-        if product.rows != self.rows or self._reads(y) or x in self.plan.views or y in self.plan.views:
+        if product.rows != self.rows or self._reads(y) or (x in self.plan.views and self._reads(x)):
             return False
         return x not in self._made or (not product.flip_x and self._has_rows(x))
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from autoconv.backends.llvm.blocks import block_rows
-from autoconv.backends.llvm.contiguous import is_contiguous
+from autoconv.backends.llvm.contiguous import is_block, is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.patches import Patches, patches_of
 from autoconv.backends.llvm.products import tiles_of
@@ -129,6 +129,8 @@ class Plan:
         kind = self.roles[reader]
         if kind == "join":
             return True
+        if kind == "matmul" and is_block(value):
+            return tiles_of(reader, self.patches.get(reader)) is not None
         if kind in ("view", "copy", "pick", "scatter") and is_indexed(reader):
             # Positions are looked at side by side, before the loops that go by them; so is what a scatter changes.
             if value in positions(reader):
