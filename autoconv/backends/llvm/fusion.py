@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autoconv.backends.llvm.blocks import block_rows
+from autoconv.backends.llvm.blocks import block_rows, side_by_side
 from autoconv.backends.llvm.contiguous import is_block, is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.patches import Patches, patches_of
@@ -46,7 +46,12 @@ class Item:
     phases: list[list[Node]] = field(default_factory=list)
     rows: list[Node] = field(default_factory=list)
     depth: int = 0
-    members: list[Item] = field(default_factory=list)  # of what runs block by block (see blocks)
+    # Of what runs block by block (see blocks): what shares blocks of rows, several such runs side by side.
+    runs: list[list[Item]] = field(default_factory=list)
+
+    @property
+    def members(self) -> list[Item]:
+        return [item for run in self.runs for item in run]
 
 
 class Plan:
@@ -68,7 +73,7 @@ class Plan:
                 self._place(node, position)
         fuse_rows(self)
         self._find_traffic()
-        self.items = block_rows(self, self._ordered())
+        self.items = side_by_side(self, block_rows(self, self._ordered()))
 
     def _found_consumers(self) -> dict[Value, list[Node]]:
         found: dict[Value, list[Node]] = {}

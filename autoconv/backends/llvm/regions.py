@@ -325,6 +325,9 @@ class Region:
             found = out.new(f"phi ptr [ {old.ir}, %{before} ], [ {new.ir}, %{after} ]")
             self.set(value, Object(found, old.slot))
 
+    def is_view(self, value: Value) -> bool:
+        return value in self._plan.views
+
     def patches(self, node: Node) -> Patches | None:
         """Of a product."""
         return self._plan.patches.get(node)

@@ -3,8 +3,8 @@
 `parallel(part, frame, count)` calls `part(frame, i)` for each i below `count`, here and in threads of our own, and
 comes back when all are done. Who is free takes the next i, so a thread that the system does not let run holds nothing
 up: the caller from the first on, threads of ours from the last, so that what is done time and again finds most of its
-memory in the caches of the same processor. Inside of a part, or while another thread has the pool, all parts run one after the other. What a part computes
-must not depend on who runs it: the parts are as many on every machine.
+memory in the caches of the same processor. Inside of a part, or while another thread has the pool, all parts run one
+after the other. What a part computes must not depend on who runs it: the parts are as many on every machine.
 
 Where other programs keep a thread of ours from running in the middle of its part, the caller waits for it. After a
 call that took about as long as all parts here would have, the next calls are kept here, twice as many each time. (Not
