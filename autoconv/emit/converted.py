@@ -119,8 +119,8 @@ def _key(function: types.FunctionType, hands: bool) -> str | None:
         return None
     parts = (
         importlib.util.MAGIC_NUMBER, sys.flags.optimize, converter(), code.co_filename,
-        _digest(code.co_filename, lines), function.__name__, function.__qualname__, code.co_name, code.co_firstlineno, code.co_flags, code.co_freevars,
-        code.co_code, code.co_linetable, hands,
+        _digest(code.co_filename, lines), function.__name__, function.__qualname__, code.co_name, code.co_firstlineno,
+        code.co_flags, code.co_freevars, code.co_code, code.co_linetable, hands,
     )  # fmt: skip
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 

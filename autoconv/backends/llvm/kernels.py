@@ -13,7 +13,7 @@ from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction,
 from autoconv.backends.llvm.roles import is_array, is_scalar, reduced_axes, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.split import Split, choose_split
-from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.views import Place, viewed
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.elements import ELEMENTS
@@ -99,7 +99,7 @@ class KernelText:
         for i, one in enumerate(partial):
             one.hand_over(f"%t{i}")
         body, has_rare = self._end("part")
-        self._begin(parameters, careful)
+        self._begin(parameters, careful, quick=len(partial) == len(sums))
         cells = [self.out.alloca(f"[{split.parts} x {one.total_kind}]") for one in partial]
         self._start([one for one in sums if one not in partial])
         flag = split.run(self._module, self.out, body, [*parameters, *(f"ptr {cell}" for cell in cells)], has_rare)
@@ -109,9 +109,9 @@ class KernelText:
         self.out.line(f"ret i1 {flag}")
         return self._module.function("kernel", self.out.text()), has_rare
 
-    def _begin(self, parameters: Sequence[str], careful: bool) -> None:
-        speed = " optnone" if careful else ""  # it runs so rarely that it is compiled quickly
-        header = f"define internal i1 @FUNCTION({', '.join(parameters)}) noinline nounwind{speed}"
+    def _begin(self, parameters: Sequence[str], careful: bool, quick: bool = False) -> None:
+        speed = QUICK if careful or quick else "noinline"  # what is careful runs rarely
+        header = f"define internal i1 @FUNCTION({', '.join(parameters)}) nounwind {speed}"
         self.out = FunctionText(self._module, header)
         self.b = LoopWriter(self.out, careful, self.element)
         self._memo: dict[Any, Element] = {}
@@ -319,7 +319,7 @@ class JoinText(KernelText):
     def _part(self, result: Value, value: Value, axis: int, start: int, index: Index) -> None:
         own = sizes(value.type)
         if len(index) < len(own):
-            with self.out.loop("0", str(own[len(index)])) as i:
+            with self.out.loop("0", str(own[len(index)]), copies=True) as i:
                 self._part(result, value, axis, start, (*index, i))
             return
         self._memo.clear()

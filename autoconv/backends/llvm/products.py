@@ -13,7 +13,7 @@ from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
-from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.threads import available, thread_count
 from autoconv.graph.graph import Node
 
@@ -54,7 +54,7 @@ def _write_parts(product: _Product, parts: int, module: ModuleText, out: Functio
     whole = product.rows if by_rows else product.columns
     split = Split(None, whole, -(-whole // parts))
     parameters = "ptr %x, ptr %y, ptr %z, i64 %part, i64 %first, i64 %last"
-    body = FunctionText(module, f"define internal i1 @FUNCTION({parameters})")
+    body = FunctionText(module, f"define internal i1 @FUNCTION({parameters}) nounwind {QUICK}")
     count = body.new("sub nsw i64 %last, %first")
     body.line(product.call(module, body, ["%x", "%y", "%z"], by_rows, "%first", count))
     body.line("ret i1 false")

@@ -28,7 +28,7 @@ def _code() -> Code:
     text, exports = prelude.TEXT + pool.TEXT, [*prelude.FUNCTIONS, *pool.FUNCTIONS]
     if threads.available():
         text, exports = text + threads.TEXT, [*exports, "parallel", "workers"]
-    code = Code(text, exports, level=0)
+    code = Code({text: 0}, exports)
     if threads.available():
         ctypes.c_int64.from_address(code.address("workers")).value = threads.thread_count() - 1
     return code
