@@ -14,14 +14,16 @@ from autoconv.config import SETTINGS
 from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators import instances as _instances  # noqa: F401 - it says how objects are made
-from autoconv.operators.builtins import OVERRIDES, override_for
+from autoconv.operators.builtins import override_for
 from autoconv.operators.consumers import extending
+from autoconv.operators.fitting import fitting
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.held_iterators import held
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
+from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.recursion import is_noted, noted
 from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute, is_absent
@@ -52,7 +54,7 @@ def converted(function: Any, region: Any = None) -> Any:
     override = override_for(function)
     if override is not None:
         compiles = region is not None and region.contract == COMPILE
-        return on_objects(function, override) if compiles else _in_arms(function, override)
+        return fitting(function, on_objects(function, override) if compiles else _in_arms(function, override))
     if function is WARN:
         return warn
     guard = region.trace.allows_call if region is not None else None

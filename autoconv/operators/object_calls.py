@@ -11,12 +11,12 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attributes import has_attribute
-from autoconv.operators.builtins import OVERRIDES
 from autoconv.operators.by_key import BY_KEY
 from autoconv.operators.comprehensions import collected
 from autoconv.operators.consumers import LATE, extend, is_deferred, plain_call
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.layout import Variant
+from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.variants import distribute
 from autoconv.ops.objects import FUNCTIONS, LIBRARY
 from autoconv.runtime.containers import PLAIN, heap_of, traced

@@ -12,6 +12,8 @@ from autoconv.graph.dtypes import bool_
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import emit_output
 from autoconv.operators.bodies import Body, Recorded, as_tuple, record_body, unify_captures, write_spot
+from autoconv.operators.crossing import emit, rebuild
+from autoconv.operators.joining import join_layouts, joined_lists, joined_objects
 from autoconv.operators.layout import (
     NEVER,
     Arms,
@@ -21,14 +23,9 @@ from autoconv.operators.layout import (
     Parts,
     Static,
     Variant,
-    emit,
     is_number_layout,
-    join_layouts,
-    joined_lists,
-    joined_objects,
     layout_of,
     leaf_types,
-    rebuild,
     state_layout,
 )
 from autoconv.operators.other_names import joined_state, shared_by

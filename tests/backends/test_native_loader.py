@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends.llvm import engine
+from autoconv.backends.llvm import compiler, engine
 from autoconv.backends.llvm.compiler import object_file
 from autoconv.backends.llvm.loader import Loaded, Unlinkable
 
@@ -89,6 +89,34 @@ def test_what_it_does_not_know_is_left_to_the_linker():
     held = "@slot = thread_local global i64 1\n" + COUNTER.replace("ptr @count", "ptr @slot")
     with pytest.raises(Unlinkable):
         Loaded([object_file(held, 1)], {})
+
+
+@here
+def test_files_refer_to_each_other():
+    first = "declare i64 @twice(i64)\n@base = global i64 20\ndefine i64 @whole() {\n  %base = load i64, ptr @base\n"
+    first += "  %sum = call i64 @twice(i64 %base)\n  ret i64 %sum\n}\n"
+    second = "@base = external global i64\n@own = internal constant i64 2\ndefine i64 @twice(i64 %x) {\n"
+    second += "  %by = load i64, ptr @own\n  %more = mul i64 %x, %by\n  store i64 %more, ptr @base\n"
+    second += "  ret i64 %more\n}\n"
+    loaded = Loaded([object_file(first, 3), object_file(second, 0)], {})
+    whole = ctypes.CFUNCTYPE(ctypes.c_int64)(loaded.address("whole"))
+    assert [whole(), whole()] == [40, 80]
+
+
+def test_llvmlites_binding_compiles_the_same(monkeypatch):
+    for level in (0, 1, 3):
+        direct = object_file(COUNTER, level)
+        with monkeypatch.context() as patch:
+            patch.setattr(compiler, "_library", lambda: None)
+            assert object_file(COUNTER, level) == direct
+
+
+def test_text_that_is_no_module_is_refused(monkeypatch):
+    with pytest.raises(RuntimeError, match="expected"):
+        object_file("define nothing", 3)
+    monkeypatch.setattr(compiler, "_library", lambda: None)
+    with pytest.raises(RuntimeError, match="expected"):
+        object_file("define nothing", 3)
 
 
 def test_llvms_linker_gives_the_same(monkeypatch):

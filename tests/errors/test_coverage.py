@@ -29,10 +29,10 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,
     ("autoconv/emit/function.py", "no code for …"): CANNOT,
     ("autoconv/emit/function.py", "this generator function cannot hand out its values"): "Python goes over it instead",
-    ("autoconv/operators/layout.py", "… is not an arm of …"): CANNOT,
-    ("autoconv/operators/layout.py", "a value is of several kinds that are one kind on another pat"): CANNOT,
+    ("autoconv/operators/crossing.py", "… is not an arm of …"): CANNOT,
+    ("autoconv/operators/crossing.py", "a value is of several kinds that are one kind on another pat"): CANNOT,
     (
-        "autoconv/operators/layout.py",
+        "autoconv/operators/joining.py",
         "… has no common type on two paths: …",
     ): "two TensorArrays that a tensor chooses between become a variant first",
     (
@@ -60,6 +60,9 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",
     ("autoconv/operators/attributes.py", "…"): "Python's own words",
     ("autoconv/operators/picking.py", "…"): "Python's own words",
+    ("autoconv/operators/builtins.py", "…"): "Python's own words",
+    ("autoconv/operators/iterables.py", "…"): "Python's own words",
+    ("autoconv/operators/iterables.py", "… is kept, where only the running graph knows what for"): ONLY_COMPILE,
     ("autoconv/operators/builtins.py", "type numpy.ndarray doesn't define __round__ method"): ONLY_COMPILE,
     ("autoconv/operators/functions.py", "… is given a name that only the running graph knows"): ONLY_COMPILE,
     ("autoconv/runtime/array_methods.py", "the method … of an array …"): ONLY_COMPILE,

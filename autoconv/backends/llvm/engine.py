@@ -95,14 +95,27 @@ def _fingerprint() -> str:
     return repr((llvmlite.__version__, sys.platform, _processor(), sys.version_info[:2], np.__version__, PIPELINE))
 
 
-def _processor() -> str:
-    """What the system says of its first processor, its instructions above all; else what LLVM does."""
+@functools.cache
+def instructions() -> frozenset[str]:
+    """The sets of instructions that the system says its first processor has; none where it says nothing."""
+    told = _told()
+    return frozenset((told.get("flags") or told.get("Features") or "").split())
+
+
+@functools.cache
+def _told() -> dict[str, str]:
+    """What the system says of its first processor."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             lines = list(itertools.takewhile(str.strip, file))
     except OSError:
         lines = []
-    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def _processor() -> str:
+    """What the system says of its first processor, its instructions above all; else what LLVM does."""
+    told = _told()
     if "flags" in told or "Features" in told:
         return repr([told.get(key) for key in _PROCESSOR])
     return repr((binding().get_host_cpu_name(), binding().get_host_cpu_features().flatten()))

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.indices import SCATTERS, place, updates
-from autoconv.backends.llvm.positions import Index, linear, plus
+from autoconv.backends.llvm.positions import Index, Position, count, linear, plus, times
 from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction, RegisterReduction, register_depth
 from autoconv.backends.llvm.roles import is_array, is_scalar, reduced_axes, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.split import Split, choose_split
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
-from autoconv.backends.llvm.views import Place, viewed
+from autoconv.backends.llvm.views import CUT, Place, viewed
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.elements import ELEMENTS
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Item, Plan
+
+
+_VECTOR = 64  # bytes of the longest vectors that there are
+_SHORT_ROW = 1024  # counts up to which what is left over behind the last whole vector takes time that shows
+_MOST_PIECES = 6  # that a loop is cut into: each is written out
 
 
 class LoopWriter(ElementWriter):
@@ -54,7 +59,13 @@ class KernelText:
         self._item = item
         self._module = module
         self.arguments = list(item.reads)
-        self.indices = [view for view in _guarded_views(plan, item) if picks.get(view)]
+        looked_through = _guarded_views(plan, item)
+        self.indices = [view for view in looked_through if picks.get(view)]
+        # Elements may be computed twice: nothing is added up, and what is read is not written.
+        self._may_repeat = all(plan.roles[node] in ("element", "copy", "place") for node in item.nodes)
+        widths = [v.type.dtype.size for v in (*item.reads, *item.stored) if is_array(v.type)]  # type: ignore[union-attr]
+        self._lanes = _VECTOR // max(widths, default=1)
+        self._is_cut = not item.phases and any(view.op.name in CUT for view in looked_through)
         self._pick_names = {
             view: [pick if isinstance(pick, int) else f"%x{i}_{j}" for j, pick in enumerate(picks[view])]
             for i, view in enumerate(self.indices)
@@ -197,11 +208,29 @@ class KernelText:
                 self._body((index,), flat=True, sums=sums)
 
     def _fill_around(self, node: Node) -> None:
-        """Sets all of what the loops place their elements in."""
+        """Sets what lies around the place for the elements of the loops: in each dimension what comes before and after,
+        inside of the dimensions outside of it."""
         type_: Any = node.results[0].type
+        shape, pointer = sizes(type_), self._stores[node.results[0]]
         constant = self.b.constant(node.attributes.get("constant_values", 0), type_.dtype)
-        with self.out.loop("0", str(math.prod(sizes(type_)))) as i:
-            store(self.b, constant, self._stores[node.results[0]], i)
+
+        def fill(first: Position, start: int, stop: int) -> None:
+            if start < stop:
+                with self.out.loop(str(start), str(stop)) as i:
+                    store(self.b, constant, pointer, plus(self.out, first, i))
+
+        def around(first: Position, depth: int) -> None:
+            if depth == len(shape):
+                return
+            stride = math.prod(shape[depth + 1 :])
+            before, after = node.attributes["paddings"][depth]
+            fill(first, 0, before * stride)
+            fill(first, (shape[depth] - after) * stride, shape[depth] * stride)
+            if any(map(any, node.attributes["paddings"][depth + 1 :])):
+                with self.out.loop(str(before), str(shape[depth] - after)) as i:
+                    around(plus(self.out, first, times(self.out, i, stride)), depth + 1)
+
+        around(0, 0)
 
     def _dimension(self, index: Index, shape: Sequence[int], registers: Any, sums: Any) -> None:
         depth = len(index)
@@ -215,10 +244,73 @@ class KernelText:
         else:
             split = self._split is not None and self._split.dimension == depth
             first, last = ("%first", "%last") if split else ("0", str(shape[depth]))
-            with self.out.loop(first, last) as i:
+
+            def write(i: Position) -> None:
                 self._dimension((*index, i), shape, registers, sums)
+
+            if all(size == 1 for size in shape[depth + 1 :]):
+                self._innermost(shape[depth], first, last, write)
+            else:
+                with self.out.loop(first, last) as i:
+                    write(i)
         for one in inner:
             one.finish(index)
+
+    def _innermost(self, size: int, first: str, last: str, write: Callable[[Position], None]) -> None:
+        """The innermost loop, from `first` to `last`, cut where rolled or padded arrays begin or end: in between, what
+        one iteration reads lies next to what the one before did."""
+        out, whole = self.out, (first, last) == ("0", str(size))
+        pieces = self._pieces(0, size, write) if self._is_cut else [(0, size)]
+        if whole and self._may_repeat:
+            pieces = [part for piece in pieces for part in self._vectors(*piece)]
+        for low, high in pieces:
+            start, stop = str(low), str(high)
+            if not whole:
+                kind = self.out.module.declare
+                start = out.new(f"call i64 {kind('llvm.smax.i64', 'i64', 'i64, i64')}(i64 {first}, i64 {low})")
+                stop = out.new(f"call i64 {kind('llvm.smin.i64', 'i64', 'i64, i64')}(i64 {last}, i64 {high})")
+            elif high == low + 1:
+                write(low)
+                continue
+            with out.loop(start, stop) as i:
+                count(out, i, low, high)
+                write(i)
+
+    def _vectors(self, low: int, high: int) -> Iterator[tuple[int, int]]:
+        """Counts that vectors do not go into evenly: as many as they do, and a last vector that begins so much earlier,
+        instead of one number after the other."""
+        over = (high - low) % self._lanes
+        if not over or not self._lanes < high - low <= _SHORT_ROW:
+            yield low, high
+        else:
+            yield low, high - over
+            yield high - self._lanes, high
+
+    def _pieces(self, low: int, high: int, write: Callable[[Position], None]) -> list[tuple[int, int]]:
+        """The parts of the counts in which nothing depends on which one it is; all in one where they are many."""
+        found, left = [], [(low, high)]
+        while left:
+            begin, end = left.pop()
+            inside = sorted(cut for cut in self._cuts(begin, end, write) if begin < cut < end)
+            if not inside:
+                found.append((begin, end))
+            else:
+                left += list(zip([begin, *inside], [*inside, end], strict=True))
+            if len(found) + len(left) > _MOST_PIECES:
+                return [(low, high)]
+        return sorted(found)
+
+    def _cuts(self, low: int, high: int, write: Callable[[Position], None]) -> set[int]:
+        """Where in these counts something changes: what is written to find out is thrown away."""
+        kept = self.out, self.b, self._memo
+        self.out = FunctionText(ModuleText(), "")
+        self.b = LoopWriter(self.out, not self.b.in_loop, self.element)
+        self._memo = {}
+        count(self.out, "%count", low, high)
+        write("%count")
+        cuts = self.out.cuts.get("%count", set())
+        self.out, self.b, self._memo = kept
+        return cuts
 
     def _body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
         self._memo.clear()
@@ -319,7 +411,7 @@ class JoinText(KernelText):
     def _part(self, result: Value, value: Value, axis: int, start: int, index: Index) -> None:
         own = sizes(value.type)
         if len(index) < len(own):
-            with self.out.loop("0", str(own[len(index)]), copies=True) as i:
+            with self.out.loop("0", str(own[len(index)]), unrolled=False) as i:
                 self._part(result, value, axis, start, (*index, i))
             return
         self._memo.clear()

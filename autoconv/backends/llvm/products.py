@@ -1,4 +1,5 @@
-"""Products of matrices: by the BLAS that NumPy brought along, with threads of ours instead of its own.
+"""Products of matrices: by tiles of our own where these suit, else by the BLAS that NumPy brought along, with threads
+of ours instead of its own.
 
 Its threads wait for each other in turns: where something else has one of the cores, a product takes many times as long
 as by a single thread. So it is told to use one, and large products are split into twice as many as there are threads.
@@ -15,19 +16,29 @@ from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.threads import available, thread_count
+from autoconv.backends.llvm.tiles import ProductText, Sum, tiling
+from autoconv.backends.llvm.transposes import transposed
+from autoconv.backends.llvm.vectors import Registers, registers
 from autoconv.graph.graph import Node
+from autoconv.graph.types import TensorType
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_PART = 2_000_000  # multiplications of a part
-_NARROWEST = 64  # rows or columns of one
+_PART = 2_000_000  # multiplications of a part that the BLAS has
+_SHARE = 500_000  # of one that is tiles
+_NARROWEST = 64  # rows or columns of one that the BLAS has
+_FEWEST = 4  # columns of a result, for tiles
+_LARGEST = 3 << 19  # bytes of y that tiles go over again and again
 
 
 def write_matmul(region: Region, node: Node) -> None:
-    """By the BLAS; by NumPy's own matmul where there is none."""
+    """By tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results
-    product = _Product(node)
+    product, machine = _Product(node), registers()
+    if product.work and machine is not None and product.suits(machine):
+        _write_tiles(region, node, product, machine)
+        return
     if f"cblas_{product.name}" not in abi.symbols() or not product.work:
         region.write_kernel(node)
         return
@@ -46,6 +57,30 @@ def write_matmul(region: Region, node: Node) -> None:
         out.line(product.call(module, out, pointers))
     if set_threads:
         out.line(f'call void @"blas_set_threads"(i32 {before})')
+
+
+def _write_tiles(region: Region, node: Node, product: _Product, machine: Registers) -> None:
+    (x, y), (result,) = node.inputs, node.results
+    out, module = region.out, region.body.module
+    region.set(result, region.new_array(result.type))
+    plan = tiling(product.rows, product.columns, product.dtype, machine)
+    columns = region.data(y)
+    if product.flip_y:
+        turned = region.new_array(TensorType(product.dtype, (product.inner, product.columns)))
+        turn = transposed(module, product.dtype, product.columns, product.inner, plan.lanes)
+        out.line(f"call void @{turn}(ptr {columns}, ptr {region.address(turned)})")
+        columns = region.address(turned)
+    steps = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+    along = Sum(0, 0, product.inner, steps[0], product.columns)
+    body = ProductText(module, plan, product.dtype, (along,), steps[1], product.columns).rows()
+    given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
+    parts = min(product.work // _SHARE, plan.count) if thread_count() > 1 else 1
+    if parts > 1 and available():
+        Split(None, plan.count, -(-plan.count // parts)).run(module, out, body, given, has_rare=False)
+    else:
+        out.new(f"call i1 @{body}({', '.join(given)}, i64 0, i64 0, i64 {plan.count})")
+    if product.flip_y:
+        region.body.let_go(turned.slot or "", TensorType(product.dtype, (product.inner, product.columns)))
 
 
 def _write_parts(product: _Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
@@ -77,6 +112,11 @@ class _Product:
         self.inner = sizes(x.type)[0 if self.flip_x else -1]
         self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[1]
         self.work = self.rows * self.columns * self.inner
+
+    def suits(self, machine: Registers) -> bool:
+        """Whether tiles are as fast as any: y stays in caches, and turning it takes little time beside the product."""
+        large = self.inner * self.columns * self.dtype.size > _LARGEST
+        return self.columns >= _FEWEST and not large and (self.rows >= 8 or not self.flip_y)
 
     def call(
         self, module: ModuleText, out: FunctionText, pointers: list[str], by_rows: bool = True, first: str = "0",

@@ -120,6 +120,11 @@ class FunctionText:
         self._repeated = 0  # lines that loops which are written out will be more than they are here
         self.slots = 0
         self.block = "entry"
+        # What positions knows of registers: counter, factor and offset; of counters: from where to where they go, and
+        # at which counts something in their loops changes.
+        self.lines: dict[str, tuple[str, int, int]] = {}
+        self.limits: dict[str, tuple[int, int]] = {}
+        self.cuts: dict[str, set[int]] = {}
 
     def new(self, text: str) -> str:
         """Appends `%name = text` and answers the name."""
@@ -164,9 +169,9 @@ class FunctionText:
         self.line(f"br i1 {condition}, label %{then}, label %{otherwise}{weights}")
 
     @contextmanager
-    def loop(self, start: str, stop: str, copies: bool = False) -> Iterator[str]:
-        """A counted loop; the block inside is its body, and gets the i64 that counts. Trips may be none. With `copies`
-        it does nothing but copy, and gains nothing by being written out."""
+    def loop(self, start: str, stop: str, unrolled: bool = True) -> Iterator[str]:
+        """A counted loop; the block inside is its body, and gets the i64 that counts. Trips may be none. `unrolled`:
+        LLVM may write out a short one turn by turn."""
         head, body, done = self.label("loop"), self.label("body"), self.label("done")
         before = self.block
         self.branch(head)
@@ -182,9 +187,9 @@ class FunctionText:
         after = self.new(f"add nsw i64 {index}, 1")
         self._lines[at] = f"  {index} = phi i64 [ {start}, %{before} ], [ {after}, %{self.block} ]"
         lines = len(self._lines) - at
-        turns = int(stop) if stop.isdigit() and int(stop) <= _SHORT and not copies else 0
+        turns = int(stop) - int(start) if unrolled and start.isdigit() and stop.isdigit() else 0
         written_out = (lines + self._repeated - repeated) * turns
-        short = 0 < written_out <= _MOST_LINES
+        short = turns <= _SHORT and 0 < written_out <= _MOST_LINES
         if short:
             self._repeated = repeated + written_out - lines
         self.line(f"br label %{head}" + ("" if short else f", !llvm.loop {_LONG_LOOP}"))
