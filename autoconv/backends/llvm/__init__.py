@@ -49,7 +49,7 @@ class NativeGraph:
         declare_shared(module)
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
         thorough, quick = module.texts()
-        code = Code({thorough: 3 if module.has_loops else 1, quick: 0}, exports, addresses())
+        code = Code({thorough: 3 if module.has_loops else 1, quick: 0}, exports, addresses(thorough + quick))
         objects = tuple(calls.objects)
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):
