@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autoconv.emit.converted import changed_names
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
-from autoconv.operators.calls import changed_names, converted, meet_class
+from autoconv.operators.calls import converted, meet_class
 from autoconv.operators.layout import Parts
 from autoconv.operators.special_methods import restore_special_methods
 from autoconv.optimise import optimise

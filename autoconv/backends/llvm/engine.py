@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-import autoconv.code_cache as code_cache
 from autoconv.backends.llvm.abi import symbols
 from autoconv.backends.llvm.loader import Loaded, Unlinkable
+from autoconv.code_cache import NATIVE
 
 _COUNT = itertools.count()
 _LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
@@ -39,10 +39,10 @@ class Code:
     ) -> None:
         with _LOCK:
             key = hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
-            code = code_cache.load(key)
+            code = NATIVE.load(key)
             if code is None:
                 code = _compiled(text, level)
-                code_cache.store(key, code)
+                NATIVE.store(key, code)
         known = {**symbols(), **(imports or {})}
         try:
             self._library: Loaded | _Linked = Loaded(code, known)
