@@ -32,8 +32,10 @@ from autoconv.operators.warning import WARN, warn
 from autoconv.ops.objects import LIBRARY
 from autoconv.runtime.containers import PLAIN, items_of, traced
 from autoconv.runtime.logs import tell
+from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place, is_own_file
+from autoconv.runtime.tensor import SymbolicTensor
 
 # Modules whose functions are called as they are.
 _NOT_ENTERED = frozenset({"autoconv", "numpy", "jax", "torch", "tensorflow", "numba", "pytest", "_pytest"})
@@ -52,6 +54,8 @@ def converted(function: Any, region: Any = None) -> Any:
     """The function as it is to run under trace."""
     if type(function) is Variant:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
+    if type(function) is SymbolicTensor and function.weak and region is not None and region.contract == COMPILE:
+        return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
     override = override_for(function)
     if override is not None:
         compiles = region is not None and region.contract == COMPILE
