@@ -16,6 +16,7 @@ from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
 from autoconv.operators.calls import changed_names, converted, meet_class
 from autoconv.operators.crossing import emit
+from autoconv.operators.instances import expect_made
 from autoconv.operators.layout import Layout, Parts, Static, Variant, is_container, layout_of
 from autoconv.operators.names import Undefined, ld
 from autoconv.operators.special_methods import restore_special_methods
@@ -41,7 +42,7 @@ from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
 from autoconv.tracing.leaf_names import leaf_names
 from autoconv.tracing.live_arrays import make_inputs
-from autoconv.tracing.outside import Outside, Restage
+from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.signature import (
     Call,
@@ -125,6 +126,9 @@ def _trace(
             meet_class(trace.root, type(leaf))
         for spot in guards.holders():
             meet_class(trace.root, type(spot.read()))
+        for kind, held in (what for how, what in call.learned if how == "made"):
+            meet_class(trace.root, kind)
+            expect_made(trace.root, kind, held)
         if outside is not None:
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
@@ -186,6 +190,9 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
+    trace.begin_again = begin_again
+    trace.holders = {name for how, name in call.learned if how == "holder"}
+    trace.made_early = frozenset(name for how, name in call.learned if how == "class")
     trace.stores.append(outside.stores)
     trace.python_print = python_contract.python_print
     trace.attribute = attribute_of

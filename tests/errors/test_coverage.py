@@ -29,10 +29,10 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,
     ("autoconv/emit/function.py", "no code for …"): CANNOT,
     ("autoconv/emit/function.py", "this generator function cannot hand out its values"): "Python goes over it instead",
-    ("autoconv/operators/layout.py", "… is not an arm of …"): CANNOT,
-    ("autoconv/operators/layout.py", "a value is of several kinds that are one kind on another pat"): CANNOT,
+    ("autoconv/operators/crossing.py", "… is not an arm of …"): CANNOT,
+    ("autoconv/operators/crossing.py", "a value is of several kinds that are one kind on another pat"): CANNOT,
     (
-        "autoconv/operators/layout.py",
+        "autoconv/operators/joining.py",
         "… has no common type on two paths: …",
     ): "two TensorArrays that a tensor chooses between become a variant first",
     (
@@ -55,6 +55,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/patterns.py", "…() accepts … positional sub-patterns (… given)"): "Python's own words",
     ("autoconv/operators/items.py", "a tensor decides which … this is, and its attribute … is cha"): ONLY_COMPILE,
     ("autoconv/operators/variants.py", "…"): PASSED_ON,
+    ("autoconv/operators/by_class.py", "a … is gone over that has objects like it for items"): ONLY_COMPILE,
+    ("autoconv/ops/objects.py", "a graph chooses which … it calls, and cannot call it"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it calls the method … of, and cannot"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it takes … of, and cannot run its co"): ONLY_COMPILE,
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",
