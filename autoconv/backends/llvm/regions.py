@@ -103,7 +103,7 @@ class Region:
         if value in self._plan.views and value.node is not None:
             node, kind = value.node, value.type
             place = viewed(RegisterWriter(self), node, (0,) * len(sizes(kind)), self.picks.get(node, []))
-            assert not isinstance(place, Element) and is_block(value)
+            assert not isinstance(place, Element) and is_block(value), node
             source, index, _ = place
             offset = linear(self.out, index, sizes(source.type))
             return self.out.new(f"getelementptr {memory(kind.dtype)}, ptr {self.data(source)}, i64 {offset}")  # type: ignore[union-attr]
