@@ -343,3 +343,14 @@ def test_patches_that_others_read_are_made():
     whole = np.concatenate([x[:, 0:8], x[:, 16:24], x[:, 4:12]], 1)
     for one, other in zip(both(x, w), (whole @ w, whole * 2), strict=True):
         np.testing.assert_allclose(np.asarray(one), other, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("machine", [vectors.Registers(16, 32), vectors.Registers(32, 64), None])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_any_vector_registers_give_numpys_results(machine, dtype, monkeypatch):
+    """Of other processors, too: LLVM makes of long vectors several shorter ones."""
+    monkeypatch.setattr("autoconv.backends.llvm.products.registers", lambda: machine)
+    for shape in ((25, 50, 9), (5, 17, 40), (2, 90, 3)):
+        for flips in ((False, False), (True, True)):
+            x, y, found = product(shape, dtype, *flips)
+            assert (np.abs(found - x @ y) <= 10 * BOUND[dtype] * (np.abs(x) @ np.abs(y))).all()
