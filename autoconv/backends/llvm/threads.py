@@ -10,6 +10,8 @@ Where other programs keep a thread of ours from running in the middle of its par
 call that took about as long as all parts here would have, the next calls are kept here, twice as many each time. (Not
 after one of less than 50 µs, in which a thread that slept cannot be expected to take part.)
 
+What comes again within 100 µs is kept here where that has turned out to be faster (see habits).
+
 The threads start with the first use, never touch Python, and take no signals. A forked process starts its own. After
 a job they look for the next one for some microseconds before they sleep, as the caller does for the last of them:
 loops that hand out a job in each turn would else wait for the system most of the time.
@@ -22,6 +24,7 @@ import platform
 import signal
 import time
 
+from autoconv.backends.llvm import habits
 from autoconv.config import SETTINGS
 
 MOST_PARTS = 32
@@ -104,6 +107,12 @@ enter:
   br i1 %ours, label %share, label %here
 share:
   %begun = call i64 @now()
+  %keeps = call i1 @goes_faster_here(ptr %part, i64 %begun)
+  br i1 %keeps, label %give_back, label %publish
+give_back:
+  store atomic i32 0, ptr @taken release, align 4
+  br label %here
+publish:
   %part_at = getelementptr i64, ptr @job, i64 1
   %frame_at = getelementptr i64, ptr @job, i64 2
   %count_at = getelementptr i64, ptr @job, i64 3
@@ -189,7 +198,7 @@ leave:
   store atomic i32 0, ptr @taken release, align 4
   ret void
 here:
-  %i = phi i64 [ 0, %entry ], [ 0, %keep ], [ 0, %start ], [ 0, %enter ], [ %following, %body ]
+  %i = phi i64 [ 0, %entry ], [ 0, %keep ], [ 0, %start ], [ 0, %enter ], [ 0, %give_back ], [ %following, %body ]
   %inside = icmp slt i64 %i, %count
   br i1 %inside, label %body, label %done
 body:
@@ -343,6 +352,7 @@ busy:
   ret i1 false
 }
 """
+TEXT += habits.TEXT
 for _name, _number in {"OPEN": 1 << 31, "CLOSED": ~(1 << 31), "ACTIVE": (1 << 31) - 1, "WITHIN": (1 << 32) - 1}.items():
     TEXT = TEXT.replace(_name, str(_number))
 # Looking once takes some 20 to 50 ns.
