@@ -55,12 +55,6 @@ class ModuleText:
         assert found is not None
         self._functions[found[1]] = text
 
-    def share(self, text: str) -> None:
-        """Adds what several ask for, once."""
-        if text not in self._functions:
-            self._functions[text] = text
-            self.add(text)
-
     def function(self, stem: str, text: str) -> str:
         """Adds a function whose text has FUNCTION for its name, once for all of the same text; answers the name."""
         name = self._names.get(text)
