@@ -182,6 +182,7 @@ def _next_in_python(iterator: Lazy, default: tuple[Any, ...]) -> Any:
     """The next value of a generator function that no tensor decides in before it."""
     begins = iterator.begins
     trial = Attempt()
+    refused = trial.region.trace.refusal
     try:
         found = builtins.next(iterator, *default)
     except StagingError:
@@ -189,6 +190,7 @@ def _next_in_python(iterator: Lazy, default: tuple[Any, ...]) -> Any:
             trial.keep()
             raise
         trial.undo()
+        trial.region.trace.refusal = refused
         iterator.begin_again()
         return _TENSOR_DECIDES
     except BaseException:
@@ -269,7 +271,9 @@ _python_map = OVERRIDES[builtins.map]
 
 
 def _any_map(function: Any, *iterables: Any) -> Any:
-    return (_map if any(map(_is_only_in_graph, iterables)) else _python_map)(function, *iterables)
+    if any(map(_is_only_in_graph, iterables)) or (_is_compiled() and len(iterables) == 1):
+        return _map(function, *iterables)
+    return _python_map(function, *iterables)
 
 
 OVERRIDES[builtins.map] = _any_map

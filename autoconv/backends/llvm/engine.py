@@ -103,6 +103,16 @@ def instructions() -> frozenset[str]:
 
 
 @functools.cache
+def has_ldexp() -> bool:
+    """Whether LLVM makes a single instruction of `llvm.ldexp`, for vectors too: the one that llvmlite 0.50 came with
+    does where AVX-512 has one."""
+    import llvmlite  # its version alone: light
+
+    version = tuple(int(part) for part in llvmlite.__version__.split(".")[:2] if part.isdigit())
+    return {"avx512f", "avx512vl"} <= instructions() and version >= (0, 50)
+
+
+@functools.cache
 def _told() -> dict[str, str]:
     """What the system says of its first processor."""
     try:

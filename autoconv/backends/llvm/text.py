@@ -17,7 +17,7 @@ _NAME = re.compile(r'@"?([\w.]+)')
 
 # Of a loop of more turns than these LLVM should write out none: what is left over behind the vectorised loop would be
 # most of the code, and of the time that compiling takes.
-_SHORT = 64
+_SHORT = 15
 _MOST_LINES = 400  # nor of a loop that would be more lines than these, loops within it written out
 _LONG_LOOP = "!LONG"  # stands for the mark of such a loop
 _FIRST_LOOP = 10  # the number of the first one in a module
@@ -54,6 +54,12 @@ class ModuleText:
         found = _DEFINED.match(text)
         assert found is not None
         self._functions[found[1]] = text
+
+    def share(self, text: str) -> None:
+        """Adds what several ask for, once."""
+        if text not in self._functions:
+            self._functions[text] = text
+            self.add(text)
 
     def function(self, stem: str, text: str) -> str:
         """Adds a function whose text has FUNCTION for its name, once for all of the same text; answers the name."""
@@ -144,6 +150,10 @@ class FunctionText:
         if start is not None:
             self._allocas.append(f"  store {kind} {start}, ptr {name}")
         return name
+
+    def first(self, *lines: str) -> None:
+        """Lines for the entry, behind the allocas so far."""
+        self._allocas += [f"  {line}" for line in lines]
 
     def slot(self) -> str:
         """One of the pointers of the function's frame, which are null at first."""
