@@ -46,8 +46,7 @@ def next_with_a_default(a):
         yield from range(n)
 
     def gen(n):
-        for i in range(n % 4):
-            yield i
+        yield from range(n % 4)
         n = next(g2(n), 9)
         yield n
 
