@@ -16,12 +16,8 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.attributes import expect_missing
 from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.layout import Variant
-<<<<<<< HEAD
 from autoconv.operators.picking import is_only_an_arm, picked_by_object, picked_item, picked_value, picks_an_arm
-=======
-from autoconv.operators.picking import is_only_an_arm, picked_item, picked_value, picks_an_arm
 from autoconv.operators.twins import wants_identity
->>>>>>> main
 from autoconv.operators.variants import distribute, is_absent, payload, raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
