@@ -220,6 +220,8 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
             if tensor is not None and current_region() is not None:
                 return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
             args = tuple(args[0])
+        if any(map(is_object, args)) and _is_compiled():
+            return apply_object(name, *args) if len(args) > 1 else args[0]
         if not any(isinstance(a, SymbolicTensor) for a in args):
             return plain(args)
         result = args[0]
