@@ -52,7 +52,7 @@ def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before
     for layout in assigned or layouts:
         joined = join_layouts(joined, layout, name, contract)
     if isinstance(joined, Static) and len(assigned) in (0, len(layouts)):
-        return joined.value
+        return Undefined(name) if isinstance(joined.value, Undefined) else joined.value
     region = current_region()
     for layout in layouts:
         if isinstance(layout, Static) and region is not None and is_owned(layout.value, region):
@@ -71,6 +71,15 @@ def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before
     else:
         joined = Leaf(ObjectType(), as_object)
     return Variant(tag, [joined, Static(Undefined(name))], [found, Undefined(name)])
+
+
+def as_missing(value: Any) -> Any:
+    """What was kept of an attribute, as attributes are: one that is not there is no value."""
+    if type(value) is not Variant:
+        return MISSING if isinstance(value, Undefined) else value
+    arms = [MISSING if isinstance(arm, Undefined) else arm for arm in value.values]
+    layouts = [Static(arm) if arm is MISSING else layout for layout, arm in zip(value.layouts, arms, strict=True)]
+    return Variant(value.tag, layouts, arms)
 
 
 def _is_undefined(layout: Layout) -> bool:

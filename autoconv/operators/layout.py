@@ -19,7 +19,7 @@ from autoconv.runtime.attributes import held_by
 from autoconv.runtime.containers import PLAIN, GraphItems, heap_of, items_of
 from autoconv.runtime.convert import as_tensor, to_array, weak_dtype
 from autoconv.runtime.objects import as_object
-from autoconv.runtime.recording import Region, current_region
+from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.structure import flatten, is_structure, plain_kind, structure_parts
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 
@@ -154,6 +154,9 @@ def layout_of(value: Any, region: Region) -> Layout:
         if sum(map(is_object_layout, arms)) > 1:  # lists that moved into the graph since
             return Leaf(ObjectType(), as_object)
         return Arms(arms)
+    made = getattr(type(value), "__autoconv_made_in__", None)
+    if made is not None and region.contract == COMPILE and made(value, region):
+        return Leaf(ObjectType(), as_object)
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) not in PLAIN:
         # What has to be recorded first says of what type it will be.

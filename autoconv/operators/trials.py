@@ -21,10 +21,12 @@ from autoconv.operators.bodies import (
     cannot_be_caught,
     is_about_program,
     record_raise,
+    refuse_missing,
     write_spot,
 )
 from autoconv.operators.crossing import rebuild
 from autoconv.operators.kept import (
+    as_missing,
     contents_now,
     is_owned,
     keep,
@@ -333,6 +335,10 @@ class Trial:
             else:
                 unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
                 value = kept(self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract)
+            if spot.kind == "attribute":
+                value = as_missing(value)
+            if spot.kind == "global":
+                refuse_missing(spot, value)
             if is_cell:
                 spot.write(value)
             else:
