@@ -1,5 +1,6 @@
 """Objects of the graph whose classes have special methods, and objects of which a tensor decides which one it is."""
 
+import autoconv
 from tests.tracing.test_objects import agrees
 
 CALLS = (0,), (1,), (3,), (6,)
@@ -270,3 +271,13 @@ def test_attributes_come_and_go():
         return found, hasattr(p, "other"), hasattr(q, "value"), chosen.other, chosen is p
 
     agrees(f, *CALLS)
+
+
+def test_the_attributes_of_one_of_two_are_plain_python():
+    def f(n):
+        p, q = Plain(n), Plain(2)
+        return sorted(vars(p if n > 2 else q))
+
+    compiled = autoconv.compile(f)
+    assert [compiled(n) for n in (1, 3)] == [["value"], ["value"]]
+    assert "plain Python" in compiled.explain()
