@@ -141,7 +141,7 @@ class EagerTensor(Tensor):
         return interface
 
     def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self._shared())
+        return memoryview(self._shared())  # type: ignore[arg-type]
 
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
@@ -158,12 +158,12 @@ class EagerTensor(Tensor):
     @property
     def T(self) -> Tensor:
         """The tensor with its dimensions in reverse order."""
-        return np.transpose(self)  # type: ignore[call-overload,no-any-return]
+        return np.transpose(self)  # type: ignore[return-value]
 
     @property
     def mT(self) -> Tensor:
         """The tensor with its last two dimensions exchanged."""
-        return np.swapaxes(self, -1, -2)  # type: ignore[call-overload,no-any-return]
+        return np.swapaxes(self, -1, -2)  # type: ignore[return-value]
 
     @property
     def size(self) -> int:

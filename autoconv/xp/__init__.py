@@ -42,15 +42,15 @@ _FUNCTIONS = [
     "pow", "real", "remainder", "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh",
     "trunc",
     # made of nothing, or of other values
-    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid", "ones",
-    "ones_like", "tril", "triu", "zeros", "zeros_like",
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid",
+    "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
     # dtypes
     "astype", "broadcast_arrays", "broadcast_to", "can_cast", "finfo", "iinfo", "isdtype", "result_type",
     # products
     "matmul", "matrix_transpose", "tensordot", "vecdot",
     # shapes
-    "concat", "expand_dims", "flip", "moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile",
-    "unstack",
+    "concat", "expand_dims", "flip", "moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack",
+    "tile", "unstack",
     # looking up, sets, order
     "argmax", "argmin", "nonzero", "searchsorted", "take", "where", "unique_all", "unique_counts", "unique_inverse",
     "unique_values", "argsort", "sort",
@@ -68,8 +68,8 @@ def __array_namespace_info__() -> Any:
 
 __all__ = [
     *_FUNCTIONS, "__array_api_version__", "__array_namespace_info__", "bool", "complex128", "complex64", "e", "fft",
-    "float32", "float64", "inf", "int16", "int32", "int64", "int8", "linalg", "nan", "newaxis", "pi", "uint16", "uint32",
-    "uint64", "uint8",
+    "float32", "float64", "inf", "int16", "int32", "int64", "int8", "linalg", "nan", "newaxis", "pi", "uint16",
+    "uint32", "uint64", "uint8",
 ]  # fmt: skip
 
 namespace_by(lambda: _sys.modules[__name__])

@@ -149,7 +149,9 @@ EXTENSIONS = {
     "linalg.cross": (ONE, UNIT), "linalg.matmul": (SQUARE, ONE), "linalg.matrix_power": (SQUARE, 2),
     "linalg.outer": (ONE, UNIT), "linalg.solve": (SQUARE, SQUARE), "linalg.tensordot": (ONE, ONE, {"axes": 1}),
     "linalg.vecdot": (ONE, UNIT), "linalg.vector_norm": (REAL,),
-    **{f"fft.{name}": (Z,) for name in ("fft", "ifft", "fftn", "ifftn", "fftshift", "ifftshift", "hfft", "irfft", "irfftn")},
+    **{f"fft.{name}": (Z,) for name in (
+        "fft", "ifft", "fftn", "ifftn", "fftshift", "ifftshift", "hfft", "irfft", "irfftn",
+    )},
     **{f"fft.{name}": (ONE,) for name in ("rfft", "ihfft", "rfftn")},
     "fft.fftfreq": (5,), "fft.rfftfreq": (5,),
 }  # fmt: skip
