@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "syntax": {"errors"},
     "analysis": {"errors", "syntax"},
     "passes": {"errors", "syntax", "analysis"},
-    "emit": {"errors", "syntax", "analysis", "passes"},
+    "emit": BASE | {"syntax", "analysis", "passes", "code_cache"},
     "conversion_cache": BASE | {"emit"},
     "importing": BASE | {"emit", "conversion_cache"},
     # graphs in, results out
@@ -75,8 +75,8 @@ TOLERATED = {
     ): "calls look up the replacements of builtins",
     ("autoconv/graph/graph.py", "autoconv.graph.graphdef"): "the form as data is built on graphs",
     ("autoconv/graph/graph.py", "autoconv.graph.graphdef_protobuf"): "the form as data is built on graphs",
-    ("autoconv/operators/calls.py", "autoconv.emit.function"): "lazy: brings gast and astunparse",
-    ("autoconv/tracing/autograph.py", "autoconv.emit.function"): "lazy: brings gast and astunparse",
+    ("autoconv/emit/converted.py", "autoconv.emit.function"): "lazy: brings gast",
+    ("autoconv/emit/converted.py", "autoconv.emit.shown"): "lazy: brings gast and astunparse",
     ("autoconv/tracing/logs.py", "autoconv.passes"): "lazy: brings gast",
 }
 

@@ -153,7 +153,8 @@ computes("fft.ifftshift")(_shifted(-1))
 @computes("fft.hfft")
 def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
     turned = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[_norm(norm)]
-    return irfft(call_ufunc(np.conjugate, _complex(a)), n, axis, turned, out)
+    found = irfft(call_ufunc(np.conjugate, _complex(a)), n, axis, turned, out)
+    return cast(found, np.float16) if tensor(a).dtype.numpy == np.float16 else found
 
 
 by_kernel("fft.ihfft")

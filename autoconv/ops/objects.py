@@ -56,7 +56,7 @@ def _has_attribute(x: Any, name: str) -> bool:
 # Results of these may be new objects that somebody changes later, or they change their first operand.
 _MAKING: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
-    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "matmul": operator.matmul,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": builtins.pow, "matmul": operator.matmul,
     "lshift": operator.lshift, "rshift": operator.rshift, "and": operator.and_, "or": operator.or_,
     "xor": operator.xor, "neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": operator.abs,
     "iadd": operator.iadd, "isub": operator.isub, "imul": operator.imul, "itruediv": operator.itruediv,
@@ -160,9 +160,14 @@ def _build(*items: Any, kind: str) -> tuple[Any]:
     return ({"list": list, "tuple": tuple, "set": set}[kind](items),)
 
 
+def _build_effects(_: Any, attributes: Any) -> Effects:
+    """Only what is hashed may raise."""
+    return _CHANGES if attributes["kind"] in ("dict", "set") else _CHANGES & ~Effects.RAISE
+
+
 define(
     name="object_build", graphdef="ObjectBuild", result=lambda *_, kind: ObjectType(kind), kernel=_build,
-    gradient=_NO_GRADIENT, effects=_CHANGES,
+    gradient=_NO_GRADIENT, effects=_build_effects,
 )  # fmt: skip
 
 
@@ -235,9 +240,15 @@ def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) 
     return (found(*arguments[:count], **dict(zip(keywords, arguments[count:], strict=True))),)
 
 
+def _method_effects(types: Any, attributes: Any) -> Effects:
+    """What is known to be a list takes whatever is appended."""
+    appends = types[0] == ObjectType("list") and attributes["name"] == "append" and len(types) == 2
+    return _CHANGES & ~Effects.RAISE if appends else _CHANGES
+
+
 define(
     name="object_method", graphdef="ObjectMethod", result=_any, kernel=_method, gradient=_NO_GRADIENT,
-    effects=_CHANGES,
+    effects=_method_effects,
 )  # fmt: skip
 
 

@@ -61,11 +61,11 @@ def outcome(function, values):
             return None, error
 
 
-def same(found, expected, where, rounding=True):
+def same(found, expected, where, half=False):
     if isinstance(expected, (tuple, list)) and not isinstance(expected, np.ndarray):
         assert len(found) == len(expected), where
         for one, other in zip(found, expected, strict=True):
-            same(one, other, where, rounding)
+            same(one, other, where, half)
         return
     if isinstance(expected, (bool, int, np.dtype)):
         assert found == expected, where
@@ -76,16 +76,22 @@ def same(found, expected, where, rounding=True):
     if other.dtype.kind not in "fc":
         np.testing.assert_array_equal(one, other, err_msg=str(where))
         return
-    eps = float(np.finfo(other.dtype).eps)
+    eps = float(np.finfo(np.float16 if half else other.dtype).eps)
     finite = np.abs(other[np.isfinite(other)]).astype(float)
     scale = finite.max() if finite.size else 1.0
     np.testing.assert_allclose(one, other, rtol=64 * eps, atol=64 * eps * max(scale, 1e-30), err_msg=str(where))
+
+
+# NumPy transforms arrays without elements into what was in memory.
+NOT_INITIALISED = {"irfft", "hfft"}
 
 
 def agree(function, values, name):
     """As NumPy does: the same result, or an error of the same kind (or of one that is both)."""
     expected, error = outcome(function, values)
     found, other = outcome(function, [ac.constant(v) for v in values])
+    if name in NOT_INITIALISED and 0 in values[0].shape:
+        return
     where = name, [(v.dtype, v.shape, v.tolist()) for v in values]
     if error is not None:
         assert other is not None, (where, error, found)
@@ -94,7 +100,7 @@ def agree(function, values, name):
         return
     if other is not None:
         raise AssertionError((where, repr(other))) from other
-    same(found, expected, where)
+    same(found, expected, where, half=any(v.dtype == np.float16 for v in values))
 
 
 def samples(dtypes=DTYPES, shapes=SHAPES, seed=0):

@@ -16,18 +16,20 @@ import numpy as np
 
 from autoconv.backends import reference
 from autoconv.backends.form import CallForm
-from autoconv.backends.llvm import counters, layouts, patterns, scans, searching, sorting
+from autoconv.backends.llvm import counters, layouts, linalg, patterns, scans, searching, sorting
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.engine import Code, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
-from autoconv.backends.llvm.expand import expand, is_composite
-from autoconv.backends.llvm.prelude import METADATA, prelude
+from autoconv.backends.llvm.expand import is_composite
+from autoconv.backends.llvm.prelude import declare_shared
+from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.shared import addresses
 from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
 
-NATIVE_OPS = (counters, layouts, patterns, scans, searching, sorting)  # whose native code says so when it is imported
+# Whose native code says so when it is imported.
+NATIVE_OPS = (counters, layouts, linalg, patterns, scans, searching, sorting)
 
 
 class NativeGraph:
@@ -36,7 +38,7 @@ class NativeGraph:
     `kernel_calls` those with the lines of the user's program that they are for."""
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
-        given, graph = graph, expand(graph)
+        given, graph = graph, prepared(graph)
         module = ModuleText()
         calls = Calls(module, compile_graph)
         write_graph(graph, module, calls)
@@ -45,10 +47,11 @@ class NativeGraph:
             form = None
         if form is not None:
             write_call(graph, module, calls, form)
-        module.add(f"@objects = global [{len(calls.objects)} x ptr] zeroinitializer")
+        module.variable("objects", f"[{len(calls.objects)} x ptr]")
+        declare_shared(module)
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
-        text = prelude(module) + module.text() + METADATA
-        code = Code(text, exports, 3 if module.has_loops else 1, addresses())
+        thorough, quick = module.texts()
+        code = Code({thorough: 3 if module.has_loops else 1, quick: 0}, exports, addresses(thorough + quick))
         objects = tuple(calls.objects)
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):
