@@ -13,13 +13,14 @@ from typing import Any
 from autoconv.config import SETTINGS
 from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted
 from autoconv.errors import ConversionError, StagingError
-from autoconv.operators import instances as _instances  # noqa: F401 - it says how objects are made
+from autoconv.operators import by_class as _by_class  # noqa: F401 - it says what operators of objects become
 from autoconv.operators.builtins import override_for
 from autoconv.operators.consumers import extending
 from autoconv.operators.fitting import fitting
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.held_iterators import held
+from autoconv.operators.instances import make_early
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.numpy_calls import numpy_call
@@ -189,6 +190,7 @@ def _class(cls: type, guard: Any) -> Any:
                 (_function(init, guard) if written else init)(made, *args, **kwargs)
             if own and not written:
                 _trace_defaults(made, args, kwargs)
+            make_early(made)
             return made
 
         return construct

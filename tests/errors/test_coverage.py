@@ -55,6 +55,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/patterns.py", "…() accepts … positional sub-patterns (… given)"): "Python's own words",
     ("autoconv/operators/items.py", "a tensor decides which … this is, and its attribute … is cha"): ONLY_COMPILE,
     ("autoconv/operators/variants.py", "…"): PASSED_ON,
+    ("autoconv/operators/by_class.py", "a … is gone over that has objects like it for items"): ONLY_COMPILE,
+    ("autoconv/ops/objects.py", "a graph chooses which … it calls, and cannot call it"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it calls the method … of, and cannot"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it takes … of, and cannot run its co"): ONLY_COMPILE,
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",
