@@ -46,7 +46,7 @@ class ModuleText:
         return f"@{name}"
 
     def variable(self, name: str, kind: str) -> None:
-        """Adds a variable that is zero at first, in the second of the texts."""
+        """Adds a variable that is zero at first, in the second of the texts, once."""
         self._variables[name] = kind
 
     def add(self, text: str) -> None:
