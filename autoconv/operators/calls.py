@@ -20,6 +20,7 @@ from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.held_iterators import held
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
+from autoconv.operators.numpy_arrays import array_function
 from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.recursion import is_noted, noted
 from autoconv.operators.special_methods import convert_special_methods
@@ -48,6 +49,10 @@ def converted(function: Any, region: Any = None) -> Any:
     """The function as it is to run under trace."""
     if type(function) is Variant:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
+    if region is not None and region.contract == COMPILE:
+        known = array_function(function, region)
+        if known is not None:
+            return known
     override = override_for(function)
     if override is not None:
         compiles = region is not None and region.contract == COMPILE

@@ -19,6 +19,7 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.picking import is_only_an_arm, picked_item, picked_value, picks_an_arm
 from autoconv.operators.variants import distribute, is_absent, payload, raise_if
 from autoconv.runtime import dispatch
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.journal import attribute_spot, cells_spots
@@ -164,6 +165,9 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
             distribute(lambda v: set_item(v, path, value), x)
             return x
         x = payload(x, "item assignment")
+    if type(x) is SymbolicArray:
+        x[_index_number(index)] = value
+        return x
     if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
         _in_place(x, "an item of an array or tensor is assigned")
         return dispatch.set_item(x, index, value)

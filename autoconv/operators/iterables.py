@@ -12,6 +12,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.number_methods import refuse_number
@@ -86,6 +87,21 @@ class StagedTensor(Staged):
 
     def item(self, position: Any) -> Any:
         return dispatch.get_item(self.tensor, position)
+
+
+class StagedArray(Staged):
+    """The rows of an array that is traced as memory: views of it, or what its elements are when they are reached."""
+
+    def __init__(self, array: SymbolicArray) -> None:
+        if not array.ndim:
+            raise TypeError("iteration over a 0-d array")
+        self.array = array
+
+    def length(self) -> Any:
+        return self.array.size_of(0)
+
+    def item(self, position: Any) -> Any:
+        return self.array[position]
 
 
 class StagedNumbers(Staged):
@@ -205,6 +221,8 @@ def as_staged(iterable: Any) -> Staged | None:
         return StagedList(iterable)
     if isinstance(iterable, Variant):
         return as_staged(payload(iterable, "iteration"))
+    if type(iterable) is SymbolicArray:
+        return StagedArray(iterable)
     tensor = as_tensor(iterable)
     if tensor is not None:
         return StagedTensor(tensor)

@@ -14,9 +14,10 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
-from autoconv.graph.types import ListType, NoCommonType, ObjectType, TensorType, Type, join
+from autoconv.graph.types import ArrayType, ListType, NoCommonType, ObjectType, TensorType, Type, join
 from autoconv.operators.names import Undefined
 from autoconv.runtime import dispatch
+from autoconv.runtime.arrays import SymbolicArray, as_array
 from autoconv.runtime.attributes import HEAP, GraphAttributes, held_by
 from autoconv.runtime.containers import PLAIN, GraphItems, TracedList, heap_of, items_of, traced, untraced_copy
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
@@ -157,6 +158,8 @@ def layout_of(value: Any, region: Region) -> Layout:
         if sum(map(is_object_layout, arms)) > 1:  # lists that moved into the graph since
             return Leaf(ObjectType(), as_object)
         return Arms(arms)
+    if type(value) is SymbolicArray and value.value_in_graph.graph is not region.graph:
+        return Static(value)  # one that is there already, as itself
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) not in PLAIN:
         # What has to be recorded first says of what type it will be.
@@ -205,6 +208,8 @@ def state_layout(value: Any, region: Region) -> Layout:
         return Static(value)
     if isinstance(value, (bool, int, float, complex)):
         return Leaf(_weak_type(value))
+    if type(value) is SymbolicArray:
+        return Static(value)
     if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
         return Leaf(_typed(value))
     if is_structure(value) and not isinstance(value, (list, dict)):
@@ -221,6 +226,8 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
         return second
     if is_object_layout(first) or is_object_layout(second):
         return joined_objects(first, second)
+    if _go_together(first, second):
+        return Leaf(join(_array_type(first), _array_type(second)), as_array)
     if isinstance(first, Arms) or isinstance(second, Arms):
         return _join_arms(first, second, name, contract)
     if contract == COMPILE and _number_kind(first) != _number_kind(second):
@@ -328,6 +335,30 @@ def _same_instance(a: Instance, b: Instance) -> bool:
     return a.kind is b.kind and set(a.keys) == set(b.keys)
 
 
+def is_array_layout(layout: Layout) -> bool:
+    """Whether this is an array that is traced as memory."""
+    if isinstance(layout, Static):
+        return type(layout.value) is SymbolicArray
+    return isinstance(layout, Leaf) and isinstance(layout.type, ArrayType)
+
+
+def _array_type(layout: Layout) -> Type:
+    assert isinstance(layout, (Static, Leaf))
+    found: Type = layout.type if isinstance(layout, Leaf) else layout.value.type
+    return found
+
+
+def _go_together(first: Layout, second: Layout) -> bool:
+    """Whether both are arrays, of one dtype and as many dimensions."""
+    if not (is_array_layout(first) and is_array_layout(second)):
+        return False
+    try:
+        join(_array_type(first), _array_type(second))
+    except NoCommonType:
+        return False
+    return True
+
+
 def is_object_layout(layout: Layout) -> bool:
     return isinstance(layout, Leaf) and isinstance(layout.type, ObjectType)
 
@@ -382,6 +413,8 @@ def _same_arm(a: Layout, b: Layout) -> bool:
         return not _is_bool_or_number(a, b)
     if a == b:
         return True
+    if is_array_layout(a) or is_array_layout(b):
+        return _go_together(a, b)
     if is_container(a) or is_container(b):
         return False
     if _is_grown(a) or _is_grown(b):
@@ -612,6 +645,8 @@ def _as_value(value: Any, region: Region) -> Value:
 
 
 def is_number_layout(layout: Layout) -> bool:
+    if is_array_layout(layout):
+        return False
     if isinstance(layout, Leaf):
         return layout.wrap is None and isinstance(layout.type, TensorType)
     return isinstance(layout, Static) and (

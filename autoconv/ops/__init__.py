@@ -3,6 +3,7 @@
 from autoconv.ops import (
     activations,
     arithmetic,
+    arrays,
     bitwise,
     callbacks,
     casts,
@@ -48,6 +49,7 @@ __all__ = [
     "OPS",
     "activations",
     "arithmetic",
+    "arrays",
     "bitwise",
     "callbacks",
     "casts",

@@ -12,7 +12,7 @@ from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Span, Value
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.layout import Layout, leaf_types, rebuild
 from autoconv.ops.objects import NotAssigned
 from autoconv.ops.undo import can_undo, undoing
@@ -30,7 +30,7 @@ from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.shapes import ByShape, depends_on_shapes
-from autoconv.tracing.signature import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.signature import ArrayKey, Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
@@ -82,7 +82,10 @@ class ConcreteFunction:
         self._arrays_out = (
             contract == "compile"
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
-            and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
+            and (
+                key.memory
+                or any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
+            )
         )
         form = None
         if not self._gives_out_captures:
@@ -179,9 +182,9 @@ class ConcreteFunction:
         if taping.active():
             return self._call_taped(leaves)
         values = [
-            leaf if isinstance(key, ObjectKey) else _run_value(leaf)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else _run_value(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey))
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
         ]
         values += [self._captured(capture) for capture in self.captures]
         results = self._run(values)
@@ -192,9 +195,9 @@ class ConcreteFunction:
     def _call_taped(self, leaves: Sequence[Any]) -> Any:
         """A call that tapes go back through as through one op."""
         inputs = [
-            leaf if isinstance(key, ObjectKey) else leaf.storage if isinstance(leaf, Variable) else _taped_input(leaf)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else leaf.storage if isinstance(leaf, Variable) else _taped_input(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey))
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
         ]
         inputs += [_taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         for value in inputs:
@@ -214,7 +217,7 @@ class ConcreteFunction:
         return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _result(self, value: Any, type_: Any) -> Any:
-        if isinstance(type_, ObjectType) or (isinstance(value, EagerTensor) and any(taping.follows([value]))):
+        if isinstance(type_, (ObjectType, ArrayType)) or (isinstance(value, EagerTensor) and any(taping.follows([value]))):
             return value
         if isinstance(value, EagerTensor):
             value = value._array
@@ -250,7 +253,7 @@ class ConcreteFunction:
         """The names of the leaves: those of the graph's parameters where there is one."""
         parameters = iter(self.recorded.parameters)
         return [
-            next(parameters).name if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, SpecKey)) else name
+            next(parameters).name if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)) else name
             for leaf, name in zip(self.key.leaves, self.names, strict=True)
         ]
 

@@ -22,6 +22,7 @@ from autoconv.operators.tensor_lists import mapped
 from autoconv.operators.variants import of_distinct_arms
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_keys, traced_argument
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.journal import MISSING, Journal
@@ -43,6 +44,7 @@ from autoconv.tracing.live_arrays import make_inputs
 from autoconv.tracing.outside import Outside, Restage
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.signature import (
+    ArrayKey,
     Call,
     Custom,
     Literal,
@@ -153,7 +155,7 @@ def _trace(
     graph = trace.root.graph
     graph.outputs = outputs
     guards.settle()
-    if trace.arrays and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
+    if trace.arrays and not trace.memory and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
         if outside is not None and outside.arrays:
             raise Restage(arguments=outside.arrays)  # of an array that came in as an object it is the same one
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
@@ -181,7 +183,11 @@ def _is_programs_own(error: Exception) -> bool:
 
 
 def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
-    trace.arrays = any(isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves)
+    trace.arrays = call.key.memory or any(
+        isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves
+    )
+    if call.key.memory:
+        trace.memory = "shared" if call.key.overlaps else "apart"
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
@@ -211,6 +217,10 @@ def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
             if positions is not None and key.origin == "number":
                 positions[value] = position
             leaves.append(SymbolicTensor(value))
+        elif isinstance(key, ArrayKey):
+            if not key.plain:
+                raise python_contract.RunPlain(f"the array {name!r} is read-only, or lies in memory in a way of its own")
+            leaves.append(SymbolicArray(trace.root.graph.add_parameter(key.type, name)))
         elif isinstance(key, ObjectKey):
             leaves.append(SymbolicObject(trace.root.graph.add_parameter(ObjectType(key.kind), name)))
         elif isinstance(key, SpecKey):
@@ -329,7 +339,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     """Results as they leave: under `function` every number is a tensor, under `compile` Python's stay Python's."""
     if type(value) in (Variant, Undefined):
         value = ld(value)
-    if type(value) is SymbolicObject:
+    if type(value) in (SymbolicObject, SymbolicArray):
         return value
     if heap_of(value) is not None:
         return heap_of(value)
