@@ -163,7 +163,8 @@ class Function(Described, Pickled):
 
     def _is_object_next(self, call: Call, reason: str, place: Any) -> bool:
         """Where arrays could not be traced as memory: whether they can be tried as objects of the graph."""
-        if not call.key.memory or call.key in self._by_object:
+        known = any(isinstance(key, ArrayKey) for key in call.key.leaves)
+        if not known or call.key in self._by_object:
             return False
         self._by_object.add(call.key)
         self._explanation.by_object.append(f"{place}: {reason}" if place else reason)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autoconv.backends.llvm import memory_values
 from autoconv.backends.llvm.roles import is_scalar, role
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
-from autoconv.backends.llvm.values import Native, Object
+from autoconv.backends.llvm.values import Cells, Memory, Native, Object
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Type
@@ -31,8 +33,15 @@ def _lent(region: Region, node: Node, inputs: Sequence[Value]) -> list[Native]:
         if isinstance(native, Object):
             last = node.inputs.count(value) == 1 and region.uses[value] == 1
             native = Object(native.ir, native.slot if last else None)
-        lent.append(native)
+        lent.append(_held_elsewhere(native) if isinstance(native, Memory) else native)
     return lent
+
+
+def _held_elsewhere(native: Native) -> Native:
+    """The same for a region that is not to let go of it."""
+    if isinstance(native, Memory):
+        return memory_values.lent(native)
+    return Object(native.ir) if isinstance(native, Object) else native
 
 
 def _write_call(region: Region, node: Node) -> None:
@@ -48,6 +57,8 @@ def _converted(region: Region, native: Native, from_type: Type, to_type: Type) -
         if is_scalar(to_type):
             return native
         return region.boxed(native)
+    if isinstance(native, Memory):
+        return replace(native, owner=region.body.own(native.owner.ir))
     return native if native.slot is not None else region.body.own(native.ir)
 
 
@@ -76,24 +87,36 @@ def _write_cond(region: Region, node: Node) -> None:
         region.set(value, _read(region, cell, value.type))
 
 
-def _cell(region: Region, type_: Type) -> str:
+def _cell(region: Region, type_: Type) -> str | Cells:
+    if memory_values.is_memory(type_):
+        return memory_values.cells(region, type_)  # type: ignore[arg-type]
     return region.out.alloca(memory(type_.dtype)) if is_scalar(type_) else region.out.slot()  # type: ignore[union-attr]
 
 
 def _fill(
-    region: Region, cells: Sequence[str], results: Sequence[Value], outputs: Sequence[Value], natives: Sequence[Native]
+    region: Region,
+    cells: Sequence[str | Cells],
+    results: Sequence[Value],
+    outputs: Sequence[Value],
+    natives: Sequence[Native],
 ) -> None:
     for cell, value, output, native in zip(cells, results, outputs, natives, strict=True):
+        if isinstance(cell, Cells):
+            assert isinstance(native, Memory)
+            memory_values.fill(region, cell, value.type, native)  # type: ignore[arg-type]
+            continue
         native = _converted(region, native, output.type, value.type)
         if isinstance(native, Element):
             store(ElementWriter(region.out), native, cell, 0)
-        else:
+        elif isinstance(native, Object):
             if native.slot is not None:
                 region.out.line(f"store ptr null, ptr {native.slot}")
             region.out.line(f"store ptr {native.ir}, ptr {cell}")
 
 
-def _read(region: Region, cell: str, type_: Type) -> Native:
+def _read(region: Region, cell: str | Cells, type_: Type) -> Native:
+    if isinstance(cell, Cells):
+        return memory_values.read(region, cell, type_)  # type: ignore[arg-type]
     if is_scalar(type_):
         return load(ElementWriter(region.out), type_.dtype, cell, 0)  # type: ignore[union-attr]
     return Object(region.out.new(f"load ptr, ptr {cell}"), cell)
@@ -111,21 +134,18 @@ def _write_while(region: Region, node: Node) -> None:
         if isinstance(native, Object):
             last = node.inputs.count(value) == 1 and region.uses[value] == 1
             native = Object(region.take(value, last))
-        start.append(native)
+        start.append(memory_values.taken(region, native) if isinstance(native, Memory) else native)
     _fill(region, cells, body.parameters[:count], node.inputs[:count], start)
-    captures = [
-        Object(native.ir) if isinstance(native, Object) else native
-        for native in (region.native(value) for value in node.inputs[count:])
-    ]
+    captures = [_held_elsewhere(region.native(value)) for value in node.inputs[count:]]
     head, again, done = out.label("while"), out.label("again"), out.label("after")
     region.body.loops += 1
     out.branch(head)
     out.begin(head)
     region.body.poll(often=any(_is_long(inner) for graph in node.regions for inner in graph.walk()))
     state = [_read(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
-    seen = [Object(native.ir) if isinstance(native, Object) else native for native in state]
+    seen = [_held_elsewhere(native) for native in state]
     (condition,) = region.inner(test, [*seen, *captures])
-    if isinstance(condition, Object):
+    if not isinstance(condition, Element):
         raise AssertionError("the role of a loop says that its condition is a number")
     out.branch_if(ElementWriter(out).cast(condition, bool_).ir, again, done)
     out.begin(again)
@@ -135,7 +155,7 @@ def _write_while(region: Region, node: Node) -> None:
     region.body.end_loop()
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
         native = _read(region, cell, type_)
-        region.set(value, _converted(region, native, type_, value.type))
+        region.set(value, native if isinstance(cell, Cells) else _converted(region, native, type_, value.type))
 
 
 def _is_long(node: Node) -> bool:

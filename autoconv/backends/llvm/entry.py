@@ -15,12 +15,13 @@ import numpy as np
 from autoconv.backends.form import CallForm, Captured, CellGuard
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.calls import Address, Calls
+from autoconv.backends.llvm.memory_values import boxed
 from autoconv.backends.llvm.regions import Region
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.backends.llvm.values import Body, Native, Object
+from autoconv.backends.llvm.values import Body, Memory, Native, Object
 from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
@@ -43,7 +44,13 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
         b.wrap(v.type.dtype, n) if is_scalar(v.type) else Object(n)  # type: ignore[union-attr]
         for v, n in zip(graph.parameters, names, strict=True)
     ]
-    for i, native in enumerate(Region(body, graph, arguments).results()):
+    region = Region(body, graph, arguments)
+    for i, (native, value) in enumerate(zip(region.results(), graph.outputs, strict=True)):
+        if isinstance(native, Memory):
+            held = body.own(native.owner.ir)
+            native = boxed(region, native, value.type)  # type: ignore[arg-type]
+            out.line(f"store ptr null, ptr {native.slot}")
+            body.release(held.slot or "")
         place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
         if isinstance(native, Element):
             store(b, native, place, 0)

@@ -24,6 +24,12 @@ def times(out: FunctionText, x: Position, factor: int) -> Position:
     return x if factor == 1 else 0 if factor == 0 else out.new(f"mul nsw i64 {x}, {factor}")
 
 
+def product(out: FunctionText, x: Position, y: Position) -> Position:
+    if isinstance(x, int):
+        return times(out, y, x)
+    return times(out, x, y) if isinstance(y, int) else out.new(f"mul nsw i64 {x}, {y}")
+
+
 def linear(out: FunctionText, index: Index, shape: Sequence[int]) -> Position:
     """Where the element lies, counted in elements from the first."""
     total: Position = 0

@@ -15,6 +15,7 @@ FUNCTIONS = {
     "release_all": ("void", "ptr, i64"),
     "new_array": ("ptr", "i32, ptr, ptr"),
     "new_large_array": ("ptr", "i32, ptr, ptr, ptr"),
+    "new_view": ("ptr", "ptr, ptr, i32, ptr, ptr, ptr, ptr"),
     "is_plain_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
     "keep": ("void", "ptr, ptr, i64"),
     "spare_array": ("ptr", "ptr, i64"),
@@ -52,6 +53,8 @@ TEXT = (
     + """
 declare void @_Py_Dealloc(ptr)
 declare ptr @PyArray_Empty(i32, ptr, ptr, i32)
+declare ptr @PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
+declare i32 @PyArray_SetBaseObject(ptr, ptr)
 declare ptr @PyDataMem_SetHandler(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
@@ -171,6 +174,19 @@ define ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %ha
   ret ptr %made
 }
 
+define ptr @new_view(ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data, ptr %owner) nounwind {
+  call void @retain(ptr %descriptor)
+  %made = call ptr @"PyArray_NewFromDescr"(ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data, i32 WRITABLE, ptr null)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %done, label %based
+based:
+  call void @retain(ptr %owner)
+  %answer = call i32 @"PyArray_SetBaseObject"(ptr %made, ptr %owner)
+  br label %done
+done:
+  ret ptr %made
+}
+
 define void @keep(ptr %slot, ptr %spares, i64 %count) nounwind {
 entry:
   %object = load ptr, ptr %slot
@@ -255,7 +271,7 @@ define ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
 """
 )
 for _name, _number in {
-    "FLAGS": abi.FLAGS, "OWNED": abi.OWNED_FLAGS, "PLAIN": abi.PLAIN_FLAGS, "TYPE": abi.TYPE, "RANK": abi.RANK,
+    "WRITABLE": abi.WRITABLE_FLAGS, "FLAGS": abi.FLAGS, "OWNED": abi.OWNED_FLAGS, "PLAIN": abi.PLAIN_FLAGS, "TYPE": abi.TYPE, "RANK": abi.RANK,
     "DESCRIPTOR": abi.DESCRIPTOR, "DIMENSIONS": abi.DIMENSIONS,
 }.items():  # fmt: skip
     TEXT = TEXT.replace(_name, str(_number))

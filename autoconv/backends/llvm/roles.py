@@ -30,6 +30,10 @@ _MAPPED = frozenset({
 ROLES: dict[str, Callable[[Node], str | None]] = {}
 
 
+# The ops on memory that have native code, and which nodes of them.
+MEMORY: dict[str, Callable[[Node], bool]] = {}
+
+
 def is_scalar(type_: Type) -> bool:
     """Held in a register."""
     return isinstance(type_, TensorType) and type_.shape == () and is_native(type_.dtype)
@@ -70,6 +74,8 @@ def role(node: Node) -> str:
     if node.regions:
         return "control" if _is_steered_by_numbers(node) else "kernel"
     types = [value.type for value in (*node.inputs, *node.results)]
+    if name in MEMORY and MEMORY[name](node):
+        return "memory"
     if not all(is_scalar(t) or is_array(t) for t in types):
         return "kernel"
     given = ROLES[name](node) if name in ROLES else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.calls import Calls
 from autoconv.backends.llvm.pool import LARGEST, SMALLEST
-from autoconv.backends.llvm.positions import Index
+from autoconv.backends.llvm.positions import Index, Position
 from autoconv.backends.llvm.roles import is_array, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter
 from autoconv.backends.llvm.shared import handler
@@ -30,7 +30,29 @@ class Object:
     made_as: Type | None = None  # the type it was made as, where its value has another
 
 
-Native = Element | Object
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """`pointer` is the address of the first element, `strides` are in bytes. `whole` is an i1: whether this is the
+    array `owner` itself, rather than a view of it."""
+
+    owner: Object
+    pointer: str
+    sizes: tuple[Position, ...]
+    strides: tuple[Position, ...]
+    whole: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Where a Memory is kept between blocks: a slot for the owner, and allocas for what is not known."""
+
+    owner: str
+    pointer: str
+    whole: str
+    numbers: tuple[str, ...]
+
+
+Native = Element | Object | Memory
 
 
 class RegisterWriter(ElementWriter):
@@ -73,6 +95,7 @@ class Body:
         self.failed = "failed"
         self.loops = 0  # how many loops are around what is being written
         self._ticks: str | None = None
+        self.ranges: dict[str, tuple[int, int]] = {}  # of integers in registers, as far as they are known
         made = (value.type for node in graph.walk() for value in node.results)
         self._made = Counter(_spare_key(type_) for type_ in made if is_array(type_))
         self._spares: dict[Any, tuple[str, int]] = {}
@@ -140,6 +163,14 @@ class Body:
         go_on = self.out.label("ok")
         self.out.branch_if(failure, self.failed, go_on, unlikely=True)
         self.out.begin(go_on)
+
+    def range_of(self, number: Element) -> tuple[int, int]:
+        """The least and the greatest value that an integer may have."""
+        if number.ir[0] != "%":
+            return int(number.ir), int(number.ir)
+        size = 8 * number.dtype.size
+        low, high = (0, (1 << size) - 1) if number.dtype.is_unsigned else (-(1 << size - 1), (1 << size - 1) - 1)
+        return self.ranges.get(number.ir, (low, high))
 
     def poll(self, often: bool) -> None:
         """Asks Python for an interrupt, and lets other threads run: every 256 times where an iteration takes long, else
