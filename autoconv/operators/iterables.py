@@ -14,9 +14,10 @@ from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import items_of
-from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.convert import as_tensor, weak_constant
 from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object
+from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
@@ -61,6 +62,10 @@ class StagedRange(Staged):
         return dispatch.apply("select", step > 0, up, down)
 
     def item(self, position: Any) -> Any:
+        region = current_region()
+        if region is not None and region.trace.memory and isinstance(position, SymbolicTensor):
+            # What it is made of says where it lies: native code need not look whether it is in range.
+            return dispatch.apply("range_item", position, *map(_as_int, (self.start, self.stop, self.step)))
         scaled = position if isinstance(self.step, int) and self.step == 1 else position * self.step
         return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
 
@@ -71,6 +76,16 @@ class StagedRange(Staged):
 
     def __str__(self) -> str:
         return "a range of tensors"
+
+
+def _as_int(bound: Any) -> Any:
+    """A bool as the int that it is, and typed ones as Python's."""
+    tensor = as_tensor(bound)
+    if not isinstance(tensor, SymbolicTensor):
+        region = current_region()
+        assert region is not None
+        return weak_constant(region, int(bound))
+    return tensor if tensor.weak and tensor.type.dtype is int64 else dispatch.apply("python_int", tensor)
 
 
 class StagedTensor(Staged):

@@ -121,7 +121,9 @@ def for_stmt(
 def _is_long(iterable: Any) -> bool:
     """Whether a range is better part of the graph than unrolled: only where the results are the same."""
     region = current_region()
-    return isinstance(iterable, range) and len(iterable) > _PEEL and region is not None and region.contract == COMPILE
+    if not isinstance(iterable, range) or region is None or region.contract != COMPILE:
+        return False
+    return len(iterable) > (_UNROLL if region.trace.memory else _PEEL)
 
 
 def _unrolled(

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
-from autoconv.graph.dtypes import DType, as_dtype, bool_, int64
+from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType
 from autoconv.ops.arrays import entries_of
@@ -377,9 +377,7 @@ def _as_value(value: Any, type_: ArrayType) -> Tensor:
     tensor = as_tensor(value)
     dtype = type_.dtype
     if tensor is not None:
-        if not tensor.weak:
-            return tensor
-        return dispatch.apply("python_cast", tensor, dtype=_weak_target(tensor, dtype))  # type: ignore[no-any-return]
+        return tensor if not tensor.weak else _converted(tensor, dtype)
     if isinstance(value, (bool, int, float, complex)):
         try:
             held = np.zeros((), dtype.numpy)
@@ -397,20 +395,13 @@ def _as_value(value: Any, type_: ArrayType) -> Tensor:
     raise StagingError(f"a {value.__class__.__name__} is assigned to elements of an array", current_place())
 
 
-def _weak_target(tensor: Tensor, dtype: DType) -> DType:
-    """An int that may be too large for a narrow dtype is left to the graph to refuse."""
-    kind = tensor.type.dtype
-    if kind.is_integer and dtype.is_integer and dtype.name != "int64":
-        raise StagingError(
-            f"an int that only the running graph knows is assigned to elements of {dtype.name}", current_place()
-        )
-    if kind.is_floating and (dtype.is_integer or dtype.is_bool):
-        return kind  # NumPy cuts it off
-    if kind.is_integer and dtype.is_bool:
-        return int64
-    if kind.is_bool:
-        return bool_
-    return dtype
+def _converted(number: Tensor, dtype: DType) -> Tensor:
+    """A Python number as an element of that dtype: ints that do not fit raise, as do nan and inf as ints."""
+    if dtype.is_bool:
+        return dispatch.apply("python_bool", number)  # type: ignore[no-any-return]
+    if number.type.dtype.is_floating and dtype.is_integer:
+        number = dispatch.apply("python_int", number)
+    return dispatch.apply("python_cast", number, dtype=dtype)  # type: ignore[no-any-return]
 
 
 def _nested(value: Any) -> Any:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import memory_values
+from autoconv.backends.llvm.counted import Counter, counter_of, is_short
 from autoconv.backends.llvm.roles import is_scalar, role
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.values import Cells, Memory, Native, Object
-from autoconv.graph.dtypes import bool_
+from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Type
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_SHORT = frozenset({"scalar", "pick", "view", "control"})  # roles of what takes a few nanoseconds
+_SHORT = frozenset({"scalar", "pick", "view", "control", "memory"})  # roles of what takes a few nanoseconds
 
 
 def write_control(region: Region, node: Node) -> None:
@@ -139,16 +140,32 @@ def _write_while(region: Region, node: Node) -> None:
     captures = [_held_elsewhere(region.native(value)) for value in node.inputs[count:]]
     head, again, done = out.label("while"), out.label("again"), out.label("after")
     region.body.loops += 1
+    is_long = any(_is_long(inner) for graph in node.regions for inner in graph.walk())
+    counter = counter_of(node)
+    chunk = None
+    if counter is not None and counter.alone and not is_long and is_short(body):
+        chunk = _begin_chunk(region, cells, types, counter, captures, done)
     out.branch(head)
     out.begin(head)
-    region.body.poll(often=any(_is_long(inner) for graph in node.regions for inner in graph.walk()))
+    if chunk is None:
+        region.body.poll(often=is_long)
     state = [_read(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
-    seen = [_held_elsewhere(native) for native in state]
-    (condition,) = region.inner(test, [*seen, *captures])
-    if not isinstance(condition, Element):
-        raise AssertionError("the role of a loop says that its condition is a number")
-    out.branch_if(ElementWriter(out).cast(condition, bool_).ir, again, done)
+    if counter is not None:
+        _note_counter(region, counter, start, state, captures, inside=False)
+    if chunk is not None:
+        assert counter is not None
+        position = state[counter.position]
+        assert isinstance(position, Element)
+        out.branch_if((position < chunk.end).ir, again, chunk.head)
+    else:
+        seen = [_held_elsewhere(native) for native in state]
+        (condition,) = region.inner(test, [*seen, *captures])
+        if not isinstance(condition, Element):
+            raise AssertionError("the role of a loop says that its condition is a number")
+        out.branch_if(ElementWriter(out).cast(condition, bool_).ir, again, done)
     out.begin(again)
+    if counter is not None:
+        _note_counter(region, counter, start, state, captures, inside=True)
     _fill(region, cells, body.parameters[:count], body.outputs, region.inner(body, [*state, *captures]))
     out.branch(head)
     out.begin(done)
@@ -156,6 +173,59 @@ def _write_while(region: Region, node: Node) -> None:
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
         native = _read(region, cell, type_)
         region.set(value, native if isinstance(cell, Cells) else _converted(region, native, type_, value.type))
+
+
+_CHUNK = 1 << 20  # iterations of a short loop between two questions for an interrupt
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    head: str
+    end: Element
+
+
+def _begin_chunk(
+    region: Region, cells: Sequence[Any], types: Sequence[Type], counter: Counter, captures: Sequence[Native], done: str
+) -> _Chunk:
+    """Splits the iterations of a short loop into long runs, before each of which an interrupt is asked for."""
+    out = region.out
+    b = ElementWriter(out)
+    runs, go_on = out.label("runs"), out.label("run")
+    limit = _limit(b, counter, captures)
+    out.branch(runs)
+    out.begin(runs)
+    position = _read(region, cells[counter.position], types[counter.position])
+    assert isinstance(position, Element)
+    left = limit - position
+    out.branch_if((left > 0).ir, go_on, done)
+    out.begin(go_on)
+    end = b.select(left > _CHUNK, position + _CHUNK, limit)
+    region.body.poll_after((end - position).ir)
+    return _Chunk(runs, end)
+
+
+def _limit(b: ElementWriter, counter: Counter, captures: Sequence[Native]) -> Element:
+    if counter.limit is not None:
+        return b.constant(counter.limit, int64)
+    found = captures[counter.capture]
+    assert isinstance(found, Element)
+    return found
+
+
+def _note_counter(
+    region: Region,
+    counter: Counter,
+    start: Sequence[Native],
+    state: Sequence[Native],
+    captures: Sequence[Native],
+    inside: bool,
+) -> None:
+    """Says how far the counter goes: `inside` the body it is below the limit."""
+    first, now = start[counter.position], state[counter.position]
+    assert isinstance(first, Element) and isinstance(now, Element)
+    low = region.body.range_of(first)[0]
+    high = region.body.range_of(_limit(ElementWriter(region.out), counter, captures))[1]
+    region.body.note_range(now, (low, max(low, high - 1 if inside else high)))
 
 
 def _is_long(node: Node) -> bool:

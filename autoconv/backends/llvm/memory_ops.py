@@ -28,6 +28,8 @@ _WRITERS: dict[str, Write] = {}
 
 def write_memory(region: Region, node: Node) -> None:
     """By the writer of the op."""
+    if region.body.loops:
+        region.body.module.has_loops = True
     _WRITERS[node.op.name](region, node)
 
 

@@ -24,7 +24,8 @@ from autoconv.backends.llvm.kernels import JoinText, KernelText
 from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.ranges import Range, is_inside, result_range, unchecked
+from autoconv.backends.llvm.roles import is_array, is_integer, is_scalar, sizes
 from autoconv.backends.llvm.rows import RowsText
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.search import write_search
@@ -175,6 +176,14 @@ class Region(KernelCalls):
         """By the op's element rule; where that says that something is out of the ordinary, by the kernel."""
         operands = [self.number(value) for value in node.inputs]
         (result,) = node.results
+        known = self._range_of(node, operands)
+        if known is not None:
+            given = [self.body.range_of(x) for x in operands]
+            short = unchecked(RegisterWriter(self), node.op.name, operands, given)
+            if short is not None:
+                self.body.note_range(short, known)
+                self.set(result, short)
+                return
         cold, done = self.out.label("cold"), self.out.label("done")
         failing: list[str] = []
 
@@ -187,6 +196,8 @@ class Region(KernelCalls):
         b = RegisterWriter(self, fail)
         found = ELEMENTS[node.op.name](b, *operands, **node.attributes)
         if not failing:
+            if known is not None:
+                self.body.note_range(found, known)
             self.set(result, found)
             return
         fast = self.out.block
@@ -201,6 +212,13 @@ class Region(KernelCalls):
         self.set(
             result, b.wrap(found.dtype, self.out.new(f"phi {kind} [ {found.ir}, %{fast} ], [ {slow.ir}, %{after} ]"))
         )
+
+    def _range_of(self, node: Node, operands: Sequence[Element]) -> Range | None:
+        """Of the result, an integer that does not overflow; None where that is not known."""
+        if any(x.dtype.is_floating for x in operands) or not is_integer(node.results[0].type):
+            return None
+        found = result_range(node.op.name, [self.body.range_of(x) for x in operands], node.attributes)
+        return found if found is not None and is_inside(found) else None
 
     def _write_view(self, node: Node) -> None:
         self.guard(node)

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.backends.llvm.scalars import ElementWriter, is_native
 from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.graph.dtypes import DType
+from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.rewrite import attributes_key
@@ -37,6 +37,11 @@ MEMORY: dict[str, Callable[[Node], bool]] = {}
 def is_scalar(type_: Type) -> bool:
     """Held in a register."""
     return isinstance(type_, TensorType) and type_.shape == () and is_native(type_.dtype)
+
+
+def is_integer(type_: Type) -> bool:
+    """An integer of 64 bits."""
+    return isinstance(type_, TensorType) and type_.dtype is int64 and type_.shape == ()
 
 
 def is_array(type_: Type) -> bool:

@@ -166,11 +166,31 @@ class Body:
 
     def range_of(self, number: Element) -> tuple[int, int]:
         """The least and the greatest value that an integer may have."""
+        if number.dtype.is_bool:
+            return 0, 1
         if number.ir[0] != "%":
             return int(number.ir), int(number.ir)
         size = 8 * number.dtype.size
         low, high = (0, (1 << size) - 1) if number.dtype.is_unsigned else (-(1 << size - 1), (1 << size - 1) - 1)
         return self.ranges.get(number.ir, (low, high))
+
+    def note_range(self, number: Element, range_: tuple[int, int]) -> None:
+        """Says between which values an integer lies."""
+        if number.ir[0] == "%":
+            low, high = self.range_of(number)
+            self.ranges[number.ir] = max(low, range_[0]), min(high, range_[1])
+
+    def poll_after(self, iterations: str) -> None:
+        """As `poll`, for so many short iterations that are about to run."""
+        if self._ticks is None:
+            self._ticks = self.out.alloca("i64", "0")
+        out = self.out
+        before = out.new(f"load i64, ptr {self._ticks}")
+        more = out.new(f"add i64 {out.new(f'lshr i64 {iterations}, 3')}, 1")
+        ticks = out.new(f"add i64 {before}, {more}")
+        out.line(f"store i64 {ticks}, ptr {self._ticks}")
+        changed = out.new(f"xor i64 {before}, {ticks}")
+        self._ask(out.new(f"icmp ugt i64 {changed}, 65535"))
 
     def poll(self, often: bool) -> None:
         """Asks Python for an interrupt, and lets other threads run: every 256 times where an iteration takes long, else
@@ -181,6 +201,10 @@ class Body:
         ticks = out.new(f"add i64 {out.new(f'load i64, ptr {self._ticks}')}, 1")
         out.line(f"store i64 {ticks}, ptr {self._ticks}")
         due = out.new(f"icmp eq i64 {out.new(f'and i64 {ticks}, {255 if often else 65535}')}, 0")
+        self._ask(due)
+
+    def _ask(self, due: str) -> None:
+        out = self.out
         ask, go_on = out.label("poll"), out.label("go")
         out.branch_if(due, ask, go_on, unlikely=True)
         out.begin(ask)

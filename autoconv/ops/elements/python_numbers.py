@@ -174,6 +174,14 @@ def cast(b: Elements, x: Any, *, dtype: DType, weak: bool = False) -> Any:
     return b.cast(x, dtype)
 
 
+@element("range_item")
+def range_item(b: Elements, position: Any, start: Any, stop: Any, step: Any) -> Any:
+    """No sum overflows: the item lies between start and stop."""
+    if not all(x.dtype is int64 for x in (position, start, stop, step)):
+        return None
+    return start + position * step
+
+
 @element("python_int")
 def integer(b: Elements, x: Any) -> Any:
     if not x.dtype.is_floating:
