@@ -11,13 +11,13 @@ import numpy as np
 
 from autoconv.backends.form import CallForm, Captured, CellGuard, GlobalGuard, Guard
 from autoconv.graph.graph import Graph
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import ArrayType, TensorType
 from autoconv.operators.calls import is_user_code
-from autoconv.operators.layout import Layout, Leaf, Parts, leaf_types
+from autoconv.operators.layout import Layout, Leaf, Parts, Static, leaf_types
 from autoconv.runtime.recording import BUSY, COMPILE
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import Key, TensorKey
+from autoconv.tracing.signature import ArrayKey, Key, TensorKey
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
 
@@ -30,10 +30,10 @@ def call_form(
     That is so for single tensors, arrays and numbers as arguments, and for one tensor or number, or a tuple of such,
     as the result. Guards that compare more than identities are not among the form's; the caller asks them.
     """
-    leaves = [leaf for leaf in key.leaves if isinstance(leaf, TensorKey)]
+    leaves = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, ArrayKey))]
     if len(leaves) < len(key.leaves) or any(template is not None for _, template in key.templates):
         return None
-    if len(leaves) != len(key.templates) or key.orders or key.shared:
+    if len(leaves) != len(key.templates) or key.orders or key.shared or key.overlaps:
         return None
     results = _results(layout, contract, arrays_out)
     held = [_held(captured) for captured in captures]
@@ -41,13 +41,13 @@ def call_form(
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
     return CallForm(
-        parameters=(*(leaf.origin for leaf in leaves), *map(Captured, held)),
+        parameters=(*("memory" if isinstance(leaf, ArrayKey) else leaf.origin for leaf in leaves), *map(Captured, held)),
         results=results,
-        single=isinstance(layout, Leaf),
+        single=isinstance(layout, (Leaf, Static)),
         tensor_class=EagerTensor,
         array_slot=_ARRAY_SLOT,
         weak_slot=_WEAK_SLOT,
-        weak=tuple(leaf.type.weak for leaf in leaves if leaf.origin == "tensor"),
+        weak=tuple(leaf.type.weak for leaf in leaves if isinstance(leaf, TensorKey) and leaf.origin == "tensor"),
         guards=tuple(guard for guard in identities if guard is not None),
         busy=BUSY,
     )
@@ -75,18 +75,20 @@ def _says_all(value: Any) -> bool:
 
 def _results(layout: Layout, contract: str, arrays_out: bool) -> tuple[str, ...] | None:
     parts: tuple[Layout, ...]
+    if isinstance(layout, Static) and layout.value is None and arrays_out:
+        return ()
     if isinstance(layout, Leaf):
         parts = (layout,)
     elif isinstance(layout, Parts) and layout.kind is tuple and layout.keys is None:
         parts = layout.parts
     else:
         return None
-    if not all(isinstance(part, Leaf) and part.wrap is None and isinstance(part.type, TensorType) for part in parts):
+    if not all(isinstance(part, Leaf) and isinstance(part.type, (TensorType, ArrayType)) for part in parts):
         return None
     types_: list[Any] = list(leaf_types(layout))
     if contract != COMPILE:
         return tuple("tensor" for _ in types_)
-    return tuple("number" if type_.weak else "array" if arrays_out else "tensor" for type_ in types_)
+    return tuple("memory" if isinstance(type_, ArrayType) else "number" if type_.weak else "array" if arrays_out else "tensor" for type_ in types_)
 
 
 def _held(captured: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.backends.form import CallForm, Captured, CellGuard
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.calls import Address, Calls
-from autoconv.backends.llvm.memory_values import boxed
+from autoconv.backends.llvm.memory_values import boxed, extent, is_memory
 from autoconv.backends.llvm.regions import Region
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
@@ -73,7 +73,7 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls) -> None:
     entry = _Entry(graph, module, calls, RUN, len(graph.parameters))
     arguments = [entry.argument(i) for i in range(len(graph.parameters))]
     natives = [
-        entry.taken(entry.array_of(given, value), value) if _is_data(value) else given
+        entry.taken(entry.array_of(given, value), value) if _is_data(value) and not is_memory(value.type) else given
         for given, value in zip(arguments, graph.parameters, strict=True)
     ]
     found = entry.results(natives)
@@ -97,9 +97,13 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if parameter == "number":
             natives.append(entry.number(argument, value))
             continue
+        if parameter == "memory":
+            natives.append(entry.memory_of(argument, value))
+            continue
         if parameter == "tensor":
             argument = entry.unwrapped(argument, form, next(weak))
         natives.append(entry.taken(entry.array_of(argument, value), value))
+    entry.check_apart()
     found = entry.results(natives)
     entry.answer([entry.given_back(n, kind, form) for n, kind in zip(found, form.results, strict=True)], form.single)
 
@@ -114,7 +118,7 @@ def can_call(graph: Graph, form: CallForm) -> bool:
         return False
     own = "array" not in form.parameters
     return all(
-        is_scalar(value.type) or (kind != "number" and is_array(value.type) and (own or _is_made(value)))
+        kind == "memory" or is_scalar(value.type) or (kind != "number" and is_array(value.type) and (own or _is_made(value)))
         for kind, value in zip(form.results, graph.outputs, strict=True)
     )
 
@@ -124,7 +128,7 @@ def _is_made(value: Value) -> bool:
 
 
 def _is_data(value: Value) -> bool:
-    return is_scalar(value.type) or is_array(value.type)
+    return is_scalar(value.type) or is_array(value.type) or is_memory(value.type)
 
 
 class _Entry:
@@ -132,6 +136,7 @@ class _Entry:
         self._graph = graph
         self._module = module
         self._calls = calls
+        self._memories: list[tuple[str, Any]] = []
         speed = "noinline optnone" if name == RUN else ""  # it is compiled with every graph, and seldom called
         header = f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) nounwind {speed}"
         self.out = FunctionText(module, header)
@@ -191,6 +196,32 @@ class _Entry:
         self._check(f"icmp ne i1 {plain}, false")
         return given
 
+    def memory_of(self, given: str, value: Value) -> str:
+        """The object, having checked that it is a plain ndarray that lies in memory as its type says."""
+        type_: Any = value.type
+        kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+        lists = [self._calls.shape(numbers) if numbers else "null" for numbers in (type_.shape, type_.strides)]
+        fits = self.out.new(
+            f"call i1 @is_memory(ptr {given}, ptr {kind}, ptr {descriptor}, i64 {type_.rank}, ptr {lists[0]}, "
+            f"ptr {lists[1]})"
+        )
+        self._check(f"icmp ne i1 {fits}, false")
+        self._memories.append((given, type_))
+        return given
+
+    def check_apart(self) -> None:
+        """That arrays share no memory, each taken as all that lies between its first and its last byte."""
+        ends = []
+        for given, type_ in self._memories:
+            low, high = extent(type_)
+            data = self.out.new(f"ptrtoint ptr {self._field(given, abi.DATA, 'ptr')} to i64")
+            ends.append([self.out.new(f"add i64 {data}, {offset}") for offset in (low, high)])
+        for i, (low, high) in enumerate(ends):
+            for other_low, other_high in ends[:i]:
+                before = self.out.new(f"icmp ule i64 {high}, {other_low}")
+                behind = self.out.new(f"icmp ule i64 {other_high}, {low}")
+                self._check(f"or i1 {before}, {behind}")
+
     def taken(self, given: str, value: Value) -> str:
         """What the graph takes: a number out of its array, an array as it is."""
         if not is_scalar(value.type):
@@ -249,6 +280,8 @@ class _Entry:
             assert isinstance(native, Element)
             return Object(self._python_number(native))
         whole = self.boxed(native) if isinstance(native, Element) else native
+        if kind == "memory":
+            return whole
         if kind == "array":
             if not isinstance(native, Element):
                 return whole
@@ -279,7 +312,11 @@ class _Entry:
     def answer(self, objects: Sequence[Object], single: bool) -> None:
         """Ends the function with its result. Out of memory, small objects are not looked after any more."""
         out = self.out
-        if single:
+        if single and not objects:
+            none = self._calls.object(None)(out)
+            out.line(f"call void @retain(ptr {none})")
+            out.line(f"ret ptr {none}")
+        elif single:
             out.line(f"ret ptr {objects[0].ir}")
         else:
             self._module.declare("PyTuple_New", "ptr", "i64")

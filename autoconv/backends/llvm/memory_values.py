@@ -24,6 +24,15 @@ def is_memory(type_: Type) -> bool:
     return isinstance(type_, ArrayType) and is_native(type_.dtype)
 
 
+def extent(type_: ArrayType) -> tuple[int, int]:
+    """How many bytes before and behind its first element an array begins and ends, all of which is known."""
+    pairs = [(size, stride) for size, stride in zip(type_.shape, type_.strides, strict=True)]
+    if any(not size for size, _ in pairs):
+        return 0, 0
+    steps = [(size - 1) * stride for size, stride in pairs if size is not None and stride is not None]
+    return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0) + type_.dtype.size
+
+
 def of_array(region: Region, object_: Object, type_: ArrayType) -> Memory:
     """An array as it is."""
     pointer = region.address(object_)
