@@ -130,6 +130,7 @@ def _map(scanner: Scanner) -> MapType:
 
 
 def _array(scanner: Scanner) -> ArrayType:
+    shared = scanner.take("shared")
     elements = parse_type(scanner)
     if not isinstance(elements, TensorType) or elements.shape is None:
         scanner.fail("expected the dtype and the shape of an array")
@@ -144,7 +145,7 @@ def _array(scanner: Scanner) -> ArrayType:
             scanner.fail(f"expected a stride, found {scanner.shown()}")
         strides.append(None if found == "?" else int(found))
     shape = tuple(size if isinstance(size, int) else None for size in elements.shape)
-    return ArrayType(elements.dtype, shape, tuple(strides))
+    return ArrayType(elements.dtype, shape, tuple(strides), shared)
 
 
 def _arm(scanner: Scanner) -> tuple[str, Type]:

@@ -129,12 +129,14 @@ class ObjectType:
 class ArrayType:
     """An array in memory that is changed in place, or a view of one: two values may share their elements.
 
-    `strides` are in bytes, as NumPy counts them; what is not known of sizes and strides is None.
+    `strides` are in bytes, as NumPy counts them; what is not known of sizes and strides is None. `shared`: some of its
+    elements may be those of another argument.
     """
 
     dtype: DType
     shape: tuple[int | None, ...]
     strides: tuple[int | None, ...]
+    shared: bool = False
 
     @property
     def rank(self) -> int:
@@ -147,7 +149,7 @@ class ArrayType:
 
     def __str__(self) -> str:
         strides = ",".join("?" if stride is None else str(stride) for stride in self.strides)
-        return f"array<{self.dtype.name}[{shape_text(self.shape)}], [{strides}]>"
+        return f"array<{'shared ' if self.shared else ''}{self.dtype.name}[{shape_text(self.shape)}], [{strides}]>"
 
 
 def dense_strides(shape: Sequence[int | None], dtype: DType) -> tuple[int | None, ...]:
@@ -220,7 +222,7 @@ def _join_arrays(first: ArrayType, second: ArrayType) -> ArrayType:
         tuple(a if a == b else None for a, b in zip(*pair, strict=True))
         for pair in ((first.shape, second.shape), (first.strides, second.strides))
     )
-    return ArrayType(first.dtype, shape, strides)
+    return ArrayType(first.dtype, shape, strides, first.shared or second.shared)
 
 
 def join_dtypes(first: TensorType, second: TensorType) -> tuple[DType, bool]:

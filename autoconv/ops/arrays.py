@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
             strides.append(None if step == INPUT or stride is None else step * stride)
         axis += 1
     sizes = tuple(size if isinstance(size, int) else None for size in shape)
-    return ArrayType(x.dtype, sizes, tuple(strides))
+    return replace(x, shape=sizes, strides=tuple(strides))
 
 
 def entries_of(rank: int, spec: Spec) -> list[tuple[str, tuple[Any, ...]]]:
@@ -105,11 +106,13 @@ class _Interface:
 
 define(
     name="array_strided", graphdef="ArrayStrided", kernel=_strided, gradient=_NO_GRADIENT,
-    result=lambda x, *, offset, shape, strides: ArrayType(x.dtype, shape, strides),
+    result=lambda x, *, offset, shape, strides: replace(x, shape=shape, strides=strides),
 )  # fmt: skip
 define(
     name="array_transpose", graphdef="ArrayTranspose", gradient=_NO_GRADIENT,
-    result=lambda x, *, perm: ArrayType(x.dtype, tuple(x.shape[a] for a in perm), tuple(x.strides[a] for a in perm)),
+    result=lambda x, *, perm: replace(
+        x, shape=tuple(x.shape[a] for a in perm), strides=tuple(x.strides[a] for a in perm)
+    ),
     kernel=lambda x, *, perm: x.transpose(perm),
 )  # fmt: skip
 define(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -220,7 +220,8 @@ def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
         elif isinstance(key, ArrayKey):
             if not key.plain:
                 raise python_contract.RunPlain(f"the array {name!r} is read-only, or lies in memory in a way of its own")
-            leaves.append(SymbolicArray(trace.root.graph.add_parameter(key.type, name)))
+            type_ = replace(key.type, shared=call.key.overlaps)
+            leaves.append(SymbolicArray(trace.root.graph.add_parameter(type_, name)))
         elif isinstance(key, ObjectKey):
             leaves.append(SymbolicObject(trace.root.graph.add_parameter(ObjectType(key.kind), name)))
         elif isinstance(key, SpecKey):

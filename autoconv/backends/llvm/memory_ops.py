@@ -9,9 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import memory_values, slices
+from autoconv.backends.llvm.memory_values import held
 from autoconv.backends.llvm.positions import Index, Position, linear, plus, product
 from autoconv.backends.llvm.roles import MEMORY, is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, load, store
+from autoconv.backends.llvm.statement_code import write_statement
 from autoconv.backends.llvm.values import Memory, Object, RegisterWriter
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
@@ -30,6 +32,9 @@ def write_memory(region: Region, node: Node) -> None:
     """By the writer of the op."""
     if region.body.loops:
         region.body.module.has_loops = True
+    if node.op.name == "array_assign":
+        write_statement(region, node)
+        return
     _WRITERS[node.op.name](region, node)
 
 
@@ -45,12 +50,6 @@ def _native(name: str, fits: Callable[[Node], bool] = lambda node: True) -> Call
 def _is_held(value: Value) -> bool:
     """Whether native code knows the value: a number, an array of known shape, or one in memory."""
     return is_scalar(value.type) or is_array(value.type) or memory_values.is_memory(value.type)
-
-
-def held(region: Region, value: Value) -> Memory:
-    found = region.native(value)
-    assert isinstance(found, Memory), value
-    return found
 
 
 # ---- views

@@ -13,6 +13,7 @@ from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.positions import Position
 from autoconv.backends.llvm.scalars import is_native
 from autoconv.backends.llvm.values import Cells, Memory, Object
+from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType, TensorType, Type
 
 if TYPE_CHECKING:
@@ -31,6 +32,12 @@ def extent(type_: ArrayType) -> tuple[int, int]:
         return 0, 0
     steps = [(size - 1) * stride for size, stride in pairs if size is not None and stride is not None]
     return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0) + type_.dtype.size
+
+
+def held(region: Region, value: Value) -> Memory:
+    found = region.native(value)
+    assert isinstance(found, Memory), value
+    return found
 
 
 def of_array(region: Region, object_: Object, type_: ArrayType) -> Memory:

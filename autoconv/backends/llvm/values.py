@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.calls import Calls
+from autoconv.backends.llvm.overlaps import Overlaps
 from autoconv.backends.llvm.pool import LARGEST, SMALLEST
 from autoconv.backends.llvm.positions import Index, Position
 from autoconv.backends.llvm.roles import is_array, sizes
@@ -96,6 +97,7 @@ class Body:
         self.loops = 0  # how many loops are around what is being written
         self._ticks: str | None = None
         self.ranges: dict[str, tuple[int, int]] = {}  # of integers in registers, as far as they are known
+        self.overlaps = Overlaps(graph)
         made = (value.type for node in graph.walk() for value in node.results)
         self._made = Counter(_spare_key(type_) for type_ in made if is_array(type_))
         self._spares: dict[Any, tuple[str, int]] = {}
