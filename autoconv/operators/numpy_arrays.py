@@ -31,6 +31,8 @@ def array_function(function: Any, region: Region) -> Callable[..., Any] | None:
         if region.trace.outside_effect is not None:
             region.trace.outside_effect(SymbolicArray, "an array is made")  # which has arrays traced as memory
         return None
+    if isinstance(function, np.ufunc) and region.trace.arrays:
+        return functools.partial(_called, function, None)
     return functools.partial(_called, function, made) if region.trace.memory else None
 
 

@@ -22,7 +22,7 @@ _ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes", "diagonal"})
 
 def member(array: SymbolicArray, name: str) -> Any:
     """`array.name`; raises AttributeError for what NumPy's arrays do not have either."""
-    if not hasattr(np.ndarray, name):
+    if not hasattr(np.ndarray, name) or (name.startswith("__") and name.endswith("__")):
         error = AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise error

@@ -278,6 +278,15 @@ for _name in _BINARY:
     setattr(SymbolicArray, f"__{_name}__", lambda self, other, _name=_name: self.changed(_name, other))
 
 
+def refuse_attribute(name: str) -> NoReturn:
+    """What NumPy says of assigning to an attribute of an array, where it is not one that changes what the array is."""
+    if name in ("shape", "strides", "dtype", "flat", "data", "real", "imag"):
+        raise StagingError(f"the attribute {name!r} of an array is assigned", current_place())
+    if hasattr(np.ndarray, name):
+        raise _of_program(AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable"))
+    raise _of_program(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
+
+
 def as_array(value: Any) -> Any:
     """A graph value as traced code meets it; what a graph gave when it ran as it is."""
     return SymbolicArray(value) if isinstance(value, Value) else value
@@ -310,6 +319,9 @@ def fresh(value: Any) -> Any:
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
         return type(value)(map(fresh, value))
     if not isinstance(value, Tensor) or value.type.weak or value.type.shape == ():
+        return value
+    region = current_region()
+    if region is None or not region.trace.memory:
         return value
     if value.type.shape is None:
         raise StagingError("how many dimensions an array has is known only when the graph runs", current_place())
@@ -393,6 +405,14 @@ def _as_value(value: Any, type_: ArrayType) -> Tensor:
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
         return EagerTensor(to_array(value))
     raise StagingError(f"a {value.__class__.__name__} is assigned to elements of an array", current_place())
+
+
+def element_of(value: Any, dtype: DType) -> Tensor:
+    """A number as an element of an array of that dtype."""
+    tensor = as_tensor(value)
+    if tensor is None:
+        return EagerTensor(np.asarray(value).astype(dtype.numpy))
+    return _converted(tensor, dtype) if tensor.weak else _cast(tensor, dtype)  # type: ignore[no-any-return]
 
 
 def _converted(number: Tensor, dtype: DType) -> Tensor:
