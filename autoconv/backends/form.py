@@ -41,8 +41,8 @@ class CallForm:
     parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), "memory" (an
                   ndarray that lies in memory as its type says, shares none with the others, and may be written to),
                   "number" (a Python bool, int or float), or what it always is
-    results       for each output "tensor", "array" (NumPy scalars where there are no dimensions), "memory" (an ndarray),
-                  "number"
+    results       for each output "tensor", "array" (NumPy scalars where there are no dimensions), "memory" (an
+                  ndarray), "number"
     single        whether the call answers its only result, not a tuple; None where there is none
     tensor_class  its instances hold an array at `array_slot` and a bool at `weak_slot`, offsets in bytes
     weak          for each parameter that is a tensor, what its bool has to be

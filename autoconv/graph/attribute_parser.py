@@ -129,7 +129,7 @@ def _map(scanner: Scanner) -> MapType:
     return MapType(key, parse_type(scanner))
 
 
-def _array(scanner: Scanner) -> ArrayType:
+def _in_memory(scanner: Scanner) -> ArrayType:
     shared = scanner.take("shared")
     elements = parse_type(scanner)
     if not isinstance(elements, TensorType) or elements.shape is None:
@@ -165,7 +165,7 @@ _TYPES: dict[str | None, Callable[[Scanner], Type]] = {
     "iterable": lambda scanner: IterableType(parse_type(scanner)),
     "variant": lambda scanner: VariantType(_types(scanner, _arm)),
     "object": lambda scanner: ObjectType(scanner.name("the name of a class")),
-    "array": _array,
+    "array": _in_memory,
 }
 
 

@@ -30,8 +30,8 @@ from autoconv.operators.loops import iterate
 from autoconv.operators.maybe_keys import count
 from autoconv.operators.variants import is_arm, payload
 from autoconv.runtime import dispatch
-from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.array_methods import is_scalar
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.journal import MISSING

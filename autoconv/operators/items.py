@@ -45,6 +45,9 @@ def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def augment(x: Any, value: Any) -> Any:
         if isinstance(x, (list, dict, set)):
             _about_to_write(x)
+        if type(x) is SymbolicArray and type(value) is Variant:
+            distribute(lambda v: change(x, v), value)
+            return x
         try:
             return change(x, value)
         except TypeError as error:

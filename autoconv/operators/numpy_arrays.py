@@ -72,7 +72,7 @@ def _ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     operands = [value.load() if type(value) is SymbolicArray else value for value in args]
     if not any(isinstance(as_tensor(value), SymbolicTensor) for value in operands):
         return function(*args)
-    if all(isinstance(value, SymbolicTensor) and value.type.weak or isinstance(value, (int, float)) for value in operands):
+    if all(map(_is_python_number, operands)):
         operands[0] = _typed(operands[0])
     if function.nin == 2:
         found = dispatch.binary(op, *operands)
@@ -90,6 +90,10 @@ def _ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         raise StagingError(f"numpy.{function.__name__} is given out of another shape", current_place())
     target.store(found)
     return target
+
+
+def _is_python_number(value: Any) -> bool:
+    return value.type.weak if isinstance(value, Tensor) else isinstance(value, (int, float))
 
 
 def _typed(value: Any) -> Any:

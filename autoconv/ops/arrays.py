@@ -18,7 +18,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import ArrayType, ObjectType, TensorType, Type, dense_strides
 from autoconv.ops.index_spec import INPUT, Spec, with_operands
 from autoconv.ops.indexing import indexed_shape
-from autoconv.ops.record import define, none
+from autoconv.ops.record import define, none, sample
 
 _NO_GRADIENT = none("an array was changed in place")
 
@@ -118,6 +118,22 @@ define(
 define(
     name="array_size", graphdef="ArraySize", gradient=_NO_GRADIENT,
     result=lambda x, *, axis: TensorType(int64, (), True), kernel=lambda x, *, axis: np.array(x.shape[axis]),
+)  # fmt: skip
+
+
+def _common_size(*sizes: Any) -> np.ndarray:
+    """Of a dimension of what is computed of arrays whose sizes in it are these."""
+    wide = {int(size) for size in sizes} - {1}
+    if len(wide) > 1:
+        shapes = " ".join(f"({size},)" for size in sizes)
+        raise ValueError(f"operands could not be broadcast together with shapes {shapes} ")
+    return np.array(wide.pop() if wide else 1)
+
+
+define(
+    name="common_size", graphdef="CommonSize", gradient=_NO_GRADIENT, kernel=_common_size, effects=Effects.RAISE,
+    result=lambda *_: TensorType(int64, (), True),
+    samples=(sample(np.array(3), np.array(1), np.array(3)),),
 )  # fmt: skip
 
 

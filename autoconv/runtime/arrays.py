@@ -64,8 +64,11 @@ class SymbolicArray(TensorMethods):
     def __autoconv_tensor__(self) -> SymbolicTensor:
         return self.load()
 
-    def __autoconv_fresh__(self, value: Any) -> Any:
-        return fresh(value)
+    def __autoconv_fresh__(self, op: str, operands: Sequence[Any]) -> Any:
+        """What an operator gives: something new."""
+        _check_broadcast(op, operands)
+        found = dispatch.binary(op, *operands)
+        return found if found is NotImplemented else fresh(found)
 
     def __autoconv_box__(self) -> SymbolicObject:
         return SymbolicObject(_record("array_object", [self._value]).results[0])
@@ -228,6 +231,7 @@ class SymbolicArray(TensorMethods):
     def changed(self, name: str, other: Any) -> SymbolicArray:
         """`self += other` and the like: in place, cast back as NumPy's casting "same_kind" allows."""
         op, function = _BINARY[name]
+        _check_broadcast(op, (self.load(), _loaded(other)))
         found = dispatch.binary(op, self.load(), _loaded(other))
         if found is NotImplemented:
             return NotImplemented
@@ -436,7 +440,8 @@ def _nested(value: Any) -> Any:
 
 def stacked(items: Sequence[Any]) -> Any:
     """Numbers and arrays as one array's elements, of the dtype that NumPy finds for them."""
-    tensors = [as_tensor(item) if as_tensor(item) is not None else EagerTensor(np.asarray(item)) for item in items]
+    known = [as_tensor(item) for item in items]
+    tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, known, strict=True)]
     dtype = as_dtype(np.result_type(*(tensor.type.dtype.numpy for tensor in tensors)))
     return dispatch.apply("stack", *(_cast(tensor, dtype) for tensor in tensors), axis=0)
 
@@ -461,6 +466,20 @@ def _is_static(mask: Any, shape: Sequence[int | None]) -> bool:
 def _may_fit(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
     pairs = zip(reversed(shape), reversed(place), strict=False)
     return len(shape) <= len(place) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
+
+
+def _check_broadcast(op: str, operands: Sequence[Any]) -> None:
+    """Raises ValueError, in NumPy's words, for shapes that are known not to go together."""
+    shapes: list[Any] = []
+    for operand in operands:
+        tensor = as_tensor(operand)
+        shapes.append(np.shape(operand) if tensor is None else tensor.type.shape)
+    if op == "matmul" or any(shape is None for shape in shapes):
+        return
+    pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
+    if any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b) for a, b in pairs):
+        words = " ".join(_shown(shape) for shape in shapes)
+        raise _of_program(ValueError(f"operands could not be broadcast together with shapes {words} "))
 
 
 def _is_place(place: Sequence[int | None], shape: Sequence[Any]) -> bool:

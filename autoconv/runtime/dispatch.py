@@ -105,8 +105,8 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
         return _repeat(x, y)
     made = getattr(type(x), "__autoconv_fresh__", None) or getattr(type(y), "__autoconv_fresh__", None)
     if made is not None:  # what is computed of an array that can change is a new one
-        found = binary(op_name, *(as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)))
-        return found if found is NotImplemented else made(x, found)
+        operands = [as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)]
+        return made(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
     if op_name == "divide":

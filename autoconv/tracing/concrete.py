@@ -195,7 +195,11 @@ class ConcreteFunction:
     def _call_taped(self, leaves: Sequence[Any]) -> Any:
         """A call that tapes go back through as through one op."""
         inputs = [
-            leaf if isinstance(key, (ObjectKey, ArrayKey)) else leaf.storage if isinstance(leaf, Variable) else _taped_input(leaf)
+            leaf
+            if isinstance(key, (ObjectKey, ArrayKey))
+            else leaf.storage
+            if isinstance(leaf, Variable)
+            else _taped_input(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
         ]
@@ -217,7 +221,9 @@ class ConcreteFunction:
         return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _result(self, value: Any, type_: Any) -> Any:
-        if isinstance(type_, (ObjectType, ArrayType)) or (isinstance(value, EagerTensor) and any(taping.follows([value]))):
+        if isinstance(type_, (ObjectType, ArrayType)):
+            return value
+        if isinstance(value, EagerTensor) and any(taping.follows([value])):
             return value
         if isinstance(value, EagerTensor):
             value = value._array

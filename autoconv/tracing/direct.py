@@ -40,8 +40,9 @@ def call_form(
     if results is None or not all(map(_is_plain, held)):
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
+    origins = ["memory" if isinstance(leaf, ArrayKey) else leaf.origin for leaf in leaves]
     return CallForm(
-        parameters=(*("memory" if isinstance(leaf, ArrayKey) else leaf.origin for leaf in leaves), *map(Captured, held)),
+        parameters=(*origins, *map(Captured, held)),
         results=results,
         single=isinstance(layout, (Leaf, Static)),
         tensor_class=EagerTensor,
@@ -88,7 +89,13 @@ def _results(layout: Layout, contract: str, arrays_out: bool) -> tuple[str, ...]
     types_: list[Any] = list(leaf_types(layout))
     if contract != COMPILE:
         return tuple("tensor" for _ in types_)
-    return tuple("memory" if isinstance(type_, ArrayType) else "number" if type_.weak else "array" if arrays_out else "tensor" for type_ in types_)
+    return tuple(_result_kind(type_, arrays_out) for type_ in types_)
+
+
+def _result_kind(type_: Any, arrays_out: bool) -> str:
+    if isinstance(type_, ArrayType):
+        return "memory"
+    return "number" if type_.weak else "array" if arrays_out else "tensor"
 
 
 def _held(captured: Any) -> Any:

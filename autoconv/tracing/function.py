@@ -295,7 +295,9 @@ class Function(Described, Pickled):
     def _rekey(self, call: Call) -> Key:
         aliases: dict[int, int] = {}
         leaves = tuple(
-            key if isinstance(key, (ObjectKey, ArrayKey)) else self._signature._leaf_key(leaf, aliases, index in self._literal)
+            key
+            if isinstance(key, (ObjectKey, ArrayKey))
+            else self._signature._leaf_key(leaf, aliases, index in self._literal)
             for index, (leaf, key) in enumerate(zip(call.leaves, call.key.leaves, strict=True))
         )
         return replace(call.key, leaves=leaves)

@@ -280,7 +280,8 @@ class Signature:
         if self.contract == COMPILE and any(template is not None for _, template in templates):
             orders, shared = _containers([value for name, value in self._items(bound) if name not in whole])
         overlaps = memory and _overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
-        return Call(Key(tuple(templates), keys, orders, shared, overlaps, memory), names, leaves, dict(bound.arguments), args, kwargs)
+        whole_key = Key(tuple(templates), keys, orders, shared, overlaps, memory)
+        return Call(whole_key, names, leaves, dict(bound.arguments), args, kwargs)
 
     def add_spots(self, call: Call, spots: Sequence[Spot]) -> None:
         """Adds what the spots hold now to the leaves and to the key."""

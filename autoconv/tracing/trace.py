@@ -219,7 +219,7 @@ def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
             leaves.append(SymbolicTensor(value))
         elif isinstance(key, ArrayKey):
             if not key.plain:
-                raise python_contract.RunPlain(f"the array {name!r} is read-only, or lies in memory in a way of its own")
+                raise python_contract.RunPlain(f"the array {name!r} is read-only, or of a form of its own")
             type_ = replace(key.type, shared=call.key.overlaps)
             leaves.append(SymbolicArray(trace.root.graph.add_parameter(type_, name)))
         elif isinstance(key, ObjectKey):

@@ -164,8 +164,9 @@ class Generator:
 
     def number(self) -> str:
         return self.random.choice(
-            [self.element(), self.element(), "s", "k", "2", f"{self.element()} + {self.element()}", f"{self.element()} * 2"]
-        )
+            [*(self.element() for _ in "12"), "s", "k", "2", f"{self.element()} + {self.element()}",
+             f"{self.element()} * 2"]
+        )  # fmt: skip
 
     def condition(self) -> str:
         return self.random.choice(["k > 1", f"{self.element()} > s", f"{self.element()} < {self.element()}", "c == 3"])
@@ -198,15 +199,16 @@ def arguments(dtype: str, seed: int, overlapping: bool) -> list[np.ndarray]:
 
 
 def outcome(function, arrays, numbers):
-    """(what the call gave in a form that compares, what the arguments hold, which argument each result is or shares)."""
+    """(what the call gave in a form that compares, what the arguments hold, which argument a result is or shares)."""
     with np.errstate(all="ignore"):
         try:
             value = function(*arrays, *numbers)
         except Exception as error:
             return type(error).__name__, str(error), [array.tolist() for array in arrays]
     parts = value if isinstance(value, tuple) else (value,)
-    shared = [[part is a or np.shares_memory(part, a) for a in arrays] for part in parts if isinstance(part, np.ndarray)]
-    same = [[part is a for a in arrays] for part in parts if isinstance(part, np.ndarray)]
+    results = [part for part in parts if isinstance(part, np.ndarray)]
+    shared = [[np.shares_memory(part, a) for a in arrays] for part in results]
+    same = [[part is a for a in arrays] for part in results]
     return [described(part) for part in parts], [described(array) for array in arrays], shared, same
 
 

@@ -118,7 +118,9 @@ def can_call(graph: Graph, form: CallForm) -> bool:
         return False
     own = "array" not in form.parameters
     return all(
-        kind == "memory" or is_scalar(value.type) or (kind != "number" and is_array(value.type) and (own or _is_made(value)))
+        kind == "memory"
+        or is_scalar(value.type)
+        or (kind != "number" and is_array(value.type) and (own or _is_made(value)))
         for kind, value in zip(form.results, graph.outputs, strict=True)
     )
 
@@ -211,11 +213,11 @@ class _Entry:
 
     def check_apart(self) -> None:
         """That arrays share no memory, each taken as all that lies between its first and its last byte."""
-        ends = []
+        ends: list[list[str]] = []
         for given, type_ in self._memories:
-            low, high = extent(type_)
+            offsets = extent(type_)
             data = self.out.new(f"ptrtoint ptr {self._field(given, abi.DATA, 'ptr')} to i64")
-            ends.append([self.out.new(f"add i64 {data}, {offset}") for offset in (low, high)])
+            ends.append([self.out.new(f"add i64 {data}, {offset}") for offset in offsets])
         for i, (low, high) in enumerate(ends):
             for other_low, other_high in ends[:i]:
                 before = self.out.new(f"icmp ule i64 {high}, {other_low}")
@@ -246,7 +248,7 @@ class _Entry:
 
     # ---- results
 
-    def results(self, natives: Sequence[str]) -> list[Native]:
+    def results(self, natives: Sequence[str]) -> list[Element | Object]:
         """Runs the graph."""
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
@@ -257,7 +259,7 @@ class _Entry:
         out.begin(failed)
         out.line("ret ptr null")
         out.begin(go_on)
-        found: list[Native] = []
+        found: list[Element | Object] = []
         for i, value in enumerate(outputs):
             place = out.new(f"getelementptr inbounds i64, ptr {cells}, i64 {i}")
             if is_scalar(value.type):
@@ -273,7 +275,7 @@ class _Entry:
         store(ElementWriter(self.out), element, self._field(made, abi.DATA, "ptr"), 0)
         return Object(made)
 
-    def given_back(self, native: Native, kind: str, form: CallForm) -> Object:
+    def given_back(self, native: Element | Object, kind: str, form: CallForm) -> Object:
         """A result as the user gets it."""
         out = self.out
         if kind == "number":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from autoconv.backends.llvm.memory_values import is_memory, of_array
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.text import FunctionText
-from autoconv.backends.llvm.values import Body, Memory, Native, Object, RegisterWriter
+from autoconv.backends.llvm.values import Body, Memory, Native, Object
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Type
 
@@ -24,7 +24,10 @@ class KernelCalls:
 
     body: Body
     out: FunctionText
-    owners: Sequence[Node]
+    owners: tuple[Node, ...]
+    set: Callable[[Value, Native], None]
+    object: Callable[[Value], Object]
+    write_stack: Callable[[Node], None]
     _values: dict[Value, Native]
     _plan: Any
 
@@ -44,7 +47,7 @@ class KernelCalls:
         if is_scalar(result.type):
             number = np.asarray(node.attributes["value"]).item() if node.op.name == "constant" else 0
             dtype = result.type.dtype  # type: ignore[union-attr]
-            self.set(result, RegisterWriter(self).constant(number, dtype))
+            self.set(result, ElementWriter(self.out).constant(number, dtype))
         else:
             value = node.attributes["value"]
             if is_array(result.type):

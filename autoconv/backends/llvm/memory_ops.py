@@ -270,17 +270,17 @@ def _dynamic(region: Region, node: Node, type_: ArrayType, given: Sequence[Eleme
         region.refuse(node, out.new(f"icmp ugt i64 {number.ir}, {1 << 40}"))
         found.append(number.ir)
     dimensions = out.alloca(f"[{type_.rank} x i64]")
-    for axis, size in enumerate(found):
-        out.line(f"store i64 {size}, ptr {out.new(f'getelementptr inbounds i64, ptr {dimensions}, i64 {axis}')}")
+    for axis, count in enumerate(found):
+        out.line(f"store i64 {count}, ptr {out.new(f'getelementptr inbounds i64, ptr {dimensions}, i64 {axis}')}")
     descriptor = region.body.calls.object(type_.dtype.numpy)(out)
     made = out.new(f"call ptr @new_array(i32 {type_.rank}, ptr {dimensions}, ptr {descriptor})")
     region.body.check(out.new(f"icmp eq ptr {made}, null"))
     owner = region.body.own(made)
     strides: list[Position] = []
     stride: Position = type_.dtype.size
-    for size in reversed(found):
+    for count in reversed(found):
         strides.append(stride)
-        stride = product(out, stride, size)
+        stride = product(out, stride, count)
     return Memory(owner, region.address(owner), tuple(found), tuple(reversed(strides)), "true")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -182,9 +183,10 @@ def _meet(a: _Place, b: _Place, size: int) -> str:
     low = min(ends[0][0], ends[1][0])
     memory = np.empty(max(ends[0][1], ends[1][1]) - low, np.uint8)
     kind = np.dtype((np.void, size))
-    views = [np.ndarray(shape, kind, memory, offset - low, strides) for offset, shape, strides in (a, b)]
+    first, second = (np.ndarray(shape, kind, memory, offset - low, strides) for offset, shape, strides in (a, b))
+    work: Any = _MOST_WORK
     try:
-        return SOME if np.shares_memory(*views, max_work=_MOST_WORK) else APART
+        return SOME if np.shares_memory(first, second, work) else APART
     except np.exceptions.TooHardError:
         return MAYBE
 

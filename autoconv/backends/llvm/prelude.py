@@ -227,9 +227,12 @@ define ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %ha
   ret ptr %made
 }
 
-define ptr @new_view(ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data, ptr %owner) nounwind {
+define ptr @new_view(
+    ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data, ptr %owner) nounwind {
   call void @retain(ptr %descriptor)
-  %made = call ptr @"PyArray_NewFromDescr"(ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data, i32 WRITABLE, ptr null)
+  %made = call ptr @"PyArray_NewFromDescr"(
+      ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data,
+      i32 WRITABLE, ptr null)
   %failed = icmp eq ptr %made, null
   br i1 %failed, label %done, label %based
 based:
@@ -324,7 +327,8 @@ define ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
 """
 )
 for _name, _number in {
-    "WRITABLE": abi.WRITABLE_FLAGS, "FLAGS": abi.FLAGS, "OWNED": abi.OWNED_FLAGS, "PLAIN": abi.PLAIN_FLAGS, "TYPE": abi.TYPE, "RANK": abi.RANK,
+    "WRITABLE": abi.WRITABLE_FLAGS,
+    "FLAGS": abi.FLAGS, "OWNED": abi.OWNED_FLAGS, "PLAIN": abi.PLAIN_FLAGS, "TYPE": abi.TYPE, "RANK": abi.RANK,
     "STRIDES": abi.STRIDES, "DESCRIPTOR": abi.DESCRIPTOR, "DIMENSIONS": abi.DIMENSIONS,
 }.items():  # fmt: skip
     TEXT = TEXT.replace(_name, str(_number))

@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from autoconv.backends.llvm import abi, memory_values
 from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.control import write_control
@@ -21,17 +19,17 @@ from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.indexing import scatter_base, write_guard
 from autoconv.backends.llvm.kernel_calls import KernelCalls
 from autoconv.backends.llvm.kernels import JoinText, KernelText
+from autoconv.backends.llvm.memory_ops import write_memory
 from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
 from autoconv.backends.llvm.ranges import Range, is_inside, result_range, unchecked
-from autoconv.backends.llvm.roles import is_array, is_integer, is_scalar, sizes
+from autoconv.backends.llvm.roles import is_integer, is_scalar, sizes
 from autoconv.backends.llvm.rows import RowsText
-from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.scalars import Element, load, memory, register
 from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
-from autoconv.backends.llvm.memory_ops import write_memory
 from autoconv.backends.llvm.values import Body, Memory, Native, Object, RegisterWriter
 from autoconv.backends.llvm.views import viewed
 from autoconv.graph.graph import Graph, Node, Value

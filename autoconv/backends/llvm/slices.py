@@ -32,12 +32,12 @@ def resolved(
         return _forward(b, start, stop, 1 if step is None else step, count)
     if isinstance(step, int):
         return _backward(b, start, stop, _number(b, step), count, step)
-    width = _number(b, step)
-    region.refuse(node, width.same(0).ir)
-    ahead = width > 0
-    up, down = _forward(b, start, stop, step, count), _backward(b, start, stop, width, count, step)
-    first, length = (b.select(ahead, _number(b, x), _number(b, y)).ir for x, y in zip(up[:2], down[:2], strict=True))
-    return first, length, step
+    wide = _number(b, step)
+    region.refuse(node, wide.same(0).ir)
+    ahead = wide > 0
+    up, down = _forward(b, start, stop, step, count), _backward(b, start, stop, wide, count, step)
+    begin, long = (b.select(ahead, _number(b, x), _number(b, y)).ir for x, y in zip(up[:2], down[:2], strict=True))
+    return begin, long, step
 
 
 def _number(b: RegisterWriter, position: Position) -> Element:

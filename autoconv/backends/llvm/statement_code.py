@@ -124,7 +124,8 @@ class _Statement:
             if step.op:
                 continue
             own = self.sizes_of(step, number)
-            for size, known, into in zip(reversed(own), reversed(step.type.shape or ()), reversed(target.sizes), strict=False):
+            known_sizes = step.type.shape or ()
+            for size, known, into in zip(own[::-1], known_sizes[::-1], target.sizes[::-1], strict=False):
                 if known == 1 or size == into:
                     continue
                 wrong.append(out.new(f"icmp ne i64 {size}, {into}"))

@@ -16,13 +16,14 @@ import numpy as np
 
 from autoconv.backends.llvm.expand import expand
 from autoconv.backends.llvm.overlaps import APART, Overlaps
-from autoconv.backends.llvm.roles import has_element_rule, is_scalar
+from autoconv.backends.llvm.roles import has_element_rule
 from autoconv.backends.llvm.scalars import is_native
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
+from autoconv.ops.index_spec import INPUT
 from autoconv.ops.record import Op, none
 
 _MOST_STEPS = 64
@@ -70,7 +71,7 @@ def prepared(graph: Graph) -> Graph:
 
 def with_statements(graph: Graph) -> Graph:
     """A copy of the graph, regions included, with assignments of what is computed element by element as one step."""
-    if not any(node.op.name == "array_store" for node in graph.walk()):
+    if not any(node.op.name in ("array_store", "array_of") for node in graph.walk()):
         return graph
     copy = _rebuilt(graph, Overlaps(graph), {})
     settle_effects(copy)
@@ -91,10 +92,36 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             values.update(zip(node.results, copied.results, strict=True))
             continue
         inputs, steps = statement
-        target = values[node.inputs[0]]
-        copy.add(ASSIGN, [target, *(values[v] for v in inputs)], {"steps": steps}, types=(), name=node.name, span=node.span)
+        if node.op.name == "array_of":
+            target = values[node.results[0]] = _new(copy, node, [values[v] for v in inputs], steps)
+        else:
+            target = values[node.inputs[0]]
+        given = [target, *(values[v] for v in inputs)]
+        copy.add(ASSIGN, given, {"steps": steps}, types=(), name=node.name, span=node.span)
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
+
+
+def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]) -> Value:
+    """The array that a statement is to fill; sizes that are not known are those of what it reads."""
+    type_: Any = node.results[0].type
+    shape: list[Any] = []
+    sizes: list[Value] = []
+    for axis, size in enumerate(type_.shape):
+        if size is not None:
+            shape.append(size)
+            continue
+        found = []
+        for step in steps:
+            own = step.type.shape or ()
+            at = axis - type_.rank + len(own)
+            if not step.op and at >= 0 and own[at] is None:
+                given = inputs[step.given[0]]
+                found.append(copy.add(OPS["array_size"], [given], {"axis": at}, span=node.span).results[0])
+        sizes.append(copy.add(OPS["common_size"], found, span=node.span).results[0] if len(found) > 1 else found[0])
+        shape.append(INPUT)
+    attributes = {"shape": tuple(shape), "dtype": type_.dtype, "fill": None}
+    return copy.add(OPS["array_new"], sizes, attributes, name=node.name, span=node.span).results[0]
 
 
 class _Statements:
@@ -104,7 +131,7 @@ class _Statements:
         self._graph = graph
         self._overlaps = overlaps
         self._positions = {node: i for i, node in enumerate(graph.nodes)}
-        self._writes = [node for node in graph.nodes if node.effects & (Effects.WRITE | Effects.OUTPUT | Effects.RANDOM)]
+        self._writes = [node for node in graph.nodes if node.effects.must_run]
         self._users: dict[Value, set[Node]] = {}
         for node in graph.nodes:
             for value in node.inputs:
@@ -113,16 +140,17 @@ class _Statements:
         self.of: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
         self.absorbed: set[Node] = set()
         for node in graph.nodes:
-            if node.op.name == "array_store":
+            if node.op.name in ("array_store", "array_of"):
                 self._visit(node)
         for node in graph.nodes:  # what only statements read, they read where it is
-            if node.op.name == "array_load" and self._is_used_by(node, self.absorbed | set(self.of)):
-                if not any(node.results[0] in inputs for inputs, _ in self.of.values()):
-                    self.absorbed.add(node)
+            if node.op.name != "array_load" or any(node.results[0] in inputs for inputs, _ in self.of.values()):
+                continue
+            if self._is_used_by(node, self.absorbed | set(self.of)):
+                self.absorbed.add(node)
 
     def _visit(self, store: Node) -> None:
-        target, value = store.inputs
-        kind = target.type
+        value = store.inputs[-1]
+        kind = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
         if not isinstance(kind, ArrayType) or not is_native(kind.dtype) or not kind.rank or value.type.shape == ():  # type: ignore[union-attr]
             return
         tree = self._tree(store)
@@ -131,6 +159,8 @@ class _Statements:
         if self._step(value, store, tree, inputs, steps, {}) is None or len(steps) > _MOST_STEPS:
             return
         if not tree and not any(isinstance(value.type, ArrayType) for value in inputs):
+            return
+        if store.op.name == "array_of" and not _has_sizes(kind, steps):
             return
         self.of[store] = inputs, tuple(steps)
         self.absorbed |= tree
@@ -142,7 +172,7 @@ class _Statements:
     def _tree(self, store: Node) -> set[Node]:
         """The nodes that compute the value element by element, and do so for nobody else."""
         found: set[Node] = set()
-        wanted = {store.inputs[1].node}
+        wanted = {store.inputs[-1].node}
         for node in reversed(self._graph.nodes[: self._positions[store]]):
             if node not in wanted or not node.results or node.results[0].type.shape == ():  # type: ignore[union-attr]
                 continue
@@ -203,6 +233,16 @@ class _Statements:
             if self._overlaps.between(node.inputs[0], load.inputs[0]) != APART:
                 return False
         return True
+
+
+def _has_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
+    """Whether something that is read says how large each dimension is that is not known."""
+    for axis, size in enumerate(type_.shape):
+        back = axis - type_.rank
+        leaves = [step.type.shape or () for step in steps if not step.op]
+        if size is None and not any(len(own) >= -back and own[back] is None for own in leaves):
+            return False
+    return True
 
 
 def _is_element(node: Node) -> bool:
