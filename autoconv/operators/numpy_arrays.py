@@ -13,87 +13,58 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.operators.layout import Variant
+from autoconv.operators.numpy_calls import numpy_call
+from autoconv.operators.variants import distribute
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_members import member, view_of
 from autoconv.runtime.arrays import SymbolicArray, fresh, new_array, stacked
 from autoconv.runtime.convert import as_tensor
-from autoconv.runtime.recording import Region
+from autoconv.runtime.numpy_protocol import implementation, name_of
+from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 
-def array_function(function: Any, region: Region) -> Callable[..., Any] | None:
-    """What to call instead of a function of the numpy module; None for other functions."""
-    made = _made_of(function)
-    if made is None and not isinstance(function, np.ufunc) and not _is_of_numpy(function):
+def array_function(function: Any) -> Callable[..., Any] | None:
+    """What to call instead of a function of the numpy module where arrays are traced as memory; None for others."""
+    made = _looked_up(_MAKING, function)
+    if made is None and _looked_up(_VIEWS, function) is None and implementation(function) is None:
         return None
-    if made is not None and not region.trace.memory:
-        if region.trace.outside_effect is not None:
-            region.trace.outside_effect(SymbolicArray, "an array is made")  # which has arrays traced as memory
-        return None
-    if isinstance(function, np.ufunc) and region.trace.arrays:
-        return functools.partial(_called, function, None)
-    return functools.partial(_called, function, made) if region.trace.memory else None
+    return functools.partial(_called, function)
 
 
-def _made_of(function: Any) -> Callable[..., Any] | None:
+def _looked_up(table: dict[Any, Any], function: Any) -> Any:
     try:
-        return _MAKING.get(function)
-    except TypeError:
+        return table.get(function)
+    except TypeError:  # not hashable
         return None
 
 
-def _is_of_numpy(function: Any) -> bool:
-    module = getattr(function, "__module__", None)
-    return isinstance(module, str) and module.partition(".")[0] == "numpy" and not isinstance(function, type)
-
-
-def _called(function: Any, made: Callable[..., Any] | None, *args: Any, **kwargs: Any) -> Any:
-    if made is not None:
-        return made(*args, **kwargs)
-    arrays = [value for value in (*args, *kwargs.values()) if type(value) is SymbolicArray]
-    if arrays and function in _VIEWS and type(args[0]) is SymbolicArray:
+def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    if any(type(x) is Variant for x in args):
+        return distribute(lambda *each: _called(function, *each, **kwargs), *args)
+    if function in _MAKING:
+        return _MAKING[function](*args, **kwargs)
+    if args and type(args[0]) is SymbolicArray and function in _VIEWS:
         return _VIEWS[function](args[0], *args[1:], **kwargs)
-    if isinstance(function, np.ufunc):
-        return _ufunc(function, args, kwargs)
-    if arrays and function in _METHODS and type(args[0]) is SymbolicArray:
-        return member(args[0], function.__name__.rpartition("_")[2])(*args[1:], **kwargs)
-    raise StagingError(f"numpy.{getattr(function, '__name__', function)} is called", current_place())
+    region = current_region()
+    compute = numpy_call(function, region)
+    if compute is None:
+        raise StagingError(f"{name_of(function)} has no form in a graph", current_place())
+    kept = 1 if function in _CHANGING else 0
+    found = compute(
+        *args[:kept], *map(_loaded, args[kept:]),
+        **{key: value if key == "out" else _loaded(value) for key, value in kwargs.items()},
+    )  # fmt: skip
+    return found if type(found) is SymbolicArray else fresh(found)
 
 
-# ---- elementwise functions
-
-
-def _ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    out = kwargs.pop("out", None)
-    op = _UFUNCS.get(function.__name__)
-    if op is None or kwargs or len(args) != function.nin:
-        raise StagingError(f"numpy.{function.__name__} is called", current_place())
-    operands = [value.load() if type(value) is SymbolicArray else value for value in args]
-    if not any(isinstance(as_tensor(value), SymbolicTensor) for value in operands):
-        return function(*args)
-    if all(map(_is_python_number, operands)):
-        operands[0] = _typed(operands[0])
-    if function.nin == 2:
-        found = dispatch.binary(op, *operands)
-    else:
-        tensor: Any = as_tensor(operands[0])
-        if not tensor.type.dtype.is_floating and op in _OF_FLOATS:
-            raise StagingError(f"numpy.{function.__name__} is called with integers", current_place())
-        found = dispatch.apply(op, tensor)
-    if out is None:
-        return fresh(found)
-    target = out[0] if isinstance(out, tuple) else out
-    if type(target) is not SymbolicArray or not np.can_cast(found.type.dtype.numpy, target.dtype, "same_kind"):
-        raise StagingError(f"numpy.{function.__name__} is given out", current_place())
-    if tuple(found.type.shape) != target.type.shape:
-        raise StagingError(f"numpy.{function.__name__} is given out of another shape", current_place())
-    target.store(found)
-    return target
-
-
-def _is_python_number(value: Any) -> bool:
-    return value.type.weak if isinstance(value, Tensor) else isinstance(value, (int, float))
+def _loaded(value: Any) -> Any:
+    """The elements of arrays as they are now, at any depth of lists and tuples."""
+    if type(value) in (list, tuple):
+        return type(value)(map(_loaded, value))
+    return value.load() if type(value) is SymbolicArray else value
 
 
 def _typed(value: Any) -> Any:
@@ -104,16 +75,11 @@ def _typed(value: Any) -> Any:
     return dispatch.apply("python_cast", tensor, dtype=tensor.type.dtype)
 
 
-_UFUNCS = {
-    "add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide", "floor_divide": "floor_divide",
-    "remainder": "modulo", "power": "power", "maximum": "maximum", "minimum": "minimum", "sqrt": "sqrt", "exp": "exp",
-    "log": "log", "sin": "sin", "cos": "cos", "tanh": "tanh", "absolute": "abs", "negative": "negative",
-    "square": "square", "equal": "equal", "not_equal": "not_equal", "less": "less", "less_equal": "less_equal",
-    "greater": "greater", "greater_equal": "greater_equal", "matmul": "matmul", "bitwise_and": "bitwise_and",
-    "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor", "left_shift": "left_shift",
-    "right_shift": "right_shift",
-}  # fmt: skip
-_OF_FLOATS = frozenset({"sqrt", "exp", "log", "sin", "cos", "tanh"})
+# Those that write into their first argument.
+_CHANGING = frozenset(
+    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
+    | {function.at for function in vars(np).values() if isinstance(function, np.ufunc)}
+)
 
 
 # ---- views
@@ -133,12 +99,6 @@ _VIEWS: dict[Any, Callable[..., Any]] = {
     np.reshape: _reshape,
     np.ravel: lambda array, order="C": member(array, "ravel")(order),
 }  # fmt: skip
-_METHODS = frozenset(
-    {np.sum, np.prod, np.mean, np.max, np.min, np.amax, np.amin, np.any, np.all, np.argmin, np.argmax, np.std, np.var,
-     np.cumsum, np.cumprod, np.round, np.clip, np.dot}
-)  # fmt: skip
-
-
 # ---- new arrays
 
 

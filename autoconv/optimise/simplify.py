@@ -196,7 +196,7 @@ def _select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """To the dtype that it has, or had before a cast that loses nothing."""
     (x,) = inputs
-    found = _same(x, node)
+    found = _same(x, node) or _cast_of_choice(copy, node, inputs)
     before = _made_by(x, "cast")
     if found is not None or before is None or not isinstance(before.type, TensorType):
         return found
@@ -205,6 +205,25 @@ def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     if first.is_string or middle.is_string or not _holds(middle, first):
         return None
     return _same(before, node)
+
+
+def _cast_of_choice(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Of a choice between two numbers that the dtype holds: a choice between those, of that dtype."""
+    choice, type_ = inputs[0].node, node.results[0].type
+    if choice is None or choice.op.name != "select" or not isinstance(type_, TensorType) or type_.dtype.is_string:
+        return None
+    arms = []
+    for given in choice.inputs[1:]:
+        number = _number(given)
+        if number is None or given.node is None:
+            return None
+        with np.errstate(all="ignore"):
+            held = np.asarray(number).astype(type_.dtype.numpy)
+        if held.item() != number:  # nor is nan, whose bits may change
+            return None
+        arms.append({**given.node.attributes, "value": held, "weak": type_.weak})
+    values = [copy.add(OPS["constant"], (), attributes, span=node.span).results[0] for attributes in arms]
+    return _add(copy, node, "select", choice.inputs[0], *values)
 
 
 def _holds(wide: DType, narrow: DType) -> bool:
@@ -252,6 +271,7 @@ def _order(node: Node) -> tuple[int, ...] | None:
 
 _RULES: dict[str, Rule] = {
     "subtract": _subtract, "divide": _divide, "power": _power, "select": _select, "cast": _cast,
+    "python_cast": _cast_of_choice,
     "reshape": _reshape, "transpose": _transpose,
     "negative": _twice("negative"), "logical_not": _twice("logical_not"), "invert": _twice("invert"),
     "conjugate": _twice("conjugate"), "matrix_transpose": _twice("matrix_transpose"),

@@ -70,6 +70,12 @@ class SymbolicArray(TensorMethods):
         found = dispatch.binary(op, *operands)
         return found if found is NotImplemented else fresh(found)
 
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return fresh(getattr(function, method)(*map(_loaded, inputs), **kwargs))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return fresh(function(*map(_loaded, args), **{key: _loaded(value) for key, value in kwargs.items()}))
+
     def __autoconv_box__(self) -> SymbolicObject:
         return SymbolicObject(_record("array_object", [self._value]).results[0])
 

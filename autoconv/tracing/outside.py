@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.operators.bodies import AbandonTrace
-from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import apply_object, constant_object, record_object
 from autoconv.runtime.recording import Trace
@@ -83,7 +82,7 @@ class Outside:
 
 
 def _is_of_arrays(owner: Any) -> bool:
-    return owner is SymbolicArray or (isinstance(owner, SymbolicTensor) and not owner.weak)
+    return isinstance(owner, SymbolicTensor) and not owner.weak
 
 
 def _is_array(key: Any) -> bool:

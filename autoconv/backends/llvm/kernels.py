@@ -6,15 +6,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from autoconv.backends.llvm.blocks import is_flat
 from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.indices import SCATTERS, place, updates
-from autoconv.backends.llvm.positions import Index, linear, plus
+from autoconv.backends.llvm.pieces import VECTOR, in_vectors, straight
+from autoconv.backends.llvm.positions import Index, Position, count, linear, plus, times
 from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction, RegisterReduction, register_depth
-from autoconv.backends.llvm.roles import is_array, is_scalar, reduced_axes, sizes
+from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.split import Split, choose_split
 from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.backends.llvm.views import Place, viewed
+from autoconv.backends.llvm.views import CUT, Place, viewed
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.elements import ELEMENTS
 
@@ -47,23 +49,33 @@ class LoopWriter(ElementWriter):
 
 class KernelText:
     """The function of one item. `arguments` are the values it takes, in order: arrays as pointers, numbers as such,
-    guarded indices of views as i64; then come pointers to what it stores."""
+    guarded indices of views as i64; then come pointers to what it stores. With `part` it is the function of a part of
+    the loops, which takes the number of the part, and where its dimension begins and ends, as well."""
 
-    def __init__(self, module: ModuleText, plan: Plan, item: Item, picks: dict[Node, list[Any]]) -> None:
+    def __init__(
+        self, module: ModuleText, plan: Plan, item: Item, picks: dict[Node, list[Any]], part: Split | None = None
+    ) -> None:
         self._plan = plan
         self._item = item
         self._module = module
         self.arguments = list(item.reads)
-        self.indices = [view for view in _guarded_views(plan, item) if picks.get(view)]
+        looked_through = _guarded_views(plan, item)
+        self.indices = [view for view in looked_through if picks.get(view)]
+        # Elements may be computed twice: nothing is added up, and what is read is not written.
+        self._may_repeat = all(plan.roles[node] in ("element", "copy", "place") for node in item.nodes)
+        widths = [v.type.dtype.size for v in (*item.reads, *item.stored) if is_array(v.type)]  # type: ignore[union-attr]
+        self._lanes = VECTOR // max(widths, default=1)
+        self._is_cut = not item.phases and any(view.op.name in CUT for view in looked_through)
         self._pick_names = {
             view: [pick if isinstance(pick, int) else f"%x{i}_{j}" for j, pick in enumerate(picks[view])]
             for i, view in enumerate(self.indices)
         }
         self._names: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
         self._stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
-        self._split = choose_split(plan, item, self._is_flat())
+        self._is_part = part is not None
+        self._split = part or choose_split(plan, item, self._is_flat())
         self.name, self.has_rare = self._write(careful=False)
-        self.careful_name = self._write(careful=True)[0] if self.has_rare else ""
+        self.careful_name = self._write(careful=True)[0] if self.has_rare and part is None else ""
 
     # ---- the function around the loops
 
@@ -99,6 +111,8 @@ class KernelText:
         for i, one in enumerate(partial):
             one.hand_over(f"%t{i}")
         body, has_rare = self._end("part")
+        if self._is_part:
+            return body, has_rare
         self._begin(parameters, careful)
         cells = [self.out.alloca(f"[{split.parts} x {one.total_kind}]") for one in partial]
         self._start([one for one in sums if one not in partial])
@@ -161,20 +175,7 @@ class KernelText:
             self._dimension((), self._item.shape or (), registers, sums)
 
     def _is_flat(self) -> bool:
-        """Whether one counter reaches everything: all arrays are of the loop's shape, all reductions total."""
-        shape = self._item.shape
-        for node in self._item.nodes:
-            kind = self._plan.roles[node]
-            if kind in ("copy", "place", "scatter"):
-                return False
-            if kind == "reduce" and len(reduced_axes(node)) != len(shape or ()):
-                return False
-            operands = node.inputs[:1] if kind == "reduce" else node.inputs
-            for value in operands:
-                if is_scalar(value.type) or (value not in self._plan.views and sizes(value.type) == shape):
-                    continue
-                return False
-        return True
+        return is_flat(self._plan, self._item)
 
     def _flat_loop(self, sums: Sequence[RegisterReduction]) -> None:
         out, total = self.out, math.prod(self._item.shape or ())
@@ -197,11 +198,29 @@ class KernelText:
                 self._body((index,), flat=True, sums=sums)
 
     def _fill_around(self, node: Node) -> None:
-        """Sets all of what the loops place their elements in."""
+        """Sets what lies around the place for the elements of the loops: in each dimension what comes before and after,
+        inside of the dimensions outside of it."""
         type_: Any = node.results[0].type
+        shape, pointer = sizes(type_), self._stores[node.results[0]]
         constant = self.b.constant(node.attributes.get("constant_values", 0), type_.dtype)
-        with self.out.loop("0", str(math.prod(sizes(type_)))) as i:
-            store(self.b, constant, self._stores[node.results[0]], i)
+
+        def fill(first: Position, start: int, stop: int) -> None:
+            if start < stop:
+                with self.out.loop(str(start), str(stop)) as i:
+                    store(self.b, constant, pointer, plus(self.out, first, i))
+
+        def around(first: Position, depth: int) -> None:
+            if depth == len(shape):
+                return
+            stride = math.prod(shape[depth + 1 :])
+            before, after = node.attributes["paddings"][depth]
+            fill(first, 0, before * stride)
+            fill(first, (shape[depth] - after) * stride, shape[depth] * stride)
+            if any(map(any, node.attributes["paddings"][depth + 1 :])):
+                with self.out.loop(str(before), str(shape[depth] - after)) as i:
+                    around(plus(self.out, first, times(self.out, i, stride)), depth + 1)
+
+        around(0, 0)
 
     def _dimension(self, index: Index, shape: Sequence[int], registers: Any, sums: Any) -> None:
         depth = len(index)
@@ -215,10 +234,49 @@ class KernelText:
         else:
             split = self._split is not None and self._split.dimension == depth
             first, last = ("%first", "%last") if split else ("0", str(shape[depth]))
-            with self.out.loop(first, last) as i:
+
+            def write(i: Position) -> None:
                 self._dimension((*index, i), shape, registers, sums)
+
+            if all(size == 1 for size in shape[depth + 1 :]):
+                self._innermost(shape[depth], first, last, write)
+            else:
+                with self.out.loop(first, last) as i:
+                    write(i)
         for one in inner:
             one.finish(index)
+
+    def _innermost(self, size: int, first: str, last: str, write: Callable[[Position], None]) -> None:
+        """The innermost loop, from `first` to `last`, cut where rolled or padded arrays begin or end: in between, what
+        one iteration reads lies next to what the one before did."""
+        out, whole = self.out, (first, last) == ("0", str(size))
+        pieces = straight(size, lambda low, high: self._cuts(low, high, write)) if self._is_cut else [(0, size)]
+        if whole and self._may_repeat:
+            pieces = [part for piece in pieces for part in in_vectors(*piece, self._lanes)]
+        for low, high in pieces:
+            start, stop = str(low), str(high)
+            if not whole:
+                kind = self.out.module.declare
+                start = out.new(f"call i64 {kind('llvm.smax.i64', 'i64', 'i64, i64')}(i64 {first}, i64 {low})")
+                stop = out.new(f"call i64 {kind('llvm.smin.i64', 'i64', 'i64, i64')}(i64 {last}, i64 {high})")
+            elif high == low + 1:
+                write(low)
+                continue
+            with out.loop(start, stop) as i:
+                count(out, i, low, high)
+                write(i)
+
+    def _cuts(self, low: int, high: int, write: Callable[[Position], None]) -> set[int]:
+        """Where in these counts something changes: what is written to find out is thrown away."""
+        kept = self.out, self.b, self._memo
+        self.out = FunctionText(ModuleText(), "")
+        self.b = LoopWriter(self.out, not self.b.in_loop, self.element)
+        self._memo = {}
+        count(self.out, "%count", low, high)
+        write("%count")
+        cuts = self.out.cuts.get("%count", set())
+        self.out, self.b, self._memo = kept
+        return cuts
 
     def _body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
         self._memo.clear()
@@ -300,31 +358,6 @@ class KernelText:
         own = sizes(operand.type)
         aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
         return self.element(operand, tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True)))
-
-
-class JoinText(KernelText):
-    """The function of an item that puts its inputs side by side: each into its part of the result."""
-
-    def _write(self, careful: bool) -> tuple[str, bool]:
-        self._begin(self._parameters(), careful)
-        self._flat = False
-        (node,) = self._item.nodes
-        axis = node.attributes["axis"] % len(sizes(node.results[0].type))
-        start = 0
-        for value in node.inputs:
-            self._part(node.results[0], value, axis, start, ())
-            start += sizes(value.type)[axis]
-        return self._end("join")
-
-    def _part(self, result: Value, value: Value, axis: int, start: int, index: Index) -> None:
-        own = sizes(value.type)
-        if len(index) < len(own):
-            with self.out.loop("0", str(own[len(index)])) as i:
-                self._part(result, value, axis, start, (*index, i))
-            return
-        self._memo.clear()
-        place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
-        self._store(self.element(value, index), self._stores[result], sizes(result.type), place)
 
 
 def _guarded_views(plan: Plan, item: Item) -> list[Node]:

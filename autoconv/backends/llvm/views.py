@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.indices import is_indexed, place
-from autoconv.backends.llvm.positions import Index, Position, linear, plus, times, unravelled
+from autoconv.backends.llvm.positions import Index, Position, below, linear, plus, times, unravelled
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import Element
 from autoconv.backends.llvm.text import FunctionText
@@ -16,6 +16,9 @@ from autoconv.ops.index_spec import INPUT
 
 # An element that needs no array; or the value to look at, where, and what to do with what is found.
 Place = Element | tuple[Value, Index, Callable[[Element], Element] | None]
+
+# Views that are straight in parts: a loop over one is cut where the next part begins.
+CUT = frozenset({"roll", "pad"})
 
 # What other files say of their views, by name of the op: (b, node, index) -> place.
 PLACES: dict[str, Callable[[Any, Node, Index], Place]] = {}
@@ -62,9 +65,17 @@ def _pad(b: Any, node: Node, index: Index) -> Place:
     within, inner = "true", []
     for position, size, (before, _) in zip(index, sizes(source.type), node.attributes["paddings"], strict=True):
         at = plus(out, position, -before)
+        ends = below(out, at, 0), below(out, at, size)
+        if ends[0] is True or ends[1] is False:
+            return constant  # type: ignore[no-any-return]
+        if ends == (False, True):
+            inner.append(at)
+            continue
         inside = out.new(f"icmp ult i64 {at}, {size}")
         inner.append(out.new(f"select i1 {inside}, i64 {at}, i64 0"))
         within = out.new(f"and i1 {within}, {inside}")
+    if within == "true":
+        return source, tuple(inner), None
     return source, tuple(inner), lambda found: b.select(b.wrap(bool_, within), found, constant)
 
 
@@ -107,8 +118,11 @@ def _roll(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
     for shift, axis in zip(node.attributes["shift"], node.attributes["axis"], strict=True):
         size = shape[axis]
         moved = plus(out, found[axis], -shift % size if size else 0)
+        verdict = below(out, moved, size) if size else None
         if isinstance(moved, int):
             found[axis] = moved % size if size else 0
+        elif verdict is not None:
+            found[axis] = moved if verdict else plus(out, moved, -size)
         elif size:
             beyond = out.new(f"icmp sge i64 {moved}, {size}")
             found[axis] = out.new(f"select i1 {beyond}, i64 {plus(out, moved, -size)}, i64 {moved}")
