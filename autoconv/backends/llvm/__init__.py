@@ -25,7 +25,6 @@ from autoconv.backends.llvm.prelude import METADATA, prelude
 from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.shared import addresses
-from autoconv.backends.llvm.statements import prepared
 from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
 

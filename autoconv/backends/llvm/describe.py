@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from autoconv.backends.llvm.fusion import Item, Plan
 from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.stacks import stacks
-from autoconv.backends.llvm.statements import prepared
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
 

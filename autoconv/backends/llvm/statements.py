@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.expand import expand
 from autoconv.backends.llvm.overlaps import APART, Overlaps
 from autoconv.backends.llvm.roles import has_element_rule
 from autoconv.backends.llvm.scalars import is_native
@@ -62,11 +61,6 @@ ASSIGN = Op(
     name="array_assign", graphdef="ArrayAssign", result=lambda *_, steps: (), kernel=_assign,
     gradient=none("made by the native backend"), effects=Effects.READ | Effects.WRITE | Effects.RAISE,
 )  # fmt: skip
-
-
-def prepared(graph: Graph) -> Graph:
-    """The graph as native code is made of it."""
-    return with_statements(expand(graph))
 
 
 def with_statements(graph: Graph) -> Graph:
