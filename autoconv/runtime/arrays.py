@@ -494,7 +494,9 @@ def _is_place(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
 
 
 def _shown(shape: Any) -> str:
-    return str(tuple("?" if size is None else size for size in shape or ())).replace("'", "")
+    """As NumPy writes shapes in what it says of them."""
+    sizes = ["?" if size is None else str(size) for size in shape or ()]
+    return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 
 def _of_program(error: Exception) -> Exception:
