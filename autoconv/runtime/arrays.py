@@ -237,7 +237,7 @@ class SymbolicArray(TensorMethods):
     def changed(self, name: str, other: Any) -> SymbolicArray:
         """`self += other` and the like: in place, cast back as NumPy's casting "same_kind" allows."""
         op, function = _BINARY[name]
-        _check_broadcast(op, (self.load(), _loaded(other)))
+        _check_broadcast(op, (self.load(), _loaded(other)), self.type.shape)
         found = dispatch.binary(op, self.load(), _loaded(other))
         if found is NotImplemented:
             return NotImplemented
@@ -474,8 +474,9 @@ def _may_fit(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
     return len(shape) <= len(place) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
 
 
-def _check_broadcast(op: str, operands: Sequence[Any]) -> None:
-    """Raises ValueError, in NumPy's words, for shapes that are known not to go together."""
+def _check_broadcast(op: str, operands: Sequence[Any], into: Any = None) -> None:
+    """Raises ValueError, in NumPy's words, for shapes that are known not to go together; `into` is that of the result
+    where there is an array for it."""
     shapes: list[Any] = []
     for operand in operands:
         tensor = as_tensor(operand)
@@ -484,7 +485,7 @@ def _check_broadcast(op: str, operands: Sequence[Any]) -> None:
         return
     pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
     if any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b) for a, b in pairs):
-        words = " ".join(_shown(shape) for shape in shapes)
+        words = " ".join(_shown(shape) for shape in (*shapes, *([] if into is None else [into])))
         raise _of_program(ValueError(f"operands could not be broadcast together with shapes {words} "))
 
 
