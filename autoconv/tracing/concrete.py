@@ -16,7 +16,8 @@ from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.crossing import rebuild
 from autoconv.operators.layout import Layout, leaf_types
 from autoconv.ops.objects import NotAssigned
-from autoconv.ops.undo import can_undo, undoing
+from autoconv.ops.undo import can_undo, restoring, undoing
+from autoconv.optimise.limits import may_exceed
 from autoconv.runtime import taping
 from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
@@ -101,7 +102,19 @@ class ConcreteFunction:
         self.asks_guards = self.entry is not None and needs_asking(guards)
         self._compiled = self._run
         self._is_native = SETTINGS.backend != "reference"
-        if contract == "compile" and not self.can_run_again and can_undo(optimised):
+        if contract == "compile" and not self.can_run_again:
+            self._take_back_on_limits(optimised)
+
+    def _take_back_on_limits(self, graph: Graph) -> None:
+        """Where an int outgrows 64 bits, what the run wrote is taken back, and the call made again."""
+        places = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+        if not can_undo(graph, bool(places)) or (places and not may_exceed(graph)):
+            return
+        if places:
+            self._run = restoring(self._run, lambda values: [values[i] for i in places])
+            entry = self.entry
+            self.entry = entry and restoring(entry, _arrays_among)
+        if not places or any(node.op.name.startswith("object_") for node in graph.walk()):
             self._run = undoing(self._run)
             self.entry = self.entry and undoing(self.entry)
 
@@ -280,6 +293,10 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
+
+
+def _arrays_among(*arguments: Any) -> list[np.ndarray]:
+    return [argument for argument in arguments if isinstance(argument, np.ndarray)]
 
 
 def _is_on_its_own(graph: Graph) -> bool:

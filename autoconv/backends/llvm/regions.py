@@ -26,7 +26,7 @@ from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
-from autoconv.backends.llvm.ranges import Range, is_inside, result_range, unchecked
+from autoconv.backends.llvm.ranges import unchecked
 from autoconv.backends.llvm.roles import is_integer, is_scalar, sizes
 from autoconv.backends.llvm.rows import RowsText
 from autoconv.backends.llvm.scalars import Element, load, memory, register
@@ -38,6 +38,7 @@ from autoconv.backends.llvm.views import viewed
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
 from autoconv.ops.elements import ELEMENTS
+from autoconv.ops.integer_ranges import Range, is_inside, result_range
 
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
@@ -229,7 +230,7 @@ class Region(KernelCalls):
         """Of the result, an integer that does not overflow; None where that is not known."""
         if any(x.dtype.is_floating for x in operands) or not is_integer(node.results[0].type):
             return None
-        found = result_range(node.op.name, [self.body.range_of(x) for x in operands], node.attributes)
+        found = result_range(node.op.name, [self.body.range_of(x) for x in operands])
         return found if found is not None and is_inside(found) else None
 
     def _write_view(self, node: Node) -> None:
