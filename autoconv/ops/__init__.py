@@ -3,6 +3,7 @@
 from autoconv.ops import (
     activations,
     arithmetic,
+    arrays,
     bitwise,
     callbacks,
     casts,
@@ -50,6 +51,7 @@ __all__ = [
     "OPS",
     "activations",
     "arithmetic",
+    "arrays",
     "bitwise",
     "callbacks",
     "casts",

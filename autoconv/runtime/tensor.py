@@ -299,7 +299,8 @@ class SymbolicTensor(Tensor):
     def _changed_in_place(self, other: Any) -> Any:
         """`x += y`: for an array under `compile` that changes it for all who hold it; else the name is rebound."""
         region = current_region()
-        if region is not None and region.trace.arrays and not self.weak and region.trace.outside_effect is not None:
+        is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
+        if region is not None and region.trace.arrays and not is_number and region.trace.outside_effect is not None:
             region.trace.outside_effect(self, "an array is changed in place")
         return NotImplemented
 

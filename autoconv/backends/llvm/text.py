@@ -113,7 +113,7 @@ class FunctionText:
 
     def __init__(self, module: ModuleText, header: str) -> None:
         self.module = module
-        self._header = header
+        self.header = header
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._count = 0
@@ -205,4 +205,4 @@ class FunctionText:
             self.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
             clear = f'call void @"llvm.memset.p0.i64"(ptr %slots, i8 0, i64 {8 * self.slots}, i1 false)'
             frame = [f"  %slots = alloca [{self.slots} x ptr]", f"  {clear}"]
-        return "\n".join([self._header + " {", "entry:", *frame, *self._allocas, *self._lines, "}"])
+        return "\n".join([self.header + " {", "entry:", *frame, *self._allocas, *self._lines, "}"])
