@@ -36,23 +36,24 @@ def _result(
 def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
     """What the function gives for examples of such arrays: its dtypes, and what is known of its shapes."""
     known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
+    ranked = all(x.shape is not None for x in inputs)
+    tries = [(size, 0) for size in _SIZES[: 1 if known or by_values else None]]
     found: list[tuple[np.ndarray, ...]] = []
-    for size in _SIZES[: 1 if known or by_values else None]:
+    for size, rank in tries if ranked else [(2, rank) for rank in range(4)]:
         try:
-            results = _call(
-                *(example(x, size) for x in inputs), function=function, arguments=arguments, keywords=keywords
-            )
+            given = [example(x if x.shape is not None else x.with_shape((size,) * rank), size) for x in inputs]
+            results = _call(*given, function=function, arguments=arguments, keywords=keywords)
             found.append(results if isinstance(results, tuple) else (results,))
         except Exception:
             if known:
                 raise
-    if not found or any(x.shape is None for x in inputs):
-        dtypes = [as_dtype(x.dtype) for x in found[0]] if found else [as_dtype(np.float64)]
-        return tuple(TensorType(dtype, None) for dtype in dtypes)
-    shapes = [
-        _common([x.shape for x in each], by_values or len(found) < 2 - known) for each in zip(*found, strict=True)
-    ]
-    return tuple(TensorType(as_dtype(x.dtype), shape) for x, shape in zip(found[0], shapes, strict=True))
+    if not found:
+        raise TypeError(f"numpy.{function} takes no such arrays: {', '.join(map(str, inputs))}")
+    unknown = by_values or len(found) < len(tries)
+    shapes = [_common([x.shape for x in each], unknown) for each in zip(*found, strict=True)]
+    return tuple(
+        TensorType(as_dtype(x.dtype), shape if ranked else None) for x, shape in zip(found[0], shapes, strict=True)
+    )
 
 
 def _common(shapes: Sequence[tuple[int, ...]], unknown: bool) -> tuple[Dimension, ...] | None:
