@@ -221,6 +221,8 @@ class EagerTensor(Tensor):
         return repr(value) if isinstance(value, bytes) else str(value)
 
     def __str__(self) -> str:
+        if not isinstance(self._array, np.ndarray):  # donated
+            return repr(self)
         text = self._text()
         newline = "\n" if self._array.ndim > 1 else ""
         return f"autoconv.Tensor({newline}{text}, shape={self.shape}, dtype={self.dtype.name})"
@@ -229,6 +231,8 @@ class EagerTensor(Tensor):
         return tensor_html(self._array, self.dtype.name)
 
     def __repr__(self) -> str:
+        if not isinstance(self._array, np.ndarray):
+            return f"<autoconv.Tensor: {self._array}>"
         newline = "\n" if self._array.ndim else ""
         text = repr(self._array) if self._array.ndim else self._text()
         return f"<autoconv.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={newline}{text}>"
@@ -299,7 +303,8 @@ class SymbolicTensor(Tensor):
     def _changed_in_place(self, other: Any) -> Any:
         """`x += y`: for an array under `compile` that changes it for all who hold it; else the name is rebound."""
         region = current_region()
-        if region is not None and region.trace.arrays and not self.weak and region.trace.outside_effect is not None:
+        is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
+        if region is not None and region.trace.arrays and not is_number and region.trace.outside_effect is not None:
             region.trace.outside_effect(self, "an array is changed in place")
         return NotImplemented
 

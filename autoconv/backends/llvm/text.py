@@ -46,7 +46,7 @@ class ModuleText:
         return f"@{name}"
 
     def variable(self, name: str, kind: str) -> None:
-        """Adds a variable that is zero at first, in the second of the texts."""
+        """Adds a variable that is zero at first, in the second of the texts, once."""
         self._variables[name] = kind
 
     def add(self, text: str) -> None:
@@ -54,12 +54,6 @@ class ModuleText:
         found = _DEFINED.match(text)
         assert found is not None
         self._functions[found[1]] = text
-
-    def share(self, text: str) -> None:
-        """Adds what several ask for, once."""
-        if text not in self._functions:
-            self._functions[text] = text
-            self.add(text)
 
     def function(self, stem: str, text: str) -> str:
         """Adds a function whose text has FUNCTION for its name, once for all of the same text; answers the name."""
@@ -119,7 +113,7 @@ class FunctionText:
 
     def __init__(self, module: ModuleText, header: str) -> None:
         self.module = module
-        self._header = header
+        self.header = header
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._count = 0
@@ -211,4 +205,4 @@ class FunctionText:
             self.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
             clear = f'call void @"llvm.memset.p0.i64"(ptr %slots, i8 0, i64 {8 * self.slots}, i1 false)'
             frame = [f"  %slots = alloca [{self.slots} x ptr]", f"  {clear}"]
-        return "\n".join([self._header + " {", "entry:", *frame, *self._allocas, *self._lines, "}"])
+        return "\n".join([self.header + " {", "entry:", *frame, *self._allocas, *self._lines, "}"])
