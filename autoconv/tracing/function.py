@@ -426,6 +426,9 @@ class Function(Described, Pickled):
                 self._bound[id(instance)] = bound  # it holds the instance, whose id nobody else has meanwhile
         return bound
 
+    def _repr_html_(self) -> str:
+        return self._explanation.html(f"{self._signature.name}{self._signature.shown()}")
+
     def __repr__(self) -> str:
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"
 
