@@ -21,6 +21,7 @@ from autoconv.optimise.limits import may_exceed
 from autoconv.runtime import taping
 from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
+from autoconv.runtime.donation import give_away
 from autoconv.runtime.recording import Region
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present, presented
@@ -28,6 +29,7 @@ from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.derivable import Derivable
 from autoconv.tracing.direct import call_form, needs_asking
+from autoconv.tracing.donation import donated_leaves
 from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
@@ -60,6 +62,7 @@ class ConcreteFunction:
         contract: str,
         owner: Any,
         name: str,
+        arrays: bool = False,
     ) -> None:
         self.recorded = graph
         self.optimised = optimised
@@ -83,15 +86,17 @@ class ConcreteFunction:
         self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
             contract == "compile"
+            and arrays
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
-            and (
-                key.memory
-                or any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
-            )
         )
+        self._donated = donated_leaves(key, owner.donate)
+        self.function_name = graph.name
+        constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
+        self._gives_out_constants = self._arrays_out and bool(aliased_outputs(optimised, constants))
         form = None
-        if not self._gives_out_captures:
-            form = call_form(graph, key, self.captures, layout, guards, contract, self._arrays_out)
+        if not self._gives_out_captures and not self._gives_out_constants:
+            what = (graph, key, self.captures, layout, guards, contract, self._arrays_out)
+            form = call_form(*what, self._donated, self.function_name)
         compile_graph = BACKENDS[SETTINGS.backend]
         if SETTINGS.backend == "llvm" and depends_on_shapes(optimised):
             self._run: Any = ByShape(optimised, compile_graph, contract, form)
@@ -201,6 +206,7 @@ class ConcreteFunction:
             if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
         ]
         values += [self._captured(capture) for capture in self.captures]
+        give_away([leaves[i] for i in self._donated], self.function_name)
         results = self._run(values)
         if self._first_of:
             results = [results[position] for position in self._first_of]
@@ -245,6 +251,8 @@ class ConcreteFunction:
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()
             if self._arrays_out and isinstance(value, (np.ndarray, np.generic)):
+                if self._gives_out_constants:
+                    value = np.array(value)  # the program may write to it
                 return value if np.ndim(value) else np.asarray(value)[()]
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 

@@ -139,7 +139,7 @@ def _write_while(region: Region, node: Node) -> None:
     _fill(region, cells, body.parameters[:count], node.inputs[:count], start)
     captures = [_held_elsewhere(region.native(value)) for value in node.inputs[count:]]
     head, again, done = out.label("while"), out.label("again"), out.label("after")
-    region.body.loops += 1
+    region.body.begin_loop(captures)
     is_long = any(_is_long(inner) for graph in node.regions for inner in graph.walk())
     counter = counter_of(node)
     chunk = None
