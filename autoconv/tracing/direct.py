@@ -17,8 +17,9 @@ from autoconv.operators.layout import Layout, Leaf, Parts, Static, leaf_types
 from autoconv.runtime.donation import Donated
 from autoconv.runtime.recording import BUSY, COMPILE
 from autoconv.runtime.tensor import EagerTensor, Tensor
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import ArrayKey, Key, TensorKey
+from autoconv.tracing.signature import Key, TensorKey
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
 
