@@ -28,6 +28,7 @@ from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.rows import RowsText
+from autoconv.backends.llvm.rules import apply_rule
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
@@ -36,7 +37,6 @@ from autoconv.backends.llvm.values import Body, Native, Object, RegisterWriter
 from autoconv.backends.llvm.views import viewed
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
-from autoconv.ops.elements import ELEMENTS
 
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
@@ -184,7 +184,7 @@ class Region:
             failing.append(go_on)
 
         b = RegisterWriter(self, fail)
-        found = ELEMENTS[node.op.name](b, *operands, **node.attributes)
+        found = apply_rule(b, node, operands)
         if not failing:
             self.set(result, found)
             return
