@@ -29,6 +29,7 @@ from autoconv.backends.llvm.products import write_matmul
 from autoconv.backends.llvm.ranges import unchecked
 from autoconv.backends.llvm.roles import is_integer, is_scalar, sizes
 from autoconv.backends.llvm.rows import RowsText
+from autoconv.backends.llvm.rules import apply_rule
 from autoconv.backends.llvm.scalars import Element, load, memory, register
 from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
@@ -37,7 +38,6 @@ from autoconv.backends.llvm.values import Body, Memory, Native, Object, Register
 from autoconv.backends.llvm.views import viewed
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
-from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.integer_ranges import Range, is_inside, result_range
 
 # Who writes the roles that are no part of this file.
@@ -217,7 +217,7 @@ class Region(KernelCalls):
             failing.append(go_on)
 
         b = RegisterWriter(self, fail)
-        found = ELEMENTS[node.op.name](b, *operands, **node.attributes)
+        found = apply_rule(b, node, operands)
         if not failing:
             if known is not None:
                 self.body.note_range(found, known)
