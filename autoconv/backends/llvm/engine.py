@@ -34,9 +34,7 @@ class Code:
     text declares, besides those of abi.symbols. Compiled code is kept on disk (see code_cache).
     """
 
-    def __init__(
-        self, text: str, exports: Sequence[str], level: int, imports: Mapping[str, int] | None = None
-    ) -> None:
+    def __init__(self, text: str, exports: Sequence[str], level: int, imports: Mapping[str, int] | None = None) -> None:
         with _LOCK:
             key = hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
             code = NATIVE.load(key)

@@ -8,6 +8,8 @@ as by a single thread. So it is told to use one, and large products are split in
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
@@ -35,7 +37,7 @@ _LARGEST = 3 << 19  # bytes of y that tiles go over again and again
 def write_matmul(region: Region, node: Node) -> None:
     """By tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results
-    product, machine = _Product(node), registers()
+    product, machine = Product(node), registers()
     if product.work and machine is not None and product.suits(machine):
         _write_tiles(region, node, product, machine)
         return
@@ -45,21 +47,28 @@ def write_matmul(region: Region, node: Node) -> None:
     region.set(result, region.new_array(result.type))
     out, module = region.out, region.body.module
     pointers = [region.data(value) for value in (*node.inputs, result)]
-    set_threads = "blas_set_threads" in abi.symbols()
-    before = ""
-    if set_threads:
-        before = out.new(f"call i32 {module.declare('blas_get_threads', 'i32', '')}()")
-        out.line(f"call void {module.declare('blas_set_threads', 'void', 'i32')}(i32 1)")
     parts = min(product.work // _PART, 2 * thread_count(), max(product.rows, product.columns) // _NARROWEST)
-    if set_threads and parts > 1 and available():
-        _write_parts(product, parts, module, out, pointers)
-    else:
-        out.line(product.call(module, out, pointers))
-    if set_threads:
-        out.line(f'call void @"blas_set_threads"(i32 {before})')
+    with alone(out):
+        if "blas_set_threads" in abi.symbols() and parts > 1 and available():
+            _write_parts(product, parts, module, out, pointers)
+        else:
+            out.line(product.call(module, out, pointers))
 
 
-def _write_tiles(region: Region, node: Node, product: _Product, machine: Registers) -> None:
+@contextmanager
+def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
+    """BLAS and LAPACK without threads of their own, which they ask for where something is `large`."""
+    if not large or "blas_set_threads" not in abi.symbols():
+        yield
+        return
+    before = out.new(f"call i32 {out.module.declare('blas_get_threads', 'i32', '')}()")
+    set_threads = out.module.declare("blas_set_threads", "void", "i32")
+    out.line(f"call void {set_threads}(i32 1)")
+    yield
+    out.line(f"call void {set_threads}(i32 {before})")
+
+
+def _write_tiles(region: Region, node: Node, product: Product, machine: Registers) -> None:
     (x, y), (result,) = node.inputs, node.results
     out, module = region.out, region.body.module
     region.set(result, region.new_array(result.type))
@@ -83,7 +92,7 @@ def _write_tiles(region: Region, node: Node, product: _Product, machine: Registe
         region.body.let_go(turned.slot or "", TensorType(product.dtype, (product.inner, product.columns)))
 
 
-def _write_parts(product: _Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
+def _write_parts(product: Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
     """Of the longer side of the result."""
     by_rows = product.rows >= product.columns
     whole = product.rows if by_rows else product.columns
@@ -97,20 +106,21 @@ def _write_parts(product: _Product, parts: int, module: ModuleText, out: Functio
     split.run(module, out, module.function("product", body.text()), given, has_rare=False)
 
 
-class _Product:
-    """Of a node: x, `rows` by `inner`, times y, `inner` by `columns`; each may lie in memory the other way round."""
+class Product:
+    """Of a node: x, `rows` by `inner`, times y, `inner` by `columns`; each may lie in memory the other way round. Rows
+    of several matrices are those of one, except where each is multiplied with a matrix of its own (`batched`)."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, batched: bool = False) -> None:
         x, y = node.inputs
         (result,) = node.results
         self.dtype = x.type.dtype  # type: ignore[union-attr]
         self.name = "sgemm" if self.dtype.name == "float32" else "dgemm"
         *several, self.columns = sizes(result.type)
-        self.rows = math.prod(several)
+        self.rows = several[-1] if batched else math.prod(several)
         self.flip_x: bool = node.attributes.get("transpose_a", False)
         self.flip_y: bool = node.attributes.get("transpose_b", False)
-        self.inner = sizes(x.type)[0 if self.flip_x else -1]
-        self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[1]
+        self.inner = sizes(x.type)[-2 if self.flip_x else -1]
+        self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[-1]
         self.work = self.rows * self.columns * self.inner
 
     def suits(self, machine: Registers) -> bool:
