@@ -40,9 +40,10 @@ MAY_IMPORT = {
     "api": BASE | {"graph", "ops", "autodiff", "runtime", "operators", "tracing"},
     # what users see beyond the core
     "bench": {"errors"},
+    "numpy": BASE | {"graph", "ops", "runtime"},
     "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "tracing"},
 }
-BEYOND = {"api", "bench", "data"}
+BEYOND = {"api", "bench", "data", "numpy"}
 INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
 CORE = INNER - BEYOND
 
@@ -50,7 +51,7 @@ THIRD_PARTY = {
     "syntax": {"gast"}, "analysis": {"gast"}, "passes": {"gast"}, "emit": {"gast", "astunparse"},
     "graph": {"numpy", "ml_dtypes", "tensorboard"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
     "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"},
-    "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"},
+    "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"}, "numpy": {"numpy"},
     "bench": {"numpy", "rich"},
     "config": {"platformdirs"},
 }  # fmt: skip

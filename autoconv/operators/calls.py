@@ -22,6 +22,7 @@ from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.held_iterators import held
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
+from autoconv.operators.numpy_calls import numpy_call
 from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.recursion import is_noted, noted
@@ -57,6 +58,9 @@ def converted(function: Any, region: Any = None) -> Any:
         return fitting(function, on_objects(function, override) if compiles else _in_arms(function, override))
     if function is WARN:
         return warn
+    computed = numpy_call(function, region)
+    if computed is not None:
+        return computed
     guard = region.trace.allows_call if region is not None else None
     if isinstance(function, types.FunctionType):
         compiles = region is not None and region.contract == COMPILE

@@ -269,7 +269,9 @@ _python_map = OVERRIDES[builtins.map]
 
 
 def _any_map(function: Any, *iterables: Any) -> Any:
-    return (_map if any(map(_is_only_in_graph, iterables)) else _python_map)(function, *iterables)
+    if any(map(_is_only_in_graph, iterables)) or (_is_compiled() and len(iterables) == 1):
+        return _map(function, *iterables)
+    return _python_map(function, *iterables)
 
 
 OVERRIDES[builtins.map] = _any_map

@@ -69,7 +69,8 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
         late = otherwise is function and function in _TEXTS and any(isinstance(x, SymbolicTensor) for x in args)
         # a key has to be called here, which it can be for each item that is known to be there
         keyed = function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0])
-        if keyed or type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
+        known = function in _ONE_BY_ONE and not any(map(is_in_graph, (*args, *kwargs.values())))
+        if known or keyed or type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
             return plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
 
@@ -79,6 +80,9 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
 # What goes over all of an iterator before anything else happens: it may as well be given a list.
 _TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
 
+
+# What gives the items of known lists as they are, whatever these are.
+_ONE_BY_ONE = frozenset({enumerate, reversed, zip})
 
 # What no tensor has a meaning of its own for: under `compile` a tensor is a Python number, or an array.
 _TEXTS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})

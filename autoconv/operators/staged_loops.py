@@ -24,6 +24,7 @@ from autoconv.operators.layout import (
     Static,
     Variant,
     is_number_layout,
+    is_object_layout,
     layout_of,
     leaf_types,
     state_layout,
@@ -40,7 +41,7 @@ from autoconv.operators.sharing import (
 )
 from autoconv.operators.staging import aligned, stage_arms
 from autoconv.operators.twins import frozen_where_shared
-from autoconv.runtime.containers import TracedList, UnmovedError, materialise
+from autoconv.runtime.containers import TracedList, UnmovedError, heap_of, materialise
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
@@ -78,6 +79,10 @@ def stage_loop(
         parent.trace.frozen = dict(frozen)  # what an earlier recording froze, this one makes anew
         initial = [*state, *(spot.read() for spot in spots.values())]
         layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
+        for position, value in enumerate(state):
+            # A list that moved into the graph since.
+            if heap_of(value) is not None and not is_object_layout(layouts[position]):
+                layouts[position] = state_layout(value, parent)
         with unnoted_changes(body, state, current_place()):
             checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count, twins)
         limit = stepped.region.most_iterations

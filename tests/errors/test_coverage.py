@@ -61,6 +61,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/attributes.py", "…"): "Python's own words",
     ("autoconv/operators/picking.py", "…"): "Python's own words",
     ("autoconv/operators/builtins.py", "…"): "Python's own words",
+    ("autoconv/operators/unrolling.py", "…"): "Python's own words",
     ("autoconv/operators/iterables.py", "…"): "Python's own words",
     ("autoconv/operators/iterables.py", "… is kept, where only the running graph knows what for"): ONLY_COMPILE,
     ("autoconv/operators/builtins.py", "type numpy.ndarray doesn't define __round__ method"): ONLY_COMPILE,

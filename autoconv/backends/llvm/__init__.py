@@ -20,8 +20,9 @@ from autoconv.backends.llvm import batches, counters, layouts, linalg, patterns,
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.engine import Code, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
-from autoconv.backends.llvm.expand import expand, is_composite
+from autoconv.backends.llvm.expand import is_composite
 from autoconv.backends.llvm.prelude import METADATA, prelude
+from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.shared import addresses
 from autoconv.backends.llvm.text import ModuleText
@@ -37,7 +38,7 @@ class NativeGraph:
     `kernel_calls` those with the lines of the user's program that they are for."""
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
-        given, graph = graph, expand(graph)
+        given, graph = graph, prepared(graph)
         module = ModuleText()
         calls = Calls(module, compile_graph)
         write_graph(graph, module, calls)

@@ -46,7 +46,7 @@ def write_products(region: Region, node: Node) -> None:
     blas = f"cblas_{product.name}" in abi.symbols()
     region.set(result, region.new_array(result.type))
     pointers = [region.data(value) for value in (*node.inputs, result)]
-    if machine is not None and (product.suits(machine) or not blas):
+    if machine is not None and (product.suits_tiles() or not blas):
         plan = tiling(product.rows, product.columns, product.dtype, machine)
         turned = _turned(region, node, product, machine.size // product.dtype.size) if product.flip_y else None
         if turned is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autoconv.backends.llvm.expand import expand
 from autoconv.backends.llvm.fusion import Item, Plan
+from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
@@ -29,7 +29,7 @@ def describe(graph: Graph) -> list[str]:
 
     Ops that are composite (a softmax, say) stand there as what they are made of.
     """
-    whole = expand(graph)
+    whole = prepared(graph)
     counts = _Counts(stacks(whole))
     lines = list(_lines(whole, counts))
     kernels = ", ".join(sorted(set(counts.kernels))) or "nothing"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from autoconv.backends.llvm.blocks import is_flat
 from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.indices import SCATTERS, place, updates
+from autoconv.backends.llvm.pieces import VECTOR, in_vectors, straight
 from autoconv.backends.llvm.positions import Index, Position, count, linear, plus, times
 from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction, RegisterReduction, register_depth
-from autoconv.backends.llvm.roles import is_array, is_scalar, reduced_axes, sizes
+from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.split import Split, choose_split
 from autoconv.backends.llvm.text import FunctionText, ModuleText
@@ -20,11 +22,6 @@ from autoconv.ops.elements import ELEMENTS
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Item, Plan
-
-
-_VECTOR = 64  # bytes of the longest vectors that there are
-_SHORT_ROW = 1024  # counts up to which what is left over behind the last whole vector takes time that shows
-_MOST_PIECES = 6  # that a loop is cut into: each is written out
 
 
 class LoopWriter(ElementWriter):
@@ -52,9 +49,12 @@ class LoopWriter(ElementWriter):
 
 class KernelText:
     """The function of one item. `arguments` are the values it takes, in order: arrays as pointers, numbers as such,
-    guarded indices of views as i64; then come pointers to what it stores."""
+    guarded indices of views as i64; then come pointers to what it stores. With `part` it is the function of a part of
+    the loops, which takes the number of the part, and where its dimension begins and ends, as well."""
 
-    def __init__(self, module: ModuleText, plan: Plan, item: Item, picks: dict[Node, list[Any]]) -> None:
+    def __init__(
+        self, module: ModuleText, plan: Plan, item: Item, picks: dict[Node, list[Any]], part: Split | None = None
+    ) -> None:
         self._plan = plan
         self._item = item
         self._module = module
@@ -64,7 +64,7 @@ class KernelText:
         # Elements may be computed twice: nothing is added up, and what is read is not written.
         self._may_repeat = all(plan.roles[node] in ("element", "copy", "place") for node in item.nodes)
         widths = [v.type.dtype.size for v in (*item.reads, *item.stored) if is_array(v.type)]  # type: ignore[union-attr]
-        self._lanes = _VECTOR // max(widths, default=1)
+        self._lanes = VECTOR // max(widths, default=1)
         self._is_cut = not item.phases and any(view.op.name in CUT for view in looked_through)
         self._pick_names = {
             view: [pick if isinstance(pick, int) else f"%x{i}_{j}" for j, pick in enumerate(picks[view])]
@@ -72,9 +72,10 @@ class KernelText:
         }
         self._names: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
         self._stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
-        self._split = choose_split(plan, item, self._is_flat())
+        self._is_part = part is not None
+        self._split = part or choose_split(plan, item, self._is_flat())
         self.name, self.has_rare = self._write(careful=False)
-        self.careful_name = self._write(careful=True)[0] if self.has_rare else ""
+        self.careful_name = self._write(careful=True)[0] if self.has_rare and part is None else ""
 
     # ---- the function around the loops
 
@@ -110,6 +111,8 @@ class KernelText:
         for i, one in enumerate(partial):
             one.hand_over(f"%t{i}")
         body, has_rare = self._end("part")
+        if self._is_part:
+            return body, has_rare
         self._begin(parameters, careful)
         cells = [self.out.alloca(f"[{split.parts} x {one.total_kind}]") for one in partial]
         self._start([one for one in sums if one not in partial])
@@ -172,20 +175,7 @@ class KernelText:
             self._dimension((), self._item.shape or (), registers, sums)
 
     def _is_flat(self) -> bool:
-        """Whether one counter reaches everything: all arrays are of the loop's shape, all reductions total."""
-        shape = self._item.shape
-        for node in self._item.nodes:
-            kind = self._plan.roles[node]
-            if kind in ("copy", "place", "scatter"):
-                return False
-            if kind == "reduce" and len(reduced_axes(node)) != len(shape or ()):
-                return False
-            operands = node.inputs[:1] if kind == "reduce" else node.inputs
-            for value in operands:
-                if is_scalar(value.type) or (value not in self._plan.views and sizes(value.type) == shape):
-                    continue
-                return False
-        return True
+        return is_flat(self._plan, self._item)
 
     def _flat_loop(self, sums: Sequence[RegisterReduction]) -> None:
         out, total = self.out, math.prod(self._item.shape or ())
@@ -260,9 +250,9 @@ class KernelText:
         """The innermost loop, from `first` to `last`, cut where rolled or padded arrays begin or end: in between, what
         one iteration reads lies next to what the one before did."""
         out, whole = self.out, (first, last) == ("0", str(size))
-        pieces = self._pieces(0, size, write) if self._is_cut else [(0, size)]
+        pieces = straight(size, lambda low, high: self._cuts(low, high, write)) if self._is_cut else [(0, size)]
         if whole and self._may_repeat:
-            pieces = [part for piece in pieces for part in self._vectors(*piece)]
+            pieces = [part for piece in pieces for part in in_vectors(*piece, self._lanes)]
         for low, high in pieces:
             start, stop = str(low), str(high)
             if not whole:
@@ -275,30 +265,6 @@ class KernelText:
             with out.loop(start, stop) as i:
                 count(out, i, low, high)
                 write(i)
-
-    def _vectors(self, low: int, high: int) -> Iterator[tuple[int, int]]:
-        """Counts that vectors do not go into evenly: as many as they do, and a last vector that begins so much earlier,
-        instead of one number after the other."""
-        over = (high - low) % self._lanes
-        if not over or not self._lanes < high - low <= _SHORT_ROW:
-            yield low, high
-        else:
-            yield low, high - over
-            yield high - self._lanes, high
-
-    def _pieces(self, low: int, high: int, write: Callable[[Position], None]) -> list[tuple[int, int]]:
-        """The parts of the counts in which nothing depends on which one it is; all in one where they are many."""
-        found, left = [], [(low, high)]
-        while left:
-            begin, end = left.pop()
-            inside = sorted(cut for cut in self._cuts(begin, end, write) if begin < cut < end)
-            if not inside:
-                found.append((begin, end))
-            else:
-                left += list(zip([begin, *inside], [*inside, end], strict=True))
-            if len(found) + len(left) > _MOST_PIECES:
-                return [(low, high)]
-        return sorted(found)
 
     def _cuts(self, low: int, high: int, write: Callable[[Position], None]) -> set[int]:
         """Where in these counts something changes: what is written to find out is thrown away."""
@@ -392,31 +358,6 @@ class KernelText:
         own = sizes(operand.type)
         aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
         return self.element(operand, tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True)))
-
-
-class JoinText(KernelText):
-    """The function of an item that puts its inputs side by side: each into its part of the result."""
-
-    def _write(self, careful: bool) -> tuple[str, bool]:
-        self._begin(self._parameters(), careful)
-        self._flat = False
-        (node,) = self._item.nodes
-        axis = node.attributes["axis"] % len(sizes(node.results[0].type))
-        start = 0
-        for value in node.inputs:
-            self._part(node.results[0], value, axis, start, ())
-            start += sizes(value.type)[axis]
-        return self._end("join")
-
-    def _part(self, result: Value, value: Value, axis: int, start: int, index: Index) -> None:
-        own = sizes(value.type)
-        if len(index) < len(own):
-            with self.out.loop("0", str(own[len(index)])) as i:
-                self._part(result, value, axis, start, (*index, i))
-            return
-        self._memo.clear()
-        place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
-        self._store(self.element(value, index), self._stores[result], sizes(result.type), place)
 
 
 def _guarded_views(plan: Plan, item: Item) -> list[Node]:

@@ -8,11 +8,12 @@ as by a single thread. So it is told to use one, and large products are split in
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
@@ -20,7 +21,7 @@ from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.llvm.threads import available, thread_count
 from autoconv.backends.llvm.tiles import ProductText, Sum, tiling
 from autoconv.backends.llvm.transposes import transposed
-from autoconv.backends.llvm.vectors import Registers, registers
+from autoconv.backends.llvm.vectors import registers
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
@@ -37,10 +38,11 @@ _LARGEST = 3 << 19  # bytes of y that tiles go over again and again
 def write_matmul(region: Region, node: Node) -> None:
     """By tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results
-    product, machine = Product(node), registers()
-    if product.work and machine is not None and product.suits(machine):
-        _write_tiles(region, node, product, machine)
+    tiled = tiles_of(node, region.patches(node))
+    if tiled is not None:
+        _write_tiles(region, tiled)
         return
+    product = Product(node)
     if f"cblas_{product.name}" not in abi.symbols() or not product.work:
         region.write_kernel(node)
         return
@@ -68,28 +70,54 @@ def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
     out.line(f"call void {set_threads}(i32 {before})")
 
 
-def _write_tiles(region: Region, node: Node, product: Product, machine: Registers) -> None:
-    (x, y), (result,) = node.inputs, node.results
-    out, module = region.out, region.body.module
+def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
+    """The product that a node is, where tiles make it."""
+    product = Product(node, patches)
+    return product if product.suits_tiles() else None
+
+
+def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, list[str], int]:
+    """Makes the product's result; answers the function that fills in units of it from one number to another, what it is
+    given before these, and how many rows a unit is: the height of a tile, or a line of patches. Where a `unit` is
+    given, it divides that."""
+    machine = registers()
+    assert machine is not None
+    y, (result,) = product.node.inputs[1], product.node.results
+    module, dtype, patches = region.body.module, product.dtype, product.patches
     region.set(result, region.new_array(result.type))
-    plan = tiling(product.rows, product.columns, product.dtype, machine)
+    plan = tiling(product.unit, product.columns, dtype, machine, 0 if patches else unit)
     columns = region.data(y)
     if product.flip_y:
-        turned = region.new_array(TensorType(product.dtype, (product.inner, product.columns)))
-        turn = transposed(module, product.dtype, product.columns, product.inner, plan.lanes)
-        out.line(f"call void @{turn}(ptr {columns}, ptr {region.address(turned)})")
+        kind = TensorType(dtype, (product.inner, product.columns))
+        turned = region.new_array(kind)
+        turn = transposed(module, dtype, product.columns, product.inner, plan.lanes)
+        region.out.line(f"call void @{turn}(ptr {columns}, ptr {region.address(turned)})")
         columns = region.address(turned)
-    steps = (product.width_x, 1) if product.flip_x else (1, product.width_x)
-    along = Sum(0, 0, product.inner, steps[0], product.columns)
-    body = ProductText(module, plan, product.dtype, (along,), steps[1], product.columns).rows()
-    given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
-    parts = min(product.work // _SHARE, plan.count) if thread_count() > 1 else 1
-    if parts > 1 and available():
-        Split(None, plan.count, -(-plan.count // parts)).run(module, out, body, given, has_rare=False)
+        region.drop_later(turned, kind)
+    lines: Sequence[tuple[int, int]] = ()
+    if patches is None:
+        x = product.node.inputs[0]
+        step, row = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+        sums = [Sum(0, 0, product.inner, step, product.columns)]
     else:
-        out.new(f"call i1 @{body}({', '.join(given)}, i64 0, i64 0, i64 {plan.count})")
-    if product.flip_y:
-        region.body.let_go(turned.slot or "", TensorType(product.dtype, (product.inner, product.columns)))
+        x, sums, done = patches.base, [], 0
+        for offset, count in patches.stretches:
+            sums.append(Sum(offset, done * product.columns, count, 1, product.columns))
+            done += count
+        *lines, (_, row) = patches.rows
+    body = ProductText(module, plan, dtype, tuple(sums), row, product.columns, tuple(lines)).rows()
+    given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
+    return body, given, product.unit if patches else plan.height
+
+
+def _write_tiles(region: Region, product: Product) -> None:
+    body, given, unit = tile_rows(region, product)
+    count = -(-product.rows // unit)
+    parts = min(product.work // _SHARE, count) if thread_count() > 1 else 1
+    if parts > 1 and available():
+        Split(None, count, -(-count // parts)).run(region.body.module, region.out, body, given, has_rare=False)
+    else:
+        region.out.new(f"call i1 @{body}({', '.join(given)}, i64 0, i64 0, i64 {count})")
 
 
 def _write_parts(product: Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
@@ -110,23 +138,27 @@ class Product:
     """Of a node: x, `rows` by `inner`, times y, `inner` by `columns`; each may lie in memory the other way round. Rows
     of several matrices are those of one, except where each is multiplied with a matrix of its own (`batched`)."""
 
-    def __init__(self, node: Node, batched: bool = False) -> None:
+    def __init__(self, node: Node, patches: Patches | None = None, batched: bool = False) -> None:
+        self.node = node
+        self.patches = patches
         x, y = node.inputs
         (result,) = node.results
         self.dtype = x.type.dtype  # type: ignore[union-attr]
         self.name = "sgemm" if self.dtype.name == "float32" else "dgemm"
         *several, self.columns = sizes(result.type)
         self.rows = several[-1] if batched else math.prod(several)
+        self.unit = patches.rows[-1][0] if patches else self.rows
         self.flip_x: bool = node.attributes.get("transpose_a", False)
         self.flip_y: bool = node.attributes.get("transpose_b", False)
         self.inner = sizes(x.type)[-2 if self.flip_x else -1]
         self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[-1]
         self.work = self.rows * self.columns * self.inner
 
-    def suits(self, machine: Registers) -> bool:
+    def suits_tiles(self) -> bool:
         """Whether tiles are as fast as any: y stays in caches, and turning it takes little time beside the product."""
         large = self.inner * self.columns * self.dtype.size > _LARGEST
-        return self.columns >= _FEWEST and not large and (self.rows >= 8 or not self.flip_y)
+        few = self.columns < _FEWEST or (self.flip_y and self.rows < 8)
+        return registers() is not None and self.work > 0 and not large and not few
 
     def call(
         self, module: ModuleText, out: FunctionText, pointers: list[str], by_rows: bool = True, first: str = "0",

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 # Of a loop of more turns than these LLVM should write out none: what is left over behind the vectorised loop would be
 # most of the code, and of the time that compiling takes.
-_SHORT = 64
+_SHORT = 15
 _MOST_LINES = 400  # nor of a loop that would be more lines than these, loops within it written out
 _LONG_LOOP = "!LONG"  # stands for the mark of such a loop
 _FIRST_LOOP = 10  # the number of the first one in a module

@@ -6,7 +6,8 @@ up. Inside of a part, or while another thread has the pool, all parts run one af
 must not depend on who runs it: the parts are as many on every machine.
 
 Where other programs keep a thread of ours from running in the middle of its part, the caller waits for it. After a
-call that took about as long as all parts here would have, the next calls are kept here, twice as many each time.
+call that took about as long as all parts here would have, the next calls are kept here, twice as many each time. (Not
+after one of less than 50 µs, in which a thread that slept cannot be expected to take part.)
 
 The threads start with the first use, never touch Python, and take no signals. A forked process starts its own. After
 a job they look for the next one for some microseconds before they sleep, as the caller does for the last of them:
@@ -159,7 +160,9 @@ leave:
   %tenfold = mul i64 %spent, 10
   %here_only = mul i64 %own, %count
   %bound = mul i64 %here_only, 9
-  %late = icmp sgt i64 %tenfold, %bound
+  %slow = icmp sgt i64 %tenfold, %bound
+  %long = icmp sgt i64 %all, 50000
+  %late = and i1 %slow, %long
   %penalty = load i64, ptr @penalty
   %twice = shl i64 %penalty, 1
   %bounded = call i64 @llvm.smin.i64(i64 %twice, i64 16)
@@ -215,12 +218,15 @@ entry:
   br label %look
 look:
   %seen = phi i64 [ %first, %entry ], [ %seen, %sleep ], [ %now, %watched ]
+  %roused = phi i1 [ true, %entry ], [ true, %sleep ], [ false, %watched ]
   %now = load i64, ptr @generation
   %open = load i32, ptr @open
   %news = icmp ne i64 %now, %seen
   %going = icmp eq i32 %open, 1
   %go = and i1 %news, %going
-  br i1 %go, label %help, label %sleep
+  br i1 %go, label %help, label %idle
+idle:
+  br i1 %roused, label %back, label %sleep
 sleep:
   call i32 @pthread_cond_wait(ptr @work, ptr @mutex)
   br label %look

@@ -1,0 +1,149 @@
+"""Vectors of two to four numbers, one component after the other: what is computed of places in space, of colours or of
+parts of a complex number becomes arrays without that last dimension, which loops go over side by side.
+
+    before   graph f(%x: float32[9,9,2]) {
+               %square = square(%x): float32[9,9,2]
+               %reduce_sum = reduce_sum(%square, axis=(2,), keepdims=False): float32[9,9]
+               return %reduce_sum
+             }
+    after    the squares of %x[..., 0] and of %x[..., 1], added up
+
+A loop over so short a dimension is no work for vectors; and a sum along it ends the loop that computes its terms, so
+that what follows reads them from memory once more. Here all goes into one loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autoconv.backends.llvm.contiguous import is_contiguous
+from autoconv.backends.llvm.roles import LOOP_REDUCTIONS, is_array, is_scalar, reduced_axes, role, sizes
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, clone
+from autoconv.ops.builder import GraphBuilder
+
+_MOST = 4  # numbers of a vector
+_FEWEST = 16  # vectors that are worth it
+_JOINED = {"sum": "add", "prod": "multiply"}  # how a reduction over the components goes
+
+
+def split_components(graph: Graph) -> Graph:
+    """The graph, regions included: elementwise nodes over short vectors that only reductions read, in components."""
+    chosen = {node for part in _graphs(graph) for node in _chosen(part)}
+    if not chosen:
+        return graph
+    parts: dict[Value, list[Value]] = {}
+
+    def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        b = GraphBuilder(copy, node.span)
+        if node in chosen:
+            count = sizes(node.results[0].type)[-1]
+            pairs = zip(node.inputs, inputs, strict=True)
+            operands = [parts.get(value) or _components(b, new, count) for value, new in pairs]
+            found = [getattr(b, node.op.name)(*(x[k] for x in operands), **node.attributes) for k in range(count)]
+            parts[node.results[0]] = found
+            return found[:1]  # which nobody reads
+        if node.inputs and node.inputs[0] in parts:
+            return [_reduced(b, node, parts[node.inputs[0]])]
+        return None
+
+    copy = clone(graph, rewrite)
+    for part in _graphs(copy):
+        _sweep(part)
+    return copy
+
+
+def _sweep(graph: Graph) -> None:
+    """Takes out what nobody reads any more: loops would have to store it."""
+    read = set(graph.outputs)
+    kept: list[Node] = []
+    for node in reversed(graph.nodes):
+        if node.effects is not Effects.PURE or node.regions or not read.isdisjoint(node.results):
+            kept.append(node)
+            read.update(node.inputs)
+    graph.nodes = kept[::-1]
+
+
+def _graphs(graph: Graph) -> Iterator[Graph]:
+    yield graph
+    for node in graph.nodes:
+        for region in node.regions:
+            yield from _graphs(region)
+
+
+def _chosen(graph: Graph) -> set[Node]:
+    """Elementwise nodes whose results are vectors, and are read by such and by reductions alone."""
+    found = {node for node in graph.nodes if _is_of_vectors(node)}
+    readers: dict[Value, list[Node]] = {}
+    for node in graph.nodes:
+        for value in node.inputs:
+            readers.setdefault(value, []).append(node)
+    outputs = set(graph.outputs)
+    for node in reversed(graph.nodes):
+        if node in found:
+            (value,) = node.results
+            by = readers.get(value, ())
+            if value in outputs or not by or not all(reader in found or _can_reduce(reader) for reader in by):
+                found.discard(node)
+    return found
+
+
+def _is_of_vectors(node: Node) -> bool:
+    if not node.op.elementwise or node.effects is not Effects.PURE or len(node.results) != 1:
+        return False
+    (result,) = node.results
+    if not is_array(result.type) or role(node) != "element":
+        return False
+    *rest, count = sizes(result.type)
+    return 2 <= count <= _MOST and math.prod(rest) >= _FEWEST
+
+
+def _can_reduce(node: Node) -> bool:
+    kind = LOOP_REDUCTIONS.get(node.op.name)
+    if kind is None or node.op.name == "sum_to_shape_of" or role(node) != "reduce":
+        return False
+    last = len(sizes(node.inputs[0].type)) - 1
+    same = node.results[0].type.dtype is node.inputs[0].type.dtype  # type: ignore[union-attr]
+    return same and (kind in _JOINED or last not in reduced_axes(node))
+
+
+def _components(b: GraphBuilder, value: Value, count: int) -> list[Value]:
+    """What each component of the result reads of a value that is broadcast to it."""
+    if is_scalar(value.type):
+        return [value] * count
+    if sizes(value.type)[-1] == 1:
+        return [_without_last(b, value)] * count
+    return [b.get_item(value, spec=(("ellipsis",), ("int", k))) for k in range(count)]
+
+
+def _without_last(b: GraphBuilder, value: Value) -> Value:
+    """The value without its last dimension, which is 1: what got one just before is found again."""
+    node, shape = value.node, sizes(value.type)[:-1]
+    if node is not None and is_contiguous(value) and sizes(node.inputs[0].type) == shape:
+        return node.inputs[0]
+    return b.get_item(value, spec=(("ellipsis",), ("int", 0)))
+
+
+def _reduced(b: GraphBuilder, node: Node, parts: list[Value]) -> Value:
+    """A reduction of a value in components."""
+    (result,) = node.results
+    axes, last = reduced_axes(node), len(sizes(node.inputs[0].type)) - 1
+    shape: Any = sizes(result.type)
+    rest = tuple(sorted(axes - {last}))
+    reduce, keepdims = getattr(b, node.op.name), bool(node.attributes.get("keepdims"))
+    if last in axes:
+        join = getattr(b, _JOINED[LOOP_REDUCTIONS[node.op.name]])
+        total = parts[0]
+        for part in parts[1:]:
+            total = join(total, part)
+        found = reduce(total, axis=rest, keepdims=keepdims) if rest else total
+        return found if sizes(found.type) == shape else b.reshape(found, shape=shape)
+    columns = [reduce(part, axis=rest, keepdims=keepdims) for part in parts]
+    place = (*shape[:-1], 1)
+    single = [b.fill(c, shape=place) if is_scalar(c.type) else b.reshape(c, shape=place) for c in columns]
+    return b.concat(*single, axis=len(shape) - 1)
+
+
+__all__ = ["split_components"]

@@ -1,0 +1,33 @@
+"""Arrays side by side: loops that put each into its part of the result."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.kernels import KernelText
+from autoconv.backends.llvm.positions import Index, plus
+from autoconv.backends.llvm.roles import sizes
+from autoconv.graph.graph import Value
+
+
+class JoinText(KernelText):
+    """The function of an item that puts its inputs side by side: each into its part of the result."""
+
+    def _write(self, careful: bool) -> tuple[str, bool]:
+        self._begin(self._parameters(), careful)
+        self._flat = False
+        (node,) = self._item.nodes
+        axis = node.attributes["axis"] % len(sizes(node.results[0].type))
+        start = 0
+        for value in node.inputs:
+            self._part(node.results[0], value, axis, start, ())
+            start += sizes(value.type)[axis]
+        return self._end("join")
+
+    def _part(self, result: Value, value: Value, axis: int, start: int, index: Index) -> None:
+        own = sizes(value.type)
+        if len(index) < len(own):
+            with self.out.loop("0", str(own[len(index)])) as i:
+                self._part(result, value, axis, start, (*index, i))
+            return
+        self._memo.clear()
+        place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
+        self._store(self.element(value, index), self._stores[result], sizes(result.type), place)

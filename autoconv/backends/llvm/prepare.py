@@ -1,0 +1,12 @@
+"""What native code makes of a graph before it plans its loops: graph to graph, in this order."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.components import split_components
+from autoconv.backends.llvm.expand import expand
+from autoconv.graph.graph import Graph
+
+
+def prepared(graph: Graph) -> Graph:
+    """A graph that computes the same by what loops are made for."""
+    return split_components(expand(graph))

@@ -1,0 +1,50 @@
+"""argmax and argmin: the first of the best, the first nan, along any axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.backends.native import alike, op
+
+DTYPES = [np.float32, np.float64, np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64]
+
+
+@pytest.mark.parametrize("name", ["argmin", "argmax"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("shape", "axis"), [((40,), 0), ((30, 16), 1), ((7, 3), 1), ((9, 70), 0), ((3, 5, 130), -2)])
+def test_against_numpy(name: str, dtype: Any, shape: tuple[int, ...], axis: int) -> None:
+    x = (np.random.default_rng(1).random(shape) * 100).astype(dtype)  # with many equal ones
+    (found,) = alike(op(name, axis=axis), x)
+    np.testing.assert_array_equal(found, getattr(np, name)(x, axis=axis))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["argmin", "argmax"])
+def test_nan_and_zeros_and_infinities(name: str, dtype: Any) -> None:
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1.0, -1.0, 5e-324 if dtype is np.float64 else 1e-45]
+    rows = np.random.default_rng(2).choice(np.array(special, dtype), (300, 5))
+    for x in (rows, rows[:, :2], np.array([[-0.0, 0.0], [0.0, -0.0]], dtype), np.full((2, 20), -np.inf, dtype)):
+        for axis in (0, 1):
+            (found,) = alike(op(name, axis=axis), np.ascontiguousarray(x))
+            np.testing.assert_array_equal(found, getattr(np, name)(x, axis=axis))
+
+
+@pytest.mark.parametrize("name", ["argmin", "argmax"])
+def test_long_rows(name: str) -> None:
+    for size in (4096, 4097, 20_000):
+        for where in (0, 4095, size - 1):
+            x = np.zeros((2, size), np.float32)
+            x[1, where] = x[1, size - 1] = -3.0 if name == "argmin" else 3.0
+            (found,) = alike(op(name, axis=1), x)
+            assert found.tolist() == [0, where]
+    (found,) = alike(op(name, axis=0), np.array([2, 2**63 - 1, -(2**63), 7] * 3000))
+    assert found == (2 if name == "argmin" else 1)
+
+
+def test_many_rows_are_split_over_threads() -> None:
+    x = np.random.default_rng(3).random((60_000, 11))
+    (found,) = alike(op("argmax", axis=1), x)
+    np.testing.assert_array_equal(found, x.argmax(1))
