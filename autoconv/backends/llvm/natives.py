@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.roles import ROLES
+from autoconv.backends.llvm.roles import COUNTED, ROLES
 from autoconv.backends.llvm.scalars import ElementWriter
 from autoconv.backends.llvm.split import split_counts
 from autoconv.backends.llvm.text import FunctionText
@@ -27,6 +27,18 @@ def native(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Write
         for name in names:
             _WRITERS[name] = write
             ROLES[name] = lambda node: "whole" if fits(node) else "kernel"
+        return write
+
+    return register
+
+
+def counted(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Write]:
+    """As `native`, of ops of whose inputs alone the shapes are known: how large results are, the values say."""
+
+    def register(write: Write) -> Write:
+        for name in names:
+            _WRITERS[name] = write
+            COUNTED[name] = fits
         return write
 
     return register

@@ -28,6 +28,8 @@ _MAPPED = frozenset({
 
 # The roles that other files give, by name of the op: None leaves it to the rules here.
 ROLES: dict[str, Callable[[Node], str | None]] = {}
+# Ops that have native code though the values of their inputs decide how large their results are: for which nodes.
+COUNTED: dict[str, Callable[[Node], bool]] = {}
 
 
 def is_scalar(type_: Type) -> bool:
@@ -71,7 +73,7 @@ def role(node: Node) -> str:
         return "control" if _is_steered_by_numbers(node) else "kernel"
     types = [value.type for value in (*node.inputs, *node.results)]
     if not all(is_scalar(t) or is_array(t) for t in types):
-        return "kernel"
+        return "whole" if name in COUNTED and COUNTED[name](node) else "kernel"
     given = ROLES[name](node) if name in ROLES else None
     if given is not None:
         return given
