@@ -17,6 +17,7 @@ from autoconv.operators.attributes import expect_missing
 from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.layout import Variant
 from autoconv.operators.picking import is_only_an_arm, picked_item, picked_value, picks_an_arm
+from autoconv.operators.twins import wants_identity
 from autoconv.operators.variants import distribute, is_absent, payload, raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
@@ -326,6 +327,7 @@ def note_attribute(owner: Any, attribute: str) -> None:
     if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
         return  # Python refuses the write
     if id(owner) in region.trace.frozen:
+        wants_identity(owner)
         raise StagingError(
             f"a tensor decides which {type(owner).__name__} this is, and its attribute {attribute!r} is changed",
             current_place(),

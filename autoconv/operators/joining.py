@@ -28,7 +28,7 @@ from autoconv.operators.layout import (
     weak_type,
 )
 from autoconv.runtime.containers import heap_of, items_of
-from autoconv.runtime.objects import as_object
+from autoconv.runtime.objects import as_object, heap_instance
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import plain_kind
@@ -74,6 +74,7 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
             ) from None
     whole = first, second
     first, second = opened(first), opened(second)
+    first, second = _in_graph(first, second)
     first, second = _opened_instance(first, second), _opened_instance(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
         others = dict(zip(second.keys, second.parts, strict=True))
@@ -136,8 +137,24 @@ def _opened_instance(layout: Layout, other: Layout) -> Layout:
         return layout
     if region is None or home_of(layout.value, region) is None:
         return layout
+    if heap_instance(layout.value) is not None:  # it is in the graph, where it stays the one that it is
+        return instance_layout(layout.value, region, False)
     region.trace.frozen[id(layout.value)] = layout.value
     return instance_layout(layout.value, region)
+
+
+def _in_graph(first: Layout, second: Layout) -> tuple[Layout, Layout]:
+    """Two known objects of one class that are in the graph, by what they are there."""
+    region = current_region()
+    if region is None or not isinstance(first, Static) or not isinstance(second, Static):
+        return first, second
+    if (
+        type(first.value) is not type(second.value)
+        or heap_instance(first.value) is None
+        or heap_instance(second.value) is None
+    ):
+        return first, second
+    return instance_layout(first.value, region, False), instance_layout(second.value, region, False)
 
 
 def _same_instance(a: Instance, b: Instance) -> bool:

@@ -99,9 +99,23 @@ def watched(mark: Any, value: Any = None) -> Any:
     return value
 
 
+def watching(mark: Any, iterable: Any) -> Any:
+    """What a `yield from` there goes over; it is asked before each value, too."""
+    if mark is None:
+        return (yield from iterable)
+    iterator = iter(iterable)
+    while True:
+        try:
+            value = next(iterator)
+        except StopIteration as end:
+            return end.value
+        yield watched(mark, value)
+
+
 def managed(trial: Trial | None, manager: Any) -> Any:
     """The manager of a with statement in one round of it."""
     return manager if trial is None else _Managed(trial, manager)
+
 
 class _Managed:
     """A context manager of the user's in one round."""
@@ -141,5 +155,6 @@ class _Managed:
 
         stage_arms(truth(answer), [lambda: (), again], [], ())
         return True
+
 
 _FUNCTION = type(lambda: None)

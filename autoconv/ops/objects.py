@@ -53,6 +53,14 @@ def _has_attribute(x: Any, name: str) -> bool:
     return hasattr(x, name)
 
 
+def _not_called(x: Any) -> Any:
+    """What a call of something gives that is of none of the classes whose objects can be called there."""
+    name = type(x).__name__
+    if callable(x):
+        raise StagingError(f"a graph chooses which {name} it calls, and cannot call it")
+    raise TypeError(f"{name!r} object is not callable")
+
+
 # Results of these may be new objects that somebody changes later, or they change their first operand.
 _MAKING: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
@@ -79,6 +87,7 @@ _READING: dict[str, Callable[..., Any]] = {
     "any": builtins.any, "all": builtins.all, "ord": builtins.ord, "chr": builtins.chr, "hex": builtins.hex,
     "bin": builtins.bin, "oct": builtins.oct, "len": builtins.len, "hash": builtins.hash,
     "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass, "hasattr": _has_attribute,
+    "not_called": _not_called,
 }  # fmt: skip
 FUNCTIONS = {**_MAKING, **_CHANGING, **_READING}
 # What the standard library has for lists and for counting, by the names of their modules without an underscore.
@@ -160,9 +169,14 @@ def _build(*items: Any, kind: str) -> tuple[Any]:
     return ({"list": list, "tuple": tuple, "set": set}[kind](items),)
 
 
+def _build_effects(_: Any, attributes: Any) -> Effects:
+    """Only what is hashed may raise."""
+    return _CHANGES if attributes["kind"] in ("dict", "set") else _CHANGES & ~Effects.RAISE
+
+
 define(
     name="object_build", graphdef="ObjectBuild", result=lambda *_, kind: ObjectType(kind), kernel=_build,
-    gradient=_NO_GRADIENT, effects=_CHANGES,
+    gradient=_NO_GRADIENT, effects=_build_effects,
 )  # fmt: skip
 
 
@@ -235,9 +249,15 @@ def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) 
     return (found(*arguments[:count], **dict(zip(keywords, arguments[count:], strict=True))),)
 
 
+def _method_effects(types: Any, attributes: Any) -> Effects:
+    """What is known to be a list takes whatever is appended."""
+    appends = types[0] == ObjectType("list") and attributes["name"] == "append" and len(types) == 2
+    return _CHANGES & ~Effects.RAISE if appends else _CHANGES
+
+
 define(
     name="object_method", graphdef="ObjectMethod", result=_any, kernel=_method, gradient=_NO_GRADIENT,
-    effects=_CHANGES,
+    effects=_method_effects,
 )  # fmt: skip
 
 

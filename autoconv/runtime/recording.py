@@ -47,7 +47,10 @@ class Trace:
     that it uses. `sources` are the arrays that constants were made of. `refusal` is an error that the traced code
     may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
     that they had, `stand_ins` those that have something else for an attribute, with what they had.
-    `made` are the classes of the user's of which objects were made in the graph.
+    `made` are the classes of the user's of which objects were made in the graph, `holders` the names of attributes that
+    hold such objects, `relied` those of which the trace took for granted that they do not, `made_early` the names of
+    the classes all of whose objects are made in the graph, and `begin_again` is what has the trace begin anew with more
+    in the last or the first.
     `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
     what is recorded into that graph.
     """
@@ -78,6 +81,11 @@ class Trace:
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     made: set[type] = field(default_factory=set)
+    holders: set[str] = field(default_factory=set)
+    relied: set[str] = field(default_factory=set)
+    made_early: frozenset[str] = frozenset()
+    asked_by_class: bool = False
+    begin_again: Any = None
     scope: str = ""
     device: str = ""
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
@@ -95,7 +103,8 @@ class Trace:
 @dataclass(eq=False)
 class Region:
     """A graph being recorded. `captures` maps outer values to this graph's parameters, in order; `most_iterations` is
-    what the body of a loop sets to have it end; `became` is the region around it that its nodes went to."""
+    what the body of a loop sets to have it end; `became` is the region around it that its nodes went to;
+    `known_classes` are objects of the graph, classes, and whether the objects are of them wherever the region runs."""
 
     graph: Graph
     parent: Region | None = None
@@ -103,6 +112,7 @@ class Region:
     journal: Journal | None = None
     most_iterations: Any = None
     became: Region | None = None
+    known_classes: list[tuple[Value, Any, bool]] = field(default_factory=list)
     _trace: Trace | None = None
 
     @property

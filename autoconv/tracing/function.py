@@ -41,6 +41,7 @@ _CACHE_BYTES = 1_400_000  # what more traces than those may weigh together
 _ENTRIES = 4  # traces a signature, which differ in what they read from outside
 _MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
+_MOST_LEARNED = 32  # things that a function's traces may find out about the objects that it makes
 _TICKS = itertools.count()  # the order in which traces were used
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
@@ -92,6 +93,7 @@ class Function(Described, Pickled):
         self._cache: dict[Key, list[ConcreteFunction]] = {}
         self._literal: frozenset[int] = frozenset()
         self._whole: frozenset[str] = frozenset()
+        self._learned: frozenset[tuple[str, Any]] = frozenset()
         self._spots: Bounded[Key, list[Spot]] = Bounded(_CACHE_LIMIT)
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(_CACHE_LIMIT)
         self._explanation = Explanation(self._signature.name)
@@ -150,10 +152,14 @@ class Function(Described, Pickled):
         spots = self._spots.get(call.key)
         if spots:
             self._signature.add_spots(call, spots)
+        call.learned = self._learned
         return call
 
     def _restage(self, call: Call, wanted: Restage) -> Call:
-        """The call once more, with what its trace writes as inputs."""
+        """The call once more, with what its trace writes as inputs, or with what it learned."""
+        if wanted.learned:
+            self._learned |= wanted.learned
+            return self._bind(call.args, call.kwargs)
         if wanted.arguments:
             self._whole |= wanted.arguments
             self._literal = frozenset()
@@ -227,11 +233,15 @@ class Function(Described, Pickled):
                 self._literal |= {wanted.leaf}
                 call.key = self._rekey(call)
             except Restage as wanted:
+                if len(self._learned) > _MOST_LEARNED:
+                    self._give_up(call, "too many kinds of objects become part of what only the graph knows", None)
+                    return None
                 if len(call.spots) > _MOST_SPOTS or (wanted.arguments and wanted.arguments <= self._whole):
                     self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
                     return None
                 again = self._restage(call, wanted)
                 call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
+                call.learned = again.learned
             except RunPlain as plain:
                 self._give_up(call, plain.reason, place_in(self.python_function, plain))
                 return None

@@ -4,7 +4,7 @@ every call, when the graph runs, and not while tracing."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from autoconv.operators.bodies import AbandonTrace
 from autoconv.runtime.journal import MISSING, Spot
@@ -19,12 +19,21 @@ from autoconv.tracing.signature import Call, TensorKey
 
 
 class Restage(AbandonTrace):
-    """The trace has to begin anew, with what it writes as inputs: spots, or arguments as a whole."""
+    """The trace has to begin anew, with what it writes as inputs: spots, or arguments as a whole; or with what it
+    `learned` of the objects that it makes (see `Call.learned`)."""
 
-    def __init__(self, spots: Sequence[Spot] = (), arguments: Sequence[str] = ()) -> None:
+    def __init__(
+        self, spots: Sequence[Spot] = (), arguments: Sequence[str] = (), learned: Sequence[tuple[str, Any]] = ()
+    ) -> None:
         super().__init__(", ".join(arguments) or ", ".join(spot.name for spot in spots))
         self.spots = tuple(spots)
         self.arguments = frozenset(arguments)
+        self.learned = frozenset(learned)
+
+
+def begin_again(how: str, what: Any) -> NoReturn:
+    """Leaves the trace, to begin anew with one thing more in `Call.learned`."""
+    raise Restage(learned=[(how, what)])
 
 
 class Outside:
@@ -98,4 +107,4 @@ def _holds(value: Any, owner: Any) -> bool:
     return value is owner or any(part is owner for part in mutable_parts(value))
 
 
-__all__ = ["Outside", "Restage"]
+__all__ = ["Outside", "Restage", "begin_again"]

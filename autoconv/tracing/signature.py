@@ -182,7 +182,10 @@ class Key:
 class Call:
     """One call's arguments: names and leaves in order, and the key.
 
-    The last leaves are what `spots` hold: the attributes and outer names that the traced code writes.
+    The last leaves are what `spots` hold: the attributes and outer names that the traced code writes. `learned` is what
+    earlier traces found out: ("holder", the name of an attribute that holds objects of the graph, or of all items),
+    ("class", the name of a class whose objects are made in the graph), and ("made", a class with special methods of
+    which an object was made in the graph, and the names of its attributes).
     """
 
     key: Key
@@ -192,6 +195,7 @@ class Call:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     spots: tuple[Spot, ...] = ()
+    learned: frozenset[tuple[str, Any]] = frozenset()
 
 
 class Signature:

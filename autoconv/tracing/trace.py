@@ -14,6 +14,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
 from autoconv.operators.calls import converted, meet_class
+from autoconv.operators.instances import expect_made
 from autoconv.operators.layout import Parts
 from autoconv.operators.special_methods import restore_special_methods
 from autoconv.optimise import optimise
@@ -35,7 +36,7 @@ from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
 from autoconv.tracing.leaf_names import leaf_names
 from autoconv.tracing.live_arrays import make_inputs
-from autoconv.tracing.outside import Outside, Restage
+from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.results import outputs_of
 from autoconv.tracing.signature import (
@@ -120,6 +121,9 @@ def _trace(
             meet_class(trace.root, type(leaf))
         for spot in guards.holders():
             meet_class(trace.root, type(spot.read()))
+        for kind, held in (what for how, what in call.learned if how == "made"):
+            meet_class(trace.root, kind)
+            expect_made(trace.root, kind, held)
         if outside is not None:
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
@@ -181,6 +185,9 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
+    trace.begin_again = begin_again
+    trace.holders = {name for how, name in call.learned if how == "holder"}
+    trace.made_early = frozenset(name for how, name in call.learned if how == "class")
     trace.stores.append(outside.stores)
     trace.python_print = python_contract.python_print
     trace.attribute = attribute_of

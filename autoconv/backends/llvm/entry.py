@@ -19,7 +19,7 @@ from autoconv.backends.llvm.regions import Region
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.stacks import stacks
-from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.values import Body, Native, Object
 from autoconv.graph.graph import Graph, Value
 
@@ -33,9 +33,9 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
     is a number in its eight bytes, or a new reference."""
     names = [f"%p{i}" for i in range(len(graph.parameters))]
     header = ", ".join([f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)] + ["ptr %results"])
-    # Without loops of its own it does little but call those over arrays: not worth a thorough compilation.
+    # Without loops of its own it does little but call those over arrays.
     roles = {role(node) for node in graph.walk()}
-    speed = "noinline optnone" if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
+    speed = QUICK if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
     out = FunctionText(module, f"define internal i1 @graph({header}) nounwind {speed}")
     body = Body(module, out, calls, graph, stacks(graph))
     b = ElementWriter(out)
@@ -125,8 +125,7 @@ class _Entry:
         self._graph = graph
         self._module = module
         self._calls = calls
-        speed = "noinline optnone" if name == RUN else ""  # it is compiled with every graph, and seldom called
-        header = f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) nounwind {speed}"
+        header = f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) nounwind {QUICK}"
         self.out = FunctionText(module, header)
         self._other = self.out.label("other")
         self._check("icmp eq i64 %count, " + str(count))

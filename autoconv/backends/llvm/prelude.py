@@ -8,7 +8,6 @@ from __future__ import annotations
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.text import ModuleText
 
-METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
 FUNCTIONS = {
     "retain": ("void", "ptr"),
     "release": ("void", "ptr"),
@@ -24,11 +23,11 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
-def prelude(module: ModuleText) -> str:
-    """Declares in `module` what all native code shares, and answers the text of what it has of its own."""
+def declare_shared(module: ModuleText) -> None:
+    """Declares in `module` what all native code shares, and adds what it has of its own."""
     for name, (result, parameters) in FUNCTIONS.items():
         module.declare(name, result, parameters)
-    return _ALONE
+    module.constant("is_alone", _ALONE)
 
 
 _ALONE = """

@@ -17,7 +17,7 @@ from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
-from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.threads import available, thread_count
 from autoconv.backends.llvm.tiles import ProductText, Sum, tiling
 from autoconv.backends.llvm.transposes import transposed
@@ -126,7 +126,7 @@ def _write_parts(product: Product, parts: int, module: ModuleText, out: Function
     whole = product.rows if by_rows else product.columns
     split = Split(None, whole, -(-whole // parts))
     parameters = "ptr %x, ptr %y, ptr %z, i64 %part, i64 %first, i64 %last"
-    body = FunctionText(module, f"define internal i1 @FUNCTION({parameters})")
+    body = FunctionText(module, f"define internal i1 @FUNCTION({parameters}) nounwind {QUICK}")
     count = body.new("sub nsw i64 %last, %first")
     body.line(product.call(module, body, ["%x", "%y", "%z"], by_rows, "%first", count))
     body.line("ret i1 false")

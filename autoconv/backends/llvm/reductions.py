@@ -93,20 +93,43 @@ class RegisterReduction(Reduction):
         summed = self.dtype.is_floating and self.kind in ("sum", "mean")
         self.blocks = flat and summed and math.prod(shape) > BLOCK
         self.total_kind = "double" if self.blocks else register(self.dtype)
+        # Which vectors find at once where none is nan; whether one is, is kept beside it.
+        self.extreme = self.dtype.is_floating and self.kind in ("max", "min")
 
     def enter(self) -> None:
         """At the top of the function that has the loops."""
         out = self.kernel.out
         self.cell = out.alloca(register(self.dtype), self.identity())
         self.total = out.alloca("double", literal(0, float64)) if self.blocks else ""
+        self.nan = out.alloca("i1", "false") if self.extreme else ""
 
     def start(self) -> None:
         self.kernel.out.line(f"store {register(self.dtype)} {self.identity()}, ptr {self.cell}")
+        if self.extreme:
+            self.kernel.out.line(f"store i1 false, ptr {self.nan}")
 
     def take(self, element: Element, index: Index) -> None:
         out, kind = self.kernel.out, register(self.dtype)
-        found = self.combine(out.new(f"load {kind}, ptr {self.cell}"), element)
+        total = out.new(f"load {kind}, ptr {self.cell}")
+        if self.extreme:
+            name = f"llvm.{self.kind}num.f{8 * self.dtype.size}"
+            function = out.module.declare(name, kind, f"{kind}, {kind}")
+            found = out.new(f"call nnan nsz {kind} {function}({kind} {total}, {kind} {element.ir})")
+            before = out.new(f"load i1, ptr {self.nan}")
+            after = out.new(f"or i1 {before}, {self.kernel.b.is_nan(element).ir}")
+            out.line(f"store i1 {after}, ptr {self.nan}")
+        else:
+            found = self.combine(total, element)
         out.line(f"store {kind} {found}, ptr {self.cell}")
+
+    def _read(self) -> str:
+        """What is in the register."""
+        out, kind = self.kernel.out, self.total_kind
+        found = out.new(f"load {kind}, ptr {self.total if self.blocks else self.cell}")
+        if not self.extreme:
+            return found
+        nan = out.new(f"load i1, ptr {self.nan}")
+        return out.new(f"select i1 {nan}, {kind} {literal(float('nan'), self.dtype)}, {kind} {found}")
 
     def end_block(self) -> None:
         if not self.blocks:
@@ -120,7 +143,7 @@ class RegisterReduction(Reduction):
     def hand_over(self, cells: str) -> None:
         """The sum of this part, for `add_up`."""
         out, kind = self.kernel.out, self.total_kind
-        found = out.new(f"load {kind}, ptr {self.total if self.blocks else self.cell}")
+        found = self._read()
         place = out.new(f"getelementptr inbounds {kind}, ptr {cells}, i64 %part")
         out.line(f"store {kind} {found}, ptr {place}")
 
@@ -141,11 +164,10 @@ class RegisterReduction(Reduction):
         self.finish(())
 
     def finish(self, index: Index) -> Element:
-        out, b = self.kernel.out, self.kernel.b
+        b = self.kernel.b
+        total = self._read()
         if self.blocks:
-            total = b.cast(b.wrap(float64, out.new(f"load double, ptr {self.total}")), self.dtype).ir
-        else:
-            total = out.new(f"load {register(self.dtype)}, ptr {self.cell}")
+            total = b.cast(b.wrap(float64, total), self.dtype).ir
         rank = len(self.kernel._item.shape or ())
         whole = (*index, *[0] * (rank - len(index)))
         return self.put(total, _kept_index(self.node, whole))
