@@ -27,7 +27,8 @@ def einsum(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    equation = tensordot_equation(*(sizes(x.type) for x in inputs), node.attributes["axes"])
+    x, y = inputs
+    equation = tensordot_equation(sizes(x.type), sizes(y.type), node.attributes["axes"])
     return _contracted(b, inputs, *parse_equation(equation, 2))
 
 

@@ -49,7 +49,7 @@ def _lines(graph: Graph, counts: _Counts) -> Iterator[str]:
     plan = Plan(graph)
     row: list[str] = []
     kind = ""
-    for item in plan.items:
+    for item in (one for whole in plan.items for one in (whole.members if whole.apart else [whole])):
         node = item.nodes[0]
         found = "loop" if item.shape is not None else plan.roles[node]
         if node.results and node.results[0] in counts.stacks and found == "kernel":

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from autoconv.backends.llvm.apart import set_apart
 from autoconv.backends.llvm.blocks import block_rows
 from autoconv.backends.llvm.contiguous import is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
@@ -47,6 +48,7 @@ class Item:
     rows: list[Node] = field(default_factory=list)
     depth: int = 0
     members: list[Item] = field(default_factory=list)  # of what runs block by block (see blocks)
+    apart: bool = False  # the members run side by side instead (see apart)
 
 
 class Plan:
@@ -68,7 +70,7 @@ class Plan:
                 self._place(node, position)
         fuse_rows(self)
         self._find_traffic()
-        self.items = block_rows(self, self._ordered())
+        self.items = set_apart(self, block_rows(self, self._ordered()))
 
     def _found_consumers(self) -> dict[Value, list[Node]]:
         found: dict[Value, list[Node]] = {}

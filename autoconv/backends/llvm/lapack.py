@@ -205,9 +205,12 @@ class Batch:
         pointers += [cell or region.data(value) for value, cell in zip(node.results, cells, strict=True)]
         pointers += ["null" if held is None else region.address(held[0]), failed]
         given = [f"ptr {pointer}" for pointer in pointers]
-        with alone(out, max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _SMALL):
+        large = max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _SMALL
+        if region.launches is not None:
+            region.launches.is_alone |= large
+        with alone(out, large and region.launches is None):
             if split is None:
-                out.new(f"call i1 @{body}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {self.count}'])})")
+                region.launch(body, [*given, "i64 0", "i64 0", f"i64 {self.count}"])
             else:
                 whole = Routine(region, self._arguments)
                 split.run(whole.module, whole.out, body, self._arguments, False)

@@ -117,7 +117,7 @@ def _write_tiles(region: Region, product: Product) -> None:
     if parts > 1 and available():
         Split(None, count, -(-count // parts)).run(region.body.module, region.out, body, given, has_rare=False)
     else:
-        region.out.new(f"call i1 @{body}({', '.join(given)}, i64 0, i64 0, i64 {count})")
+        region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
 
 
 def _write_parts(product: Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
