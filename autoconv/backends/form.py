@@ -45,6 +45,8 @@ class CallForm:
     tensor_class  its instances hold an array at `array_slot` and a bool at `weak_slot`, offsets in bytes
     weak          for each parameter that is a tensor, what its bool has to be
     guards        what has to be as it was; else, and while `busy` is not 0, the call answers NotImplemented
+    donated       positions of the parameters whose tensors are given away: the call puts `donation` where their arrays
+                  were, and may use the memory of those for other arrays
     """
 
     parameters: tuple[str | Captured, ...]
@@ -56,3 +58,5 @@ class CallForm:
     weak: tuple[bool, ...]
     guards: tuple[Guard, ...]
     busy: ctypes.c_int64
+    donated: frozenset[int] = frozenset()
+    donation: Any = None

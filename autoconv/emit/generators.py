@@ -53,8 +53,10 @@ def _can_hand(definition: Any) -> bool:
         return False
     if any(isinstance(node, _ASYNCHRONOUS) and contains(node, _YIELDS) for node in nodes):
         return False
-    if any(isinstance(node, gast.Name) and node.id in _FRAME for node in nodes):
-        return False
+    calls = [node for node in nodes if isinstance(node, gast.Call) and len(node.args) == 2]
+    safe = {id(call.func) for call in calls if isinstance(call.func, gast.Name) and call.func.id == "next"}
+    if any(isinstance(node, gast.Name) and node.id in _FRAME and id(node) not in safe for node in nodes):
+        return False  # `next` of two arguments never ends a generator
     hosts = {id(found) for node in nodes for found in [_first_yield(node)] if found is not None}
     return all(id(node) in hosts for node in nodes if isinstance(node, _YIELDS))
 

@@ -11,7 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import emit_output
-from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, or_, truth, users_method
+from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, length_of, or_, truth, users_method
 from autoconv.operators.fitting import of_program, plainly
 from autoconv.operators.iterables import (
     Staged,
@@ -85,7 +85,7 @@ def _len(x: Any) -> Any:
     if tensor is None:
         own = users_method(x, "__len__")
         if own is not None:
-            return own(x)
+            return length_of(x, own)
         if items_of(x) is not None:
             return items_of(x).length()
         if may_lack_keys(x):
@@ -220,6 +220,8 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
             if tensor is not None and current_region() is not None:
                 return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
             args = tuple(args[0])
+        if any(map(is_object, args)) and _is_compiled():
+            return apply_object(name, *args) if len(args) > 1 else args[0]
         if not any(isinstance(a, SymbolicTensor) for a in args):
             return plain(args)
         result = args[0]

@@ -97,8 +97,9 @@ def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any])
     """An operator: the method of the first operand, then that of the second, then Python's own."""
     plain = lambda: record_as_it_is("object_apply", operands, **attributes)
 
+    mirrored = _SECOND.get(function)
+
     def second() -> Any:
-        mirrored = _SECOND.get(function)
         if mirrored is None or len(operands) < 2:
             return plain()
 
@@ -108,9 +109,19 @@ def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any])
         return _asked(operands[1], (mirrored,), of_ours, plain)
 
     def of_first(made: Any) -> Any:
-        return _first_answer(made, _FIRST[function], operands[1:], function, second)
+        forward = lambda: _first_answer(made, _FIRST[function], operands[1:], function, second)
+        if mirrored is None or len(operands) < 2:
+            return forward()
+        # An object of a class that inherits from the first one's, and has a method of its own, is asked before it.
+        before = [
+            kind
+            for kind in kinds_of(operands[1], (mirrored,))
+            if kind is not type(made) and issubclass(kind, type(made))
+            and getattr(kind, mirrored) is not getattr(type(made), mirrored, None)
+        ]  # fmt: skip
+        answer = lambda other: _first_answer(other, (mirrored,), (made,), function, forward)
+        return by_kind(operands[1], before, answer, forward)
 
-    mirrored = _SECOND.get(function)
     first_has = bool(kinds_of(operands[0], _FIRST[function]))
     if not first_has and (mirrored is None or len(operands) < 2 or not kinds_of(operands[1], (mirrored,))):
         return NotImplemented
@@ -140,7 +151,7 @@ def _truth(made: Any) -> Any:
 
 
 def _length(made: Any) -> Any:
-    return type(made).__len__(made)
+    return called(len)(made)
 
 
 def _asked(operand: Any, names: Sequence[str], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]) -> Any:

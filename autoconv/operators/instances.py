@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from autoconv.errors import AutoconvError, StagingError
-from autoconv.operators.attributes import expect_any, expect_missing
+from autoconv.operators.attributes import STAND_INS, expect_any, expect_missing
 from autoconv.operators.builtins import called
 from autoconv.operators.layout import made_here
 from autoconv.operators.staging import stage_arms
@@ -185,7 +185,9 @@ def _check(kind: type) -> None:
 
 def is_written(method: Any) -> bool:
     """Whether a special method is the user's: not one that a dataclass has by itself."""
-    return isinstance(method, FunctionType) and method.__code__.co_filename not in ("<string>", dataclasses.__file__)
+    if not isinstance(method, FunctionType) or method in STAND_INS:
+        return False
+    return method.__code__.co_filename not in ("<string>", dataclasses.__file__)
 
 
 objects.make_by(make_in_graph, attribute_of_ours)

@@ -16,8 +16,8 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.attributes import expect_missing
 from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.layout import Variant
-from autoconv.operators.picking import is_only_an_arm, picked_item, picked_value, picks_an_arm
-from autoconv.operators.twins import wants_identity
+from autoconv.operators.picking import is_only_an_arm, picked_by_object, picked_item, picked_value, picks_an_arm
+from autoconv.operators.twins import refuse_change
 from autoconv.operators.variants import distribute, is_absent, payload, raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
@@ -81,6 +81,9 @@ def get_item(x: Any, index: Any) -> Any:
     if type(index) is SymbolicTensor:
         return _symbolic_index(x, index)
     if type(x) is not SymbolicObject and holds_symbols((index,)):
+        known = isinstance(x, (list, tuple)) and heap_of(x) is None and items_of(x) is None
+        if known and type(index) is SymbolicObject and any(map(is_only_an_arm, x)):
+            return picked_by_object(x, index)
         return apply_object("getitem", x, index)
     if type(x) not in _OF_PYTHON:
         return x[index]
@@ -327,11 +330,7 @@ def note_attribute(owner: Any, attribute: str) -> None:
     if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
         return  # Python refuses the write
     if id(owner) in region.trace.frozen:
-        wants_identity(owner)
-        raise StagingError(
-            f"a tensor decides which {type(owner).__name__} this is, and its attribute {attribute!r} is changed",
-            current_place(),
-        )
+        refuse_change(owner, attribute)
     if region.journal is not None:
         owned = region.trace.owned
         home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None

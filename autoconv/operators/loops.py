@@ -98,6 +98,9 @@ def for_stmt(
     if current_region() is not None:
         if type(iterable) is Variant:
             return _for_variant(iterable, body, state, names, exit, cells)
+        iterates = getattr(getattr(type(iterable), "__iter__", None), "__autoconv_iterates__", None)
+        if iterates is not None:  # an object of the user's
+            iterable = iterates()(iterable)
         if type(iterable) is Lazy:
             return for_source(iterable, body, state, names, exit, cells)
         if type(iterable) is SymbolicObject or heap_of(iterable) is not None:

@@ -65,7 +65,7 @@ def may_be_made(operand: Any) -> bool:
 def note_stored(trace: Trace, op: str, name: str, operands: list[Any], attributes: dict[str, Any]) -> None:
     """Keeps in mind where objects of the user's classes are put; they are boxed, in `operands`. The trace begins anew
     where it went by there being none."""
-    if op in ("object_build", "object_make", "name"):
+    if op in ("object_build", "object_exception", "object_make", "name"):
         first = 0
     elif op == "object_set_attribute" or name in _STORES:
         first = 1
@@ -103,14 +103,9 @@ def _possible(value: Value, kinds: list[type], region: Region) -> list[type]:
     while around is not None:
         for asked, classes, holds in around.known_classes:
             if asked is first:
-                kinds = [kind for kind in kinds if _agrees(kind, classes, holds)]
+                kinds = [kind for kind in kinds if issubclass(kind, classes) == holds]
         around = around.parent
     return kinds
-
-
-def _agrees(kind: type, classes: Any, holds: bool) -> bool:
-    """Whether an object may be of that class, of which `isinstance` said whether it is of `classes`."""
-    return not issubclass(kind, classes) if not holds else True
 
 
 def _comes_from_where_they_are(value: Value, trace: Trace) -> bool:

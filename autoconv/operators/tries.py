@@ -13,8 +13,10 @@ from autoconv.errors import StagingError
 from autoconv.operators.calls import call
 from autoconv.operators.conditionals import is_staged, truth
 from autoconv.operators.items import context
+from autoconv.operators.layout import Variant
 from autoconv.operators.staging import stage_arms
 from autoconv.operators.trials import Trial, passes
+from autoconv.operators.twins import wants_identity
 from autoconv.runtime.objects import StagedException, SymbolicObject, apply_object
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import place_of
@@ -36,6 +38,9 @@ def entering(manager: Any, read: Callable[[], Any] | None = None, names: tuple[s
     region = current_region()
     if region is None:
         return _ONCE
+    if type(manager) is Variant:
+        for one in manager.values:
+            wants_identity(one)
     own = isinstance(getattr(type(manager), "__enter__", None), _FUNCTION)
     if not own or type(manager).__module__.partition(".")[0] in ("autoconv", "contextlib"):
         context(manager)

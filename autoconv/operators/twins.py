@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.operators.layout import NEVER, Arms, Instance, Layout, Parts, home_of
@@ -61,6 +61,15 @@ def wants_identity(owner: Any) -> None:
         return
     if class_name(type(owner)) not in region.trace.made_early:
         region.trace.begin_again("class", class_name(type(owner)))
+
+
+def refuse_change(owner: Any, attribute: str) -> NoReturn:
+    """Raises StagingError for a write to an object of which a path made a copy, unless the trace can begin anew."""
+    wants_identity(owner)
+    raise StagingError(
+        f"a tensor decides which {type(owner).__name__} this is, and its attribute {attribute!r} is changed",
+        current_place(),
+    )
 
 
 def check_identity(a: Any, b: Any) -> None:

@@ -162,11 +162,15 @@ class EagerTensor(Tensor):
         return repr(value) if isinstance(value, bytes) else str(value)
 
     def __str__(self) -> str:
+        if not isinstance(self._array, np.ndarray):  # donated
+            return repr(self)
         text = self._text()
         newline = "\n" if self._array.ndim > 1 else ""
         return f"autoconv.Tensor({newline}{text}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self) -> str:
+        if not isinstance(self._array, np.ndarray):
+            return f"<autoconv.Tensor: {self._array}>"
         newline = "\n" if self._array.ndim else ""
         text = repr(self._array) if self._array.ndim else self._text()
         return f"<autoconv.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={newline}{text}>"

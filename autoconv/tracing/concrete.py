@@ -20,6 +20,7 @@ from autoconv.ops.undo import can_undo, undoing
 from autoconv.runtime import taping
 from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
+from autoconv.runtime.donation import give_away
 from autoconv.runtime.recording import Region
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present, presented
@@ -27,6 +28,7 @@ from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.derivable import Derivable
 from autoconv.tracing.direct import call_form, needs_asking
+from autoconv.tracing.donation import donated_leaves
 from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
@@ -85,9 +87,12 @@ class ConcreteFunction:
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
             and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
         )
+        self._donated = donated_leaves(key, owner.donate)
+        self.function_name = graph.name
         form = None
         if not self._gives_out_captures:
-            form = call_form(graph, key, self.captures, layout, guards, contract, self._arrays_out)
+            what = (graph, key, self.captures, layout, guards, contract, self._arrays_out)
+            form = call_form(*what, self._donated, self.function_name)
         compile_graph = BACKENDS[SETTINGS.backend]
         if SETTINGS.backend == "llvm" and depends_on_shapes(optimised):
             self._run: Any = ByShape(optimised, compile_graph, contract, form)
@@ -185,6 +190,7 @@ class ConcreteFunction:
             if isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey))
         ]
         values += [self._captured(capture) for capture in self.captures]
+        give_away([leaves[i] for i in self._donated], self.function_name)
         results = self._run(values)
         if self._first_of:
             results = [results[position] for position in self._first_of]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import types
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
 from autoconv.operators.calls import is_user_code
 from autoconv.operators.layout import Layout, Leaf, Parts, leaf_types
+from autoconv.runtime.donation import Donated
 from autoconv.runtime.recording import BUSY, COMPILE
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.tracing.guards import Guards
@@ -23,12 +24,14 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFuncti
 
 
 def call_form(
-    graph: Graph, key: Key, captures: Sequence[Any], layout: Layout, guards: Guards, contract: str, arrays_out: bool
+    graph: Graph, key: Key, captures: Sequence[Any], layout: Layout, guards: Guards, contract: str, arrays_out: bool,
+    donated: Collection[int], name: str,
 ) -> CallForm | None:
     """How native code may be called with the user's own arguments; None where they need more than a look.
 
     That is so for single tensors, arrays and numbers as arguments, and for one tensor or number, or a tuple of such,
-    as the result. Guards that compare more than identities are not among the form's; the caller asks them.
+    as the result. Guards that compare more than identities are not among the form's; the caller asks them. `donated`
+    are the positions of the leaves that are given to the function of that name.
     """
     leaves = [leaf for leaf in key.leaves if isinstance(leaf, TensorKey)]
     if len(leaves) < len(key.leaves) or any(template is not None for _, template in key.templates):
@@ -50,6 +53,8 @@ def call_form(
         weak=tuple(leaf.type.weak for leaf in leaves if leaf.origin == "tensor"),
         guards=tuple(guard for guard in identities if guard is not None),
         busy=BUSY,
+        donated=frozenset(i for i in donated if leaves[i].origin == "tensor"),
+        donation=Donated(name) if donated else None,
     )
 
 

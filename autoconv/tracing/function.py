@@ -1,4 +1,4 @@
-"""`function` and `compile`: decorators that trace, cache and run."""
+"""What the decorators make: functions that trace, cache and run."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from autoconv.runtime.journal import Spot
 from autoconv.runtime.logs import log
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
-from autoconv.runtime.tracebacks import place_in, present, presented
+from autoconv.runtime.tracebacks import place_in, present
 from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
 from autoconv.tracing.described import Described
+from autoconv.tracing.donation import Donate, donated_names
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.garbage import DROPPED
 from autoconv.tracing.logs import traced
@@ -64,7 +65,7 @@ _TRACING = _Tracing()
 
 
 class Function(Described, Pickled):
-    """A Python function that runs as graphs, one a signature. See `function` and `compile`."""
+    """A Python function that runs as graphs, one a signature. See `decorators`."""
 
     __autoconv_function__ = True
 
@@ -77,6 +78,7 @@ class Function(Described, Pickled):
         reduce_retracing: bool = False,
         name: str | None = None,
         follow_type_hints: bool = False,
+        donate: Donate = (),
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
@@ -88,6 +90,7 @@ class Function(Described, Pickled):
         self._follow_type_hints = follow_type_hints
         name = name or str(getattr(python_function, "__name__", "function"))
         self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
+        self.donate = donated_names(donate, self._signature.python.parameters, self._signature.name) if donate else ()
         self._retracing = retracing_of(python_function)
         self._bound: Bounded[int, Function] = Bounded(_CACHE_LIMIT)
         self._cache: dict[Key, list[ConcreteFunction]] = {}
@@ -372,7 +375,7 @@ class Function(Described, Pickled):
     def options(self) -> tuple[Any, ...]:
         """What the function was made with: further arguments of its class, to make another one."""
         options = (self._input_signature, self._autograph, self._reduce_retracing)
-        return (self.contract, *options, None, self._follow_type_hints)
+        return (self.contract, *options, None, self._follow_type_hints, tuple(sorted(self.donate)))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """The method of an instance, with a cache of its own that goes when the instance does."""
@@ -393,56 +396,10 @@ class Function(Described, Pickled):
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"
 
 
-@presented
-def function(
-    func: Callable[..., Any] | None = None,
-    input_signature: Sequence[Any] | None = None,
-    autograph: bool = True,
-    jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
-    experimental_implements: Any = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
-    experimental_relax_shapes: bool | None = None,
-    experimental_compile: bool | None = None,
-    experimental_follow_type_hints: bool | None = None,
-) -> Any:
-    """Makes a function run as graphs under TensorFlow's contract, one trace a signature of tensors.
-
-    Python's own effects happen once a trace; ops happen on every call. `input_signature` fixes one signature.
-    With `reduce_retracing` a second trace leaves open the sizes that differ from the first. With
-    `experimental_follow_type_hints` numbers given for parameters that are annotated as Tensor become tensors.
-    Raises TypeError when `func` is not callable.
-    """
-
-    def decorate(inner: Callable[..., Any]) -> Any:
-        if SETTINGS.disabled:
-            return inner
-        relaxes = bool(reduce_retracing or experimental_relax_shapes)
-        hints = bool(experimental_follow_type_hints)
-        return Function(inner, FUNCTION, input_signature, autograph, relaxes, follow_type_hints=hints)
-
-    return presented(decorate) if func is None else decorate(func)
-
-
-@presented
-def compile(func: Callable[..., Any] | None = None) -> Any:
-    """Makes a function run as graphs under Python's contract: results and exceptions are those of the plain function.
-
-    Numbers are inputs, so one trace serves all of their values. What cannot be part of a graph runs as plain Python;
-    `f.explain()` says which line and why.
-    """
-
-    def decorate(inner: Callable[..., Any]) -> Any:
-        return inner if SETTINGS.disabled else Function(inner, COMPILE)
-
-    return presented(decorate) if func is None else decorate(func)
-
-
 def _refuse_variables(variable: Any) -> None:
     place = current_place()
     where = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
     raise ValueError(_SINGLETON + where + _REMEDIES)
 
 
-__all__ = ["Function", "compile", "function", "is_own_file", "weakref"]
+__all__ = ["Function", "is_own_file", "weakref"]

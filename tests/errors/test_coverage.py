@@ -53,7 +53,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/trial_ends.py", "…"): "no error: leaves what all ways through a try do not come to the end of",
     ("autoconv/operators/trials.py", "…"): "no error: enters the except clauses while tracing",
     ("autoconv/operators/patterns.py", "…() accepts … positional sub-patterns (… given)"): "Python's own words",
-    ("autoconv/operators/items.py", "a tensor decides which … this is, and its attribute … is cha"): ONLY_COMPILE,
+    ("autoconv/operators/twins.py", "a tensor decides which … this is, and its attribute … is cha"): ONLY_COMPILE,
     ("autoconv/operators/variants.py", "…"): PASSED_ON,
     ("autoconv/operators/by_class.py", "a … is gone over that has objects like it for items"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it calls, and cannot call it"): ONLY_COMPILE,

@@ -1,5 +1,6 @@
 """Objects of the graph whose classes have special methods, and objects of which a tensor decides which one it is."""
 
+import autoconv
 from tests.tracing.test_objects import agrees
 
 CALLS = (0,), (1,), (3,), (6,)
@@ -192,3 +193,91 @@ def test_a_class_is_met_behind_the_operation():
         return total
 
     agrees(f, (0,), (1,), (3,), (7,))
+
+
+class Counted:
+    def __init__(self, n):
+        self.n = n
+        self.seen = 0
+        self.depth = 0
+
+    def __iter__(self):
+        for i in range(3):
+            self.seen += i
+            yield self.n + i
+
+    def __len__(self):
+        return self.n
+
+    def __enter__(self):
+        self.depth += 1
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.depth -= 1
+        self.n += 5
+        return self.n > 3
+
+
+def test_one_of_two_is_gone_over():
+    def f(n):
+        p, q = Counted(1), Counted(n)
+        chosen = p if n > 2 else q
+        chosen.n += 1
+        total = 0
+        for x in chosen:
+            total += x
+        return total, p.seen, q.seen
+
+    agrees(f, *CALLS)
+
+
+def test_one_of_two_is_entered():
+    def f(n):
+        p, q = Counted(1), Counted(n)
+        chosen = p if n > 2 else q
+        with chosen as inside:
+            inside.n += 2
+            if n > 4:
+                raise KeyError(3)
+        return p.n, q.n, chosen.depth, chosen is p
+
+    agrees(f, *CALLS)
+
+
+def test_a_negative_length():
+    def f(n):
+        found = []
+        for i in range(n):
+            found.append(Counted(i - 2))
+        return [1 if one else 0 for one in found], len(found[-1])
+
+    agrees(f, *CALLS)
+
+
+def test_attributes_come_and_go():
+    def f(n):
+        p, q = Plain(1), Plain(2)
+        chosen = p if n > 2 else q
+        chosen.value += 10
+        chosen.other = n
+        del chosen.value
+        try:
+            found = q.value
+        except AttributeError:
+            found = -1
+        holder = {"k": chosen}
+        holder["k"].other *= 2
+        return found, hasattr(p, "other"), hasattr(q, "value"), chosen.other, chosen is p
+
+    agrees(f, *CALLS)
+
+
+def test_the_attributes_of_one_of_two_are_plain_python():
+    def f(n):
+        p, q = Plain(n), Plain(2)
+        return sorted(vars(p if n > 2 else q))
+
+    compiled = autoconv.compile(f)
+    assert [compiled(n) for n in (1, 3)] == [["value"], ["value"]]
+    assert "plain Python" in compiled.explain()

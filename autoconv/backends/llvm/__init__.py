@@ -52,10 +52,11 @@ class NativeGraph:
         given, graph = graph, prepared(graph)
         module = ModuleText()
         calls = Calls(module, compile_graph)
-        write_graph(graph, module, calls)
-        write_run(graph, module, calls)
         if form is not None and not can_call(graph, form):
             form = None
+        donated = form.donated if form is not None else frozenset()
+        write_graph(graph, module, calls, donated)
+        write_run(graph, module, calls, donated)
         if form is not None:
             write_call(graph, module, calls, form)
         module.variable("objects", f"[{len(calls.objects)} x ptr]")

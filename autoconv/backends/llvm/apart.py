@@ -59,7 +59,7 @@ def _scheduled(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> lis
             # The longest first: the thread that waits for the others has it.
             group.sort(key=heavy.__getitem__, reverse=True)
             nodes = [node for item in group for node in item.nodes]
-            group = [type(group[0])(nodes, group[0].position, members=group, apart=True)]
+            group = [type(group[0])(nodes, group[0].position, runs=[[item] for item in group], apart=True)]
         order += group
         left = rest
     return order if found else list(items)

@@ -118,7 +118,7 @@ def _write_while(region: Region, node: Node) -> None:
         for native in (region.native(value) for value in node.inputs[count:])
     ]
     head, again, done = out.label("while"), out.label("again"), out.label("after")
-    region.body.loops += 1
+    region.body.begin_loop(captures)
     out.branch(head)
     out.begin(head)
     region.body.poll(often=any(_is_long(inner) for graph in node.regions for inner in graph.walk()))

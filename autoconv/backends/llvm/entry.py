@@ -7,7 +7,7 @@ Both answer NotImplemented, before anything has happened, for arguments of anoth
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,9 +28,10 @@ RUN, CALL = "autoconv_run", "autoconv_call"
 _OWN_FUNCTIONS, _SHORT = {"element", "reduce", "matmul", "join"}, {"scalar", "view", "kernel"}
 
 
-def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
+def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
     """`i1 @graph(parameters, ptr %results)`: numbers by value, objects by address; whether all went well. A result
-    is a number in its eight bytes, or a new reference."""
+    is a number in its eight bytes, or a new reference. Of the parameters at the positions `donated` it is given
+    references of its own."""
     names = [f"%p{i}" for i in range(len(graph.parameters))]
     header = ", ".join([f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)] + ["ptr %results"])
     # Without loops of its own it does little but call those over arrays.
@@ -43,7 +44,15 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
         b.wrap(v.type.dtype, n) if is_scalar(v.type) else Object(n)  # type: ignore[union-attr]
         for v, n in zip(graph.parameters, names, strict=True)
     ]
-    for i, native in enumerate(Region(body, graph, arguments).results()):
+    donated = [i for i in donated if is_array(graph.parameters[i].type)]
+    for i in donated:
+        arguments[i] = body.own(names[i])
+    if donated:
+        body.loops += 1  # arrays are kept for the next ones, as in a loop
+    results = Region(body, graph, arguments).results()
+    if donated:
+        body.end_loop()
+    for i, native in enumerate(results):
         place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
         if isinstance(native, Element):
             store(b, native, place, 0)
@@ -61,7 +70,7 @@ def _kind(value: Value) -> str:
     return register(value.type.dtype) if is_scalar(value.type) else "ptr"  # type: ignore[union-attr]
 
 
-def write_run(graph: Graph, module: ModuleText, calls: Calls) -> None:
+def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
     """From arrays to a tuple of arrays; whatever else a parameter is comes and goes as it is."""
     entry = _Entry(graph, module, calls, RUN, len(graph.parameters))
     arguments = [entry.argument(i) for i in range(len(graph.parameters))]
@@ -69,6 +78,9 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls) -> None:
         entry.taken(entry.array_of(given, value), value) if _is_data(value) else given
         for given, value in zip(arguments, graph.parameters, strict=True)
     ]
+    for i in donated:
+        if is_array(graph.parameters[i].type):  # the caller keeps it: nothing is written to it
+            entry.out.line(f"call void @retain(ptr {natives[i]})")
     found = entry.results(natives)
     entry.answer([entry.boxed(native) if isinstance(native, Element) else native for native in found], single=False)
 
@@ -93,6 +105,12 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if parameter == "tensor":
             argument = entry.unwrapped(argument, form, next(weak))
         natives.append(entry.taken(entry.array_of(argument, value), value))
+    arrays = [i for i, value in enumerate(graph.parameters) if is_array(value.type)]
+    for i in sorted(form.donated):
+        if i in arrays:
+            entry.check_different(natives[i], [natives[j] for j in arrays if j != i])
+    for i in sorted(form.donated):
+        entry.give_away(given.index(i), form, to_graph=i in arrays)
     found = entry.results(natives)
     entry.answer([entry.given_back(n, kind, form) for n, kind in zip(found, form.results, strict=True)], form.single)
 
@@ -161,7 +179,20 @@ class _Entry:
                 found = self.out.new(f'call ptr @"PyDict_GetItemWithError"(ptr {namespace}, ptr {name})')
             self._check(f"icmp eq ptr {found}, {self._calls.object(guard.value)(self.out)}")
 
+    def check_different(self, array: str, others: Sequence[str]) -> None:
+        for other in others:
+            self._check(f"icmp ne ptr {array}, {other}")
+
     # ---- arguments
+
+    def give_away(self, position: int, form: CallForm, to_graph: bool) -> None:
+        """Takes the array out of the tensor: its reference is the graph's now, or nobody's."""
+        out, donation = self.out, self._calls.object(form.donation)(self.out)
+        place = out.new(f"getelementptr inbounds i8, ptr {self.argument(position)}, i64 {form.array_slot}")
+        out.line(f"call void @retain(ptr {donation})")
+        if not to_graph:
+            out.line(f"call void @release(ptr {place})")
+        out.line(f"store ptr {donation}, ptr {place}")
 
     def unwrapped(self, given: str, form: CallForm, weak: bool) -> str:
         """The array of a tensor."""

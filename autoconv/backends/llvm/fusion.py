@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from autoconv.backends.llvm.apart import set_apart
-from autoconv.backends.llvm.blocks import block_rows
-from autoconv.backends.llvm.contiguous import is_contiguous
+from autoconv.backends.llvm.blocks import block_rows, side_by_side
+from autoconv.backends.llvm.contiguous import is_block, is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.patches import Patches, patches_of
 from autoconv.backends.llvm.products import tiles_of
@@ -47,8 +47,13 @@ class Item:
     phases: list[list[Node]] = field(default_factory=list)
     rows: list[Node] = field(default_factory=list)
     depth: int = 0
-    members: list[Item] = field(default_factory=list)  # of what runs block by block (see blocks)
-    apart: bool = False  # the members run side by side instead (see apart)
+    # Of what runs block by block (see blocks): what shares blocks of rows, several such runs side by side.
+    runs: list[list[Item]] = field(default_factory=list)
+    apart: bool = False  # each run is a single item, whole, and they run side by side (see apart)
+
+    @property
+    def members(self) -> list[Item]:
+        return [item for run in self.runs for item in run]
 
 
 class Plan:
@@ -70,7 +75,7 @@ class Plan:
                 self._place(node, position)
         fuse_rows(self)
         self._find_traffic()
-        self.items = set_apart(self, block_rows(self, self._ordered()))
+        self.items = set_apart(self, side_by_side(self, block_rows(self, self._ordered())))
 
     def _found_consumers(self) -> dict[Value, list[Node]]:
         found: dict[Value, list[Node]] = {}
@@ -143,6 +148,8 @@ class Plan:
             return False
         if kind == "join":
             return True
+        if kind == "matmul" and is_block(value):
+            return tiles_of(reader, self.patches.get(reader)) is not None
         if kind in ("view", "copy", "pick", "scatter") and is_indexed(reader):
             # Positions are looked at side by side, before the loops that go by them; so is what a scatter changes.
             if value in positions(reader):

@@ -17,7 +17,7 @@ import numpy as np
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.apart import Launches, write_apart
 from autoconv.backends.llvm.block_code import write_blocks
-from autoconv.backends.llvm.contiguous import base_of
+from autoconv.backends.llvm.contiguous import base_of, is_block
 from autoconv.backends.llvm.control import write_control
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.indexing import scatter_base, write_guard
@@ -81,7 +81,10 @@ class Region:
         if item.members:
             return [value for member in item.members for value in self._reads(member)]
         single = item.nodes[0]
-        return list(self._plan.inputs(single)) if self._plan.roles[single] in WHOLE else item.reads
+        if self._plan.roles[single] not in WHOLE:
+            return item.reads
+        inputs = self._plan.inputs(single)
+        return [base for value in inputs for base, _ in self._plan.bases(value) if base not in self._plan.views]
 
     # ---- values and their references
 
@@ -99,6 +102,13 @@ class Region:
         """The address of an array's first element; of a contiguous view's, in what it looks at."""
         if value in self._plan.views:
             value = base_of(value, self._plan.views)
+        if value in self._plan.views and value.node is not None:
+            node, kind = value.node, value.type
+            place = viewed(RegisterWriter(self), node, (0,) * len(sizes(kind)), self.picks.get(node, []))
+            assert not isinstance(place, Element) and is_block(value), node
+            source, index, _ = place
+            offset = linear(self.out, index, sizes(source.type))
+            return self.out.new(f"getelementptr {memory(kind.dtype)}, ptr {self.data(source)}, i64 {offset}")  # type: ignore[union-attr]
         return self.address(self.object(value))
 
     def address(self, array: Object) -> str:
@@ -329,6 +339,9 @@ class Region:
         for value, old, new in zip(node.results, fast, slow, strict=True):
             found = out.new(f"phi ptr [ {old.ir}, %{before} ], [ {new.ir}, %{after} ]")
             self.set(value, Object(found, old.slot))
+
+    def is_view(self, value: Value) -> bool:
+        return value in self._plan.views
 
     def patches(self, node: Node) -> Patches | None:
         """Of a product."""

@@ -39,9 +39,9 @@ def _known(region: Region, list_: Value) -> str:
     """Where it is kept how many elements stacks of that type came to need: the next one need not grow. It is a guess
     alone, which threads may write as they come."""
     element: Any = list_.type.element  # type: ignore[union-attr]
-    name = "@known." + ".".join(map(str, (element.dtype.name, *sizes(element))))
-    region.body.module.share(f"{name} = internal global i64 0")
-    return name
+    name = ".".join(map(str, ("known", element.dtype.name, *sizes(element))))
+    region.body.module.variable(name, "i64")
+    return f"@{name}"
 
 
 def write_list_push(region: Region, node: Node) -> None:

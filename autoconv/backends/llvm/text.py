@@ -46,7 +46,7 @@ class ModuleText:
         return f"@{name}"
 
     def variable(self, name: str, kind: str) -> None:
-        """Adds a variable that is zero at first, in the second of the texts."""
+        """Adds a variable that is zero at first, in the second of the texts, once."""
         self._variables[name] = kind
 
     def add(self, text: str) -> None:
@@ -54,12 +54,6 @@ class ModuleText:
         found = _DEFINED.match(text)
         assert found is not None
         self._functions[found[1]] = text
-
-    def share(self, text: str) -> None:
-        """Adds what several ask for, once."""
-        if text not in self._functions:
-            self._functions[text] = text
-            self.add(text)
 
     def function(self, stem: str, text: str) -> str:
         """Adds a function whose text has FUNCTION for its name, once for all of the same text; answers the name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +78,8 @@ class Body:
         made = (value.type for node in graph.walk() for value in node.results)
         self._made = Counter(_spare_key(type_) for type_ in made if is_array(type_))
         self._spares: dict[Any, tuple[str, int]] = {}
+        # Of each loop around: the objects that it captures, and the slots of what is made of these once.
+        self._invariants: list[tuple[frozenset[str], dict[Any, str]]] = []
 
     def own(self, ir: str) -> Object:
         """A new reference gets a slot of its own."""
@@ -95,6 +97,21 @@ class Body:
             self.release(slot)
         else:
             self.out.line(f"call void @keep(ptr {slot}, ptr {spares[0]}, i64 {spares[1]})")
+
+    def begin_loop(self, captures: Iterable[Native]) -> None:
+        self.loops += 1
+        self._invariants.append((frozenset(one.ir for one in captures if isinstance(one, Object)), {}))
+
+    def once(self, source: Object, what: Any) -> str | None:
+        """The slot, null at first, for what is made of an object that the loop around captures, in its first turn
+        alone; None where it is no such object."""
+        captured, slots = self._invariants[-1] if self._invariants else (frozenset(), {})
+        if source.ir not in captured:
+            return None
+        key = source.ir, what
+        if key not in slots:
+            slots[key] = self.out.slot()
+        return slots[key]
 
     def new_array(self, type_: Type) -> Object:
         """An array of that type, its elements not set."""
@@ -133,8 +150,10 @@ class Body:
         return self.own(made)
 
     def end_loop(self) -> None:
-        """Behind the outermost loop, lets go of what was kept."""
+        """Lets go of what was made of the loop's captures, and behind the outermost loop of what was kept."""
         self.loops -= 1
+        for slot in self._invariants.pop()[1].values():
+            self.release(slot)
         if not self.loops:
             for first, count in self._spares.values():
                 self.out.line(f"call void @release_all(ptr {first}, i64 {count})")
