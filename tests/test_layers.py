@@ -41,9 +41,10 @@ MAY_IMPORT = {
     # what users see beyond the core
     "bench": {"errors"},
     "numpy": BASE | {"graph", "ops", "runtime"},
+    "xp": {"graph", "numpy", "runtime"},
     "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "tracing"},
 }
-BEYOND = {"api", "bench", "data", "numpy"}
+BEYOND = {"api", "bench", "data", "numpy", "xp"}
 INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
 CORE = INNER - BEYOND
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
-from autoconv.graph.dtypes import DType, as_dtype, float32, float64, string
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int64, string
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
@@ -28,7 +28,7 @@ from autoconv.runtime.convert import (
 from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.recording import COMPILE, Region, current_region, display_name, out_of_scope
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, measure_by
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -113,6 +113,14 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
     elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
         op_name = op_name.replace("bitwise", "logical")
     return apply(op_name, x, y)
+
+
+def _size_of(x: Any, axis: int) -> Any:
+    size = apply("dimension", x, axis=axis, dtype=int64)
+    return apply("python_cast", size, dtype=int64, weak=True)
+
+
+measure_by(_size_of)
 
 
 def repeat_by(repeat: Callable[[Any, Any], Any]) -> None:

@@ -61,6 +61,7 @@ class ConcreteFunction:
         contract: str,
         owner: Any,
         name: str,
+        arrays: bool = False,
     ) -> None:
         self.recorded = graph
         self.optimised = optimised
@@ -84,13 +85,15 @@ class ConcreteFunction:
         self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
             contract == "compile"
+            and arrays
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
-            and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
         )
         self._donated = donated_leaves(key, owner.donate)
         self.function_name = graph.name
+        constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
+        self._gives_out_constants = self._arrays_out and bool(aliased_outputs(optimised, constants))
         form = None
-        if not self._gives_out_captures:
+        if not self._gives_out_captures and not self._gives_out_constants:
             what = (graph, key, self.captures, layout, guards, contract, self._arrays_out)
             form = call_form(*what, self._donated, self.function_name)
         compile_graph = BACKENDS[SETTINGS.backend]
@@ -229,6 +232,8 @@ class ConcreteFunction:
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()
             if self._arrays_out and isinstance(value, (np.ndarray, np.generic)):
+                if self._gives_out_constants:
+                    value = np.array(value)  # the program may write to it
                 return value if np.ndim(value) else np.asarray(value)[()]
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 

@@ -76,7 +76,8 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if trace.contract == COMPILE:
         if tensor is not None:
             return _symbolic(tensor, trace)
-        if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type, range, TracedSet)):
+        plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
+        if value is None or isinstance(value, plain):
             return value
         if isinstance(value, (np.ndarray, np.generic)):
             return _symbolic(EagerTensor(value), trace)

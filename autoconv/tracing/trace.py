@@ -168,7 +168,7 @@ def _trace(
         finished = optimise(graph, contract=contract, dump=trace_logs.optimisations(name))
         trace_logs.graphs(name, graph, finished)
         what = (call.key, call.names, captures, layout, guards, contract, owner, name)
-        concrete = ConcreteFunction(graph, finished, *what)
+        concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays)
     return Traced(concrete, created)
 
 
