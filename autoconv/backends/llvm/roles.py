@@ -29,6 +29,8 @@ _MAPPED = frozenset({
 
 # The roles that other files give, by name of the op: None leaves it to the rules here.
 ROLES: dict[str, Callable[[Node], str | None]] = {}
+# Ops that have native code though the values of their inputs decide how large their results are: for which nodes.
+COUNTED: dict[str, Callable[[Node], bool]] = {}
 
 
 # The ops on memory that have native code, and which nodes of them.
@@ -83,7 +85,7 @@ def role(node: Node) -> str:
     if name in MEMORY and MEMORY[name](node):
         return "memory"
     if not all(is_scalar(t) or is_array(t) for t in types):
-        return "kernel"
+        return "whole" if name in COUNTED and COUNTED[name](node) else "kernel"
     narrow = any(is_narrow(t.dtype) for t in types)  # type: ignore[union-attr]
     given = ROLES[name](node) if name in ROLES and not narrow else None
     if given is not None:
