@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.scalars import ElementWriter, is_native
+from autoconv.backends.llvm.rules import apply_rule
+from autoconv.backends.llvm.scalars import ElementWriter, is_narrow, is_native
 from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.graph.dtypes import DType
+from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.rewrite import attributes_key
@@ -28,11 +29,22 @@ _MAPPED = frozenset({
 
 # The roles that other files give, by name of the op: None leaves it to the rules here.
 ROLES: dict[str, Callable[[Node], str | None]] = {}
+# Ops that have native code though the values of their inputs decide how large their results are: for which nodes.
+COUNTED: dict[str, Callable[[Node], bool]] = {}
+
+
+# The ops on memory that have native code, and which nodes of them.
+MEMORY: dict[str, Callable[[Node], bool]] = {}
 
 
 def is_scalar(type_: Type) -> bool:
     """Held in a register."""
     return isinstance(type_, TensorType) and type_.shape == () and is_native(type_.dtype)
+
+
+def is_integer(type_: Type) -> bool:
+    """An integer of 64 bits."""
+    return isinstance(type_, TensorType) and type_.dtype is int64 and type_.shape == ()
 
 
 def is_array(type_: Type) -> bool:
@@ -70,15 +82,18 @@ def role(node: Node) -> str:
     if node.regions:
         return "control" if _is_steered_by_numbers(node) else "kernel"
     types = [value.type for value in (*node.inputs, *node.results)]
+    if name in MEMORY and MEMORY[name](node):
+        return "memory"
     if not all(is_scalar(t) or is_array(t) for t in types):
-        return "kernel"
-    given = ROLES[name](node) if name in ROLES else None
+        return "whole" if name in COUNTED and COUNTED[name](node) else "kernel"
+    narrow = any(is_narrow(t.dtype) for t in types)  # type: ignore[union-attr]
+    given = ROLES[name](node) if name in ROLES and not narrow else None
     if given is not None:
         return given
     if len(node.results) != 1:
         return "kernel"
     (result,) = node.results
-    if name in ELEMENTS and (node.op.elementwise or all(map(is_scalar, types))) and _has_rule(node):
+    if name in ELEMENTS and (node.op.elementwise or all(map(is_scalar, types))) and has_element_rule(node):
         if is_scalar(result.type):
             return "scalar"
         # One that may raise says in its loop where it is out of the ordinary; then its kernel has the last word.
@@ -95,7 +110,7 @@ def role(node: Node) -> str:
     if name in ("set_item", "add_at_item"):
         return "update" if is_array(node.inputs[0].type) and _updates(node) else "kernel"
     if name in ("argmax", "argmin"):
-        return "search" if is_array(node.inputs[0].type) and _searches(node) else "kernel"
+        return "search" if is_array(node.inputs[0].type) and not narrow and _searches(node) else "kernel"
     if name == "concat":
         return "join"
     if name == "matmul":
@@ -112,13 +127,13 @@ def _is_steered_by_numbers(node: Node) -> bool:
     return node.op.name == "call"
 
 
-def _has_rule(node: Node) -> bool:
+def has_element_rule(node: Node) -> bool:
     """Whether the op's element rule knows these dtypes, and gives the dtype that the node has."""
     key = node.op.name, tuple(v.type.dtype for v in node.inputs), attributes_key(node.attributes)  # type: ignore[union-attr]
     if key not in _RULES:
         b = _Probe(FunctionText(ModuleText(), ""))
         operands = [b.wrap(dtype, f"%{i}") for i, dtype in enumerate(key[1])]
-        found = ELEMENTS[node.op.name](b, *operands, **node.attributes)
+        found = apply_rule(b, node, operands)
         _RULES[key] = None if found is None else found.dtype
     return _RULES[key] is node.results[0].type.dtype  # type: ignore[union-attr]
 
@@ -182,9 +197,18 @@ def _picks_one(node: Node) -> bool:
 def _reduces(node: Node) -> bool:
     dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
     kind = LOOP_REDUCTIONS[node.op.name]
+    if is_narrow(dtype) and not _is_inside(node):
+        return False  # it would be rounded at each step
     if kind == "mean":
         return bool(dtype.is_floating)
     return not (dtype.is_bool and kind not in ("any", "all"))
+
+
+def _is_inside(node: Node) -> bool:
+    """Whether the loops over what is reduced lie inside of all others."""
+    shape, axes = sizes(node.inputs[0].type), reduced_axes(node)
+    kept = [d for d, size in enumerate(shape) if size != 1 and d not in axes]
+    return all(d > max(kept, default=-1) for d in axes if shape[d] != 1)
 
 
 def _multiplies(node: Node) -> bool:
