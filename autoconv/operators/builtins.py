@@ -31,6 +31,7 @@ from autoconv.operators.questions import kind_of
 from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_methods import is_scalar
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.number_methods import refuse_number
@@ -81,6 +82,8 @@ def _range(*bounds: Any) -> Any:
 
 @overrides(builtins.len)
 def _len(x: Any) -> Any:
+    if type(x) is SymbolicArray and x.ndim:
+        return x.size_of(0)
     tensor = _tensor(x)
     if tensor is None:
         own = users_method(x, "__len__")

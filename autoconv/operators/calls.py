@@ -23,6 +23,7 @@ from autoconv.operators.held_iterators import held
 from autoconv.operators.instances import make_early
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
+from autoconv.operators.numpy_arrays import array_function
 from autoconv.operators.numpy_calls import numpy_call
 from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.overrides import OVERRIDES
@@ -57,6 +58,10 @@ def converted(function: Any, region: Any = None) -> Any:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     if type(function) is SymbolicTensor and function.weak and region is not None and region.contract == COMPILE:
         return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
+    if region is not None and region.trace.memory:
+        known = array_function(function)
+        if known is not None:
+            return known
     override = override_for(function)
     if override is not None:
         compiles = region is not None and region.contract == COMPILE

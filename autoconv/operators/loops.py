@@ -28,6 +28,8 @@ from autoconv.runtime.spans import current_place
 
 # Under `compile`, loops that record ops become part of the graph after this many iterations in Python.
 _PEEL = 32
+# Ranges longer than this are, where arrays are traced as memory: what their loops do is mostly done to elements.
+_MOST_UNROLLED = 4
 
 
 def while_stmt(
@@ -121,7 +123,9 @@ def for_stmt(
 def _is_long(iterable: Any) -> bool:
     """Whether a range is better part of the graph than unrolled: only where the results are the same."""
     region = current_region()
-    return isinstance(iterable, range) and len(iterable) > _PEEL and region is not None and region.contract == COMPILE
+    if not isinstance(iterable, range) or region is None or region.contract != COMPILE:
+        return False
+    return len(iterable) > (_MOST_UNROLLED if region.trace.memory else _PEEL)
 
 
 def _for_variant(

@@ -104,6 +104,10 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
     """An operator between two values, at least one of them a tensor; NotImplemented for what is not an operand."""
     if op_name == "multiply" and _are_of_python(x, y):
         return _repeat(x, y)
+    made = getattr(type(x), "__autoconv_fresh__", None) or getattr(type(y), "__autoconv_fresh__", None)
+    if made is not None:  # what is computed of an array that can change is a new one
+        operands = [as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)]
+        return made(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
     if _are_arrays() and not _are_numbers(x, y):

@@ -13,6 +13,7 @@ from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int6
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.runtime import taping
+from autoconv.runtime.html import tensor_html
 from autoconv.runtime.numpy_protocol import array_function, array_ufunc
 from autoconv.runtime.recording import COMPILE, current_region, defined_at, is_in_scope, out_of_scope
 from autoconv.runtime.shape import TensorShape, as_shape
@@ -226,6 +227,9 @@ class EagerTensor(Tensor):
         newline = "\n" if self._array.ndim > 1 else ""
         return f"autoconv.Tensor({newline}{text}, shape={self.shape}, dtype={self.dtype.name})"
 
+    def _repr_html_(self) -> str:
+        return tensor_html(self._array, self.dtype.name)
+
     def __repr__(self) -> str:
         if not isinstance(self._array, np.ndarray):
             return f"<autoconv.Tensor: {self._array}>"
@@ -299,7 +303,8 @@ class SymbolicTensor(Tensor):
     def _changed_in_place(self, other: Any) -> Any:
         """`x += y`: for an array under `compile` that changes it for all who hold it; else the name is rebound."""
         region = current_region()
-        if region is not None and region.trace.arrays and not self.weak and region.trace.outside_effect is not None:
+        is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
+        if region is not None and region.trace.arrays and not is_number and region.trace.outside_effect is not None:
             region.trace.outside_effect(self, "an array is changed in place")
         return NotImplemented
 

@@ -12,11 +12,12 @@ from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Span, Value
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.crossing import rebuild
 from autoconv.operators.layout import Layout, leaf_types
 from autoconv.ops.objects import NotAssigned
-from autoconv.ops.undo import can_undo, undoing
+from autoconv.ops.undo import can_undo, restoring, undoing
+from autoconv.optimise.limits import may_exceed
 from autoconv.runtime import taping
 from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
@@ -26,6 +27,7 @@ from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present, presented
 from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.aliases import aliased_outputs
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.derivable import Derivable
 from autoconv.tracing.direct import call_form, needs_asking
 from autoconv.tracing.donation import donated_leaves
@@ -81,11 +83,12 @@ class ConcreteFunction:
         self._gives_out_captures = has_arrays and bool(
             aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
         )
+        self.seconds = 0.0  # that tracing, optimising and compiling took
         self.used = 0  # when it was, as a number that grows
         self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
             contract == "compile"
-            and arrays
+            and (arrays or key.memory)
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
         )
         self._donated = donated_leaves(key, owner.donate)
@@ -106,7 +109,19 @@ class ConcreteFunction:
         self.asks_guards = self.entry is not None and needs_asking(guards)
         self._compiled = self._run
         self._is_native = SETTINGS.backend != "reference"
-        if contract == "compile" and not self.can_run_again and can_undo(optimised):
+        if contract == "compile" and not self.can_run_again:
+            self._take_back_on_limits(optimised)
+
+    def _take_back_on_limits(self, graph: Graph) -> None:
+        """Where an int outgrows 64 bits, what the run wrote is taken back, and the call made again."""
+        places = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+        if not can_undo(graph, bool(places)) or (places and not may_exceed(graph)):
+            return
+        if places:
+            self._run = restoring(self._run, lambda values: [values[i] for i in places])
+            entry = self.entry
+            self.entry = entry and restoring(entry, _arrays_among)
+        if not places or any(node.op.name.startswith("object_") for node in graph.walk()):
             self._run = undoing(self._run)
             self.entry = self.entry and undoing(self.entry)
 
@@ -188,9 +203,9 @@ class ConcreteFunction:
         if taping.active():
             return self._call_taped(leaves)
         values = [
-            leaf if isinstance(key, ObjectKey) else _run_value(leaf)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else _run_value(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey))
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
         ]
         values += [self._captured(capture) for capture in self.captures]
         give_away([leaves[i] for i in self._donated], self.function_name)
@@ -202,9 +217,13 @@ class ConcreteFunction:
     def _call_taped(self, leaves: Sequence[Any]) -> Any:
         """A call that tapes go back through as through one op."""
         inputs = [
-            leaf if isinstance(key, ObjectKey) else leaf.storage if isinstance(leaf, Variable) else _taped_input(leaf)
+            leaf
+            if isinstance(key, (ObjectKey, ArrayKey))
+            else leaf.storage
+            if isinstance(leaf, Variable)
+            else _taped_input(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey))
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
         ]
         inputs += [_taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         for value in inputs:
@@ -224,7 +243,9 @@ class ConcreteFunction:
         return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _result(self, value: Any, type_: Any) -> Any:
-        if isinstance(type_, ObjectType) or (isinstance(value, EagerTensor) and any(taping.follows([value]))):
+        if isinstance(type_, (ObjectType, ArrayType)):
+            return value
+        if isinstance(value, EagerTensor) and any(taping.follows([value])):
             return value
         if isinstance(value, EagerTensor):
             value = value._array
@@ -262,7 +283,7 @@ class ConcreteFunction:
         """The names of the leaves: those of the graph's parameters where there is one."""
         parameters = iter(self.recorded.parameters)
         return [
-            next(parameters).name if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, SpecKey)) else name
+            next(parameters).name if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)) else name
             for leaf, name in zip(self.key.leaves, self.names, strict=True)
         ]
 
@@ -282,6 +303,10 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
+
+
+def _arrays_among(*arguments: Any) -> list[np.ndarray]:
+    return [argument for argument in arguments if isinstance(argument, np.ndarray)]
 
 
 def _is_on_its_own(graph: Graph) -> bool:

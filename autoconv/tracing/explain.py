@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autoconv.tracing.html import function_html
+
 _REMEMBERED = 256  # traces, and calls that ran as plain Python
 _SHOWN = 8  # ops that run by kernels, of one trace
 
@@ -22,6 +24,10 @@ class Row:
         self.reason = reason
         self.number = 0
         self._concrete = weakref.ref(concrete)
+
+    def concrete(self) -> Any:
+        """The trace, None where it was dropped."""
+        return self._concrete()
 
     def lines(self) -> list[str]:
         concrete = self._concrete()
@@ -57,6 +63,7 @@ class Explanation:
     count: int = 0
     rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     plain: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    by_object: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
     def add(self, row: Row) -> None:
         self.count += 1
@@ -78,10 +85,16 @@ class Explanation:
                 return f"{name} is {new}, was {old}"
         return "the trace was dropped from the cache"
 
+    def html(self, title: str) -> str:
+        """For notebooks."""
+        rows = [(row.number, row.reason, row.concrete()) for row in self.rows]
+        return function_html(f"{title}: {self.count} trace{'s' if self.count != 1 else ''}", rows, self.plain)
+
     def text(self) -> str:
         lines = [f"{self.name}: {self.count} trace{'s' if self.count != 1 else ''}"]
         if self.count > len(self.rows):
             lines.append(f"  … the first {self.count - len(self.rows)} are not kept")
         lines += [line for row in self.rows for line in row.lines()]
+        lines += [f"  arrays by NumPy's own operations, one by one: {what}" for what in self.by_object]
         lines += [f"  plain Python: {what}" for what in self.plain]
         return "\n".join(lines)

@@ -21,6 +21,7 @@ from autoconv.runtime.logs import log
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.tracebacks import place_in, present
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
@@ -97,6 +98,8 @@ class Function(Described, Pickled):
         self._literal: frozenset[int] = frozenset()
         self._whole: frozenset[str] = frozenset()
         self._learned: frozenset[tuple[str, Any]] = frozenset()
+        self._memory = False  # whether arrays are traced as memory, as some trace changes one in place
+        self._by_object: set[Key] = set()  # of those the calls whose arrays come in as objects all the same
         self._spots: Bounded[Key, list[Spot]] = Bounded(_CACHE_LIMIT)
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(_CACHE_LIMIT)
         self._explanation = Explanation(self._signature.name)
@@ -151,23 +154,47 @@ class Function(Described, Pickled):
         return bool(running) and self._autograph and region.parent is not None and reaches(self, running)
 
     def _bind(self, args: Any, kwargs: Any) -> Call:
-        call = self._signature.bind(args, kwargs, self._literal, self._whole)
+        call = self._bind_arguments(args, kwargs)
         spots = self._spots.get(call.key)
         if spots:
             self._signature.add_spots(call, spots)
         call.learned = self._learned
         return call
 
+    def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
+        call = self._signature.bind(args, kwargs, self._literal, self._whole, self._memory)
+        if call.key not in self._by_object:
+            return call
+        arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
+        return self._signature.bind(args, kwargs, self._literal, self._whole | arrays)
+
+    def _is_object_next(self, call: Call, reason: str, place: Any) -> bool:
+        """Where arrays could not be traced as memory: whether they can be tried as objects of the graph."""
+        known = any(isinstance(key, ArrayKey) for key in call.key.leaves)
+        if not known or call.key in self._by_object:
+            return False
+        self._by_object.add(call.key)
+        self._explanation.by_object.append(f"{place}: {reason}" if place else reason)
+        again = self._bind(call.args, call.kwargs)
+        call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
+        return True
+
     def _restage(self, call: Call, wanted: Restage) -> Call:
-        """The call once more, with what its trace writes as inputs, or with what it learned."""
+        """The call once more, with what its trace writes as inputs, with what it learned, or arrays as memory."""
         if wanted.learned:
             self._learned |= wanted.learned
+            return self._bind(call.args, call.kwargs)
+        if wanted.memory:
+            self._memory = True
+            return self._bind(call.args, call.kwargs)
+        if wanted.arguments and call.key.memory:
+            self._by_object.add(self._bind_arguments(call.args, call.kwargs).key)
             return self._bind(call.args, call.kwargs)
         if wanted.arguments:
             self._whole |= wanted.arguments
             self._literal = frozenset()
             return self._bind(call.args, call.kwargs)
-        base = self._signature.bind(call.args, call.kwargs, self._literal, self._whole).key
+        base = self._bind_arguments(call.args, call.kwargs).key
         known = self._spots.setdefault(base, [])
         known += [spot for spot in wanted.spots if spot.key not in {other.key for other in known}]
         return self._bind(call.args, call.kwargs)
@@ -246,13 +273,19 @@ class Function(Described, Pickled):
                 call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
                 call.learned = again.learned
             except RunPlain as plain:
-                self._give_up(call, plain.reason, place_in(self.python_function, plain))
+                place = place_in(self.python_function, plain)
+                if self._is_object_next(call, plain.reason, place):
+                    return self._find(call) or self._obtain(call)
+                self._give_up(call, plain.reason, place)
                 return None
             except Exception as error:
                 if self.contract == COMPILE:
                     place = getattr(error, "place", None) or place_in(self.python_function, error)
                     message = getattr(error, "message", str(error))
-                    self._give_up(call, f"{type(error).__name__}: {message}", place)
+                    told = f"{type(error).__name__}: {message}"
+                    if self._is_object_next(call, told, place):
+                        return self._find(call) or self._obtain(call)
+                    self._give_up(call, told, place)
                     return None
                 raise
             if concrete is None:  # outside of the handlers: what the program raises next has nothing to do with them
@@ -276,7 +309,9 @@ class Function(Described, Pickled):
     def _rekey(self, call: Call) -> Key:
         aliases: dict[int, int] = {}
         leaves = tuple(
-            key if isinstance(key, ObjectKey) else self._signature._leaf_key(leaf, aliases, index in self._literal)
+            key
+            if isinstance(key, (ObjectKey, ArrayKey))
+            else self._signature._leaf_key(leaf, aliases, index in self._literal)
             for index, (leaf, key) in enumerate(zip(call.leaves, call.key.leaves, strict=True))
         )
         return replace(call.key, leaves=leaves)
@@ -391,6 +426,9 @@ class Function(Described, Pickled):
             else:
                 self._bound[id(instance)] = bound  # it holds the instance, whose id nobody else has meanwhile
         return bound
+
+    def _repr_html_(self) -> str:
+        return self._explanation.html(f"{self._signature.name}{self._signature.shown()}")
 
     def __repr__(self) -> str:
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"

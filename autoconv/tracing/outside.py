@@ -13,19 +13,26 @@ from autoconv.runtime.recording import Trace
 from autoconv.runtime.stores import Stores
 from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.python_contract import RunPlain
-from autoconv.tracing.signature import Call, TensorKey
+from autoconv.tracing.signature import Call, ObjectKey, TensorKey
 
 
 class Restage(AbandonTrace):
-    """The trace has to begin anew, with what it writes as inputs: spots, or arguments as a whole; or with what it
-    `learned` of the objects that it makes (see `Call.learned`)."""
+    """The trace has to begin anew, with what it writes as inputs: spots, or arguments as a whole; with what it
+    `learned` of the objects that it makes (see `Call.learned`); or, with `memory`, with arrays as what they are in
+    memory."""
 
     def __init__(
-        self, spots: Sequence[Spot] = (), arguments: Sequence[str] = (), learned: Sequence[tuple[str, Any]] = ()
+        self,
+        spots: Sequence[Spot] = (),
+        arguments: Sequence[str] = (),
+        learned: Sequence[tuple[str, Any]] = (),
+        memory: bool = False,
     ) -> None:
         super().__init__(", ".join(arguments) or ", ".join(spot.name for spot in spots))
+        self.memory = memory
         self.spots = tuple(spots)
         self.arguments = frozenset(arguments)
         self.learned = frozenset(learned)
@@ -45,6 +52,7 @@ class Outside:
         self.spots = call.spots
         self.known = {spot.key for spot in call.spots}
         self.copies: dict[str, Any] = {}
+        self.may_be_memory = not any(isinstance(key, ObjectKey) and key.kind == "ndarray" for key in call.key.leaves)
         self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored when they are set
         self.stores = Stores(lambda _: names, _record_store, limits=True)
@@ -69,6 +77,8 @@ class Outside:
             if missing:
                 raise Restage(missing)
             return
+        if not self.trace.memory and self.may_be_memory and _is_of_arrays(owner):
+            raise Restage(memory=True)  # what is computed of arrays changes in place as they do
         for name, copy in self.copies.items():
             if _holds(copy, owner):
                 raise Restage(arguments=[name])
@@ -76,7 +86,7 @@ class Outside:
             if spot.key not in self.known and _holds(spot.read(), owner):
                 raise Restage([spot])
         if isinstance(owner, SymbolicTensor) and self.arrays:
-            # What is computed of arrays changes in place as they do: they come in by reference, as objects.
+            # Where that does not do, they come in by reference, as objects.
             raise Restage(arguments=self.arrays)
         raise RunPlain(f"{what}, which has to happen on every call")
 
@@ -85,8 +95,12 @@ class Outside:
         return len(spot.key) == 1 and not self.guards.knows(spot.key)
 
 
+def _is_of_arrays(owner: Any) -> bool:
+    return isinstance(owner, SymbolicTensor) and not owner.weak
+
+
 def _is_array(key: Any) -> bool:
-    return isinstance(key, TensorKey) and key.origin == "array"
+    return isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.origin == "array")
 
 
 def _record_store(spot: Spot, value: Any) -> None:

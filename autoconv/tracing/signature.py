@@ -22,6 +22,7 @@ from autoconv.runtime.shape import TensorShape, TensorSpec
 from autoconv.runtime.structure import Template, flatten, is_structure, mutable_parts
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.variable import Variable
+from autoconv.tracing.array_keys import ArrayKey, array_key, overlap
 from autoconv.tracing.protocol import TracingContext
 
 
@@ -76,7 +77,7 @@ def accepts(general: Key, key: Key) -> bool:
     """Whether a trace made for `general` serves a call of `key`: wider shapes, and all else equal."""
     if general.templates != key.templates or len(general.leaves) != len(key.leaves):
         return False
-    if general.orders != key.orders or general.shared != key.shared:
+    if (general.orders, general.shared, general.overlaps) != (key.orders, key.shared, key.overlaps):
         return False
     for wide, narrow in zip(general.leaves, key.leaves, strict=True):
         if wide == narrow or (isinstance(wide, Custom) and isinstance(narrow, Custom) and wide.accepts(narrow)):
@@ -162,20 +163,23 @@ class Custom:
         return bool(other.type.is_subtype_of(self.type))
 
 
-LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | SpecKey | Custom
+LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey | SpecKey | Custom
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
     """The cache key of one call: what each argument is made of, and each leaf.
 
-    Under `compile`, also the order of the keys of its dicts, and whether a container comes in more than once.
+    Under `compile`, also the order of the keys of its dicts, whether a container comes in more than once, and whether
+    arrays that are traced as memory may share some.
     """
 
     templates: tuple[tuple[str, Template | None], ...]
     leaves: tuple[LeafKey, ...]
     orders: tuple[Any, ...] = ()
     shared: bool = False
+    overlaps: bool = False
+    memory: bool = False
 
 
 @dataclass(slots=True)
@@ -221,11 +225,13 @@ class Signature:
         kwargs: dict[str, Any],
         literal: frozenset[int] = frozenset(),
         whole: frozenset[str] = frozenset(),
+        memory: bool = False,
     ) -> Call:
         """Raises TypeError for arguments that do not fit the function or the input signature.
 
         `literal` are the leaves that are part of the key by value although their kind would not be, `whole` the
-        arguments that are not taken apart, because the traced code changes them.
+        arguments that are not taken apart, because the traced code changes them. With `memory` arrays are keyed by how
+        they lie in memory.
         """
         try:
             bound = self.python.bind(*args, **kwargs)
@@ -259,13 +265,17 @@ class Signature:
             if index in fixed
             else object_key(leaf)
             if names[index] in whole
+            else array_key(leaf)
+            if memory and isinstance(leaf, np.ndarray)
             else self._leaf_key(leaf, aliases, index in literal)
             for index, leaf in enumerate(leaves)
         )
         shared = False
         if self.contract == COMPILE and any(template is not None for _, template in templates):
             orders, shared = _containers([value for name, value in self._items(bound) if name not in whole])
-        return Call(Key(tuple(templates), keys, orders, shared), names, leaves, dict(bound.arguments), args, kwargs)
+        overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
+        whole_key = Key(tuple(templates), keys, orders, shared, overlaps, memory)
+        return Call(whole_key, names, leaves, dict(bound.arguments), args, kwargs)
 
     def add_spots(self, call: Call, spots: Sequence[Spot]) -> None:
         """Adds what the spots hold now to the leaves and to the key."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autoconv.emit.converted import changed_names
@@ -19,6 +20,7 @@ from autoconv.operators.layout import Parts
 from autoconv.operators.special_methods import restore_special_methods
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import traced_argument
 from autoconv.runtime.journal import Journal
 from autoconv.runtime.objects import StagedException, SymbolicObject
@@ -30,6 +32,7 @@ from autoconv.runtime.variable import Variable
 from autoconv.tracing import logs as trace_logs
 from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
 from autoconv.tracing.guards import Guards
@@ -104,7 +107,7 @@ def _trace(
     created: list[Variable],
     outside: Outside | None,
 ) -> Traced:
-    contract = trace.contract
+    contract, begin = trace.contract, time.perf_counter()
     trace.sources = None if contract == COMPILE else []
     leaves = _placeholders(trace, call, leaf_names(call, signature.specs))
     with recording(trace.root):
@@ -153,7 +156,9 @@ def _trace(
     graph = trace.root.graph
     graph.outputs = outputs
     guards.settle()
-    if trace.arrays and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
+    if trace.arrays and not trace.memory and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
+        if outside is not None and outside.may_be_memory:
+            raise Restage(memory=True)  # of an array that is traced as memory it is the same one, or a view of it
         if outside is not None and outside.arrays:
             raise Restage(arguments=outside.arrays)  # of an array that came in as an object it is the same one
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
@@ -169,6 +174,7 @@ def _trace(
         trace_logs.graphs(name, graph, finished)
         what = (call.key, call.names, captures, layout, guards, contract, owner, name)
         concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays)
+        concrete.seconds = time.perf_counter() - begin
     return Traced(concrete, created)
 
 
@@ -181,7 +187,11 @@ def _is_programs_own(error: Exception) -> bool:
 
 
 def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
-    trace.arrays = any(isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves)
+    trace.arrays = call.key.memory or any(
+        isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves
+    )
+    if call.key.memory:
+        trace.memory = "shared" if call.key.overlaps else "apart"
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
@@ -214,6 +224,11 @@ def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
             if positions is not None and key.origin == "number":
                 positions[value] = position
             leaves.append(SymbolicTensor(value))
+        elif isinstance(key, ArrayKey):
+            if not key.plain:
+                raise python_contract.RunPlain(f"the array {name!r} is read-only, or of a form of its own")
+            type_ = replace(key.type, shared=call.key.overlaps)
+            leaves.append(SymbolicArray(trace.root.graph.add_parameter(type_, name)))
         elif isinstance(key, ObjectKey):
             leaves.append(SymbolicObject(trace.root.graph.add_parameter(ObjectType(key.kind), name)))
         elif isinstance(key, SpecKey):

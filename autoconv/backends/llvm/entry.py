@@ -15,12 +15,13 @@ import numpy as np
 from autoconv.backends.form import CallForm, Captured, CellGuard
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.calls import Address, Calls
+from autoconv.backends.llvm.memory_values import boxed, extent, is_memory
 from autoconv.backends.llvm.regions import Region
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
-from autoconv.backends.llvm.values import Body, Native, Object
+from autoconv.backends.llvm.values import Body, Memory, Native, Object
 from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
@@ -48,11 +49,17 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     for i in donated:
         arguments[i] = body.own(names[i])
     if donated:
-        body.loops += 1  # arrays are kept for the next ones, as in a loop
-    results = Region(body, graph, arguments).results()
+        body.begin_loop(())  # arrays are kept for the next ones, as in a loop
+    region = Region(body, graph, arguments)
+    results = region.results()
     if donated:
         body.end_loop()
-    for i, native in enumerate(results):
+    for i, (native, value) in enumerate(zip(results, graph.outputs, strict=True)):
+        if isinstance(native, Memory):
+            held = body.own(native.owner.ir)
+            native = boxed(region, native, value.type)  # type: ignore[arg-type]
+            out.line(f"store ptr null, ptr {native.slot}")
+            body.release(held.slot or "")
         place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
         if isinstance(native, Element):
             store(b, native, place, 0)
@@ -75,7 +82,7 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collectio
     entry = _Entry(graph, module, calls, RUN, len(graph.parameters))
     arguments = [entry.argument(i) for i in range(len(graph.parameters))]
     natives = [
-        entry.taken(entry.array_of(given, value), value) if _is_data(value) else given
+        entry.taken(entry.array_of(given, value), value) if _is_data(value) and not is_memory(value.type) else given
         for given, value in zip(arguments, graph.parameters, strict=True)
     ]
     for i in donated:
@@ -102,9 +109,13 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if parameter == "number":
             natives.append(entry.number(argument, value))
             continue
+        if parameter == "memory":
+            natives.append(entry.memory_of(argument, value))
+            continue
         if parameter == "tensor":
             argument = entry.unwrapped(argument, form, next(weak))
         natives.append(entry.taken(entry.array_of(argument, value), value))
+    entry.check_apart()
     arrays = [i for i, value in enumerate(graph.parameters) if is_array(value.type)]
     for i in sorted(form.donated):
         if i in arrays:
@@ -125,7 +136,9 @@ def can_call(graph: Graph, form: CallForm) -> bool:
         return False
     own = "array" not in form.parameters
     return all(
-        is_scalar(value.type) or (kind != "number" and is_array(value.type) and (own or _is_made(value)))
+        kind == "memory"
+        or is_scalar(value.type)
+        or (kind != "number" and is_array(value.type) and (own or _is_made(value)))
         for kind, value in zip(form.results, graph.outputs, strict=True)
     )
 
@@ -135,7 +148,7 @@ def _is_made(value: Value) -> bool:
 
 
 def _is_data(value: Value) -> bool:
-    return is_scalar(value.type) or is_array(value.type)
+    return is_scalar(value.type) or is_array(value.type) or is_memory(value.type)
 
 
 class _Entry:
@@ -143,6 +156,7 @@ class _Entry:
         self._graph = graph
         self._module = module
         self._calls = calls
+        self._memories: list[tuple[str, Any]] = []
         header = f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) nounwind {QUICK}"
         self.out = FunctionText(module, header)
         self._other = self.out.label("other")
@@ -214,6 +228,32 @@ class _Entry:
         self._check(f"icmp ne i1 {plain}, false")
         return given
 
+    def memory_of(self, given: str, value: Value) -> str:
+        """The object, having checked that it is a plain ndarray that lies in memory as its type says."""
+        type_: Any = value.type
+        kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+        lists = [self._calls.shape(numbers) if numbers else "null" for numbers in (type_.shape, type_.strides)]
+        fits = self.out.new(
+            f"call i1 @is_memory(ptr {given}, ptr {kind}, ptr {descriptor}, i64 {type_.rank}, ptr {lists[0]}, "
+            f"ptr {lists[1]})"
+        )
+        self._check(f"icmp ne i1 {fits}, false")
+        self._memories.append((given, type_))
+        return given
+
+    def check_apart(self) -> None:
+        """That arrays share no memory, each taken as all that lies between its first and its last byte."""
+        ends: list[list[str]] = []
+        for given, type_ in self._memories:
+            offsets = extent(type_)
+            data = self.out.new(f"ptrtoint ptr {self._field(given, abi.DATA, 'ptr')} to i64")
+            ends.append([self.out.new(f"add i64 {data}, {offset}") for offset in offsets])
+        for i, (low, high) in enumerate(ends):
+            for other_low, other_high in ends[:i]:
+                before = self.out.new(f"icmp ule i64 {high}, {other_low}")
+                behind = self.out.new(f"icmp ule i64 {other_high}, {low}")
+                self._check(f"or i1 {before}, {behind}")
+
     def taken(self, given: str, value: Value) -> str:
         """What the graph takes: a number out of its array, an array as it is."""
         if not is_scalar(value.type):
@@ -238,7 +278,7 @@ class _Entry:
 
     # ---- results
 
-    def results(self, natives: Sequence[str]) -> list[Native]:
+    def results(self, natives: Sequence[str]) -> list[Element | Object]:
         """Runs the graph."""
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
@@ -249,7 +289,7 @@ class _Entry:
         out.begin(failed)
         out.line("ret ptr null")
         out.begin(go_on)
-        found: list[Native] = []
+        found: list[Element | Object] = []
         for i, value in enumerate(outputs):
             place = out.new(f"getelementptr inbounds i64, ptr {cells}, i64 {i}")
             if is_scalar(value.type):
@@ -265,13 +305,15 @@ class _Entry:
         store(ElementWriter(self.out), element, self._field(made, abi.DATA, "ptr"), 0)
         return Object(made)
 
-    def given_back(self, native: Native, kind: str, form: CallForm) -> Object:
+    def given_back(self, native: Element | Object, kind: str, form: CallForm) -> Object:
         """A result as the user gets it."""
         out = self.out
         if kind == "number":
             assert isinstance(native, Element)
             return Object(self._python_number(native))
         whole = self.boxed(native) if isinstance(native, Element) else native
+        if kind == "memory":
+            return whole
         if kind == "array":
             if not isinstance(native, Element):
                 return whole
@@ -302,7 +344,11 @@ class _Entry:
     def answer(self, objects: Sequence[Object], single: bool) -> None:
         """Ends the function with its result. Out of memory, small objects are not looked after any more."""
         out = self.out
-        if single:
+        if single and not objects:
+            none = self._calls.object(None)(out)
+            out.line(f"call void @retain(ptr {none})")
+            out.line(f"ret ptr {none}")
+        elif single:
             out.line(f"ret ptr {objects[0].ir}")
         else:
             self._module.declare("PyTuple_New", "ptr", "i64")

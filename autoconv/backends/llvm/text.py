@@ -129,7 +129,7 @@ class FunctionText:
 
     def __init__(self, module: ModuleText, header: str) -> None:
         self.module = module
-        self._header = header
+        self.header = header
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._count = 0
@@ -148,6 +148,21 @@ class FunctionText:
         name = f"%v{self._count}"
         self._lines.append(f"  {name} = {text}")
         return name
+
+    def length(self) -> int:
+        """How many lines there are so far."""
+        return len(self._lines)
+
+    def take(self, start: int) -> list[str]:
+        """The lines from there on, which are left out."""
+        lines, self._lines = self._lines[start:], self._lines[:start]
+        return lines
+
+    def append_block(self, lines: list[str], end: str) -> None:
+        """Goes on with lines that were taken, which begin with a label; `end` is the block that they leave open."""
+        self.branch(lines[0].removesuffix(":"))
+        self._lines += lines
+        self.block = end
 
     def line(self, text: str) -> None:
         self._lines.append(f"  {text}")
@@ -221,4 +236,4 @@ class FunctionText:
             self.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
             clear = f'call void @"llvm.memset.p0.i64"(ptr %slots, i8 0, i64 {8 * self.slots}, i1 false)'
             frame = [f"  %slots = alloca [{self.slots} x ptr]", f"  {clear}"]
-        return "\n".join([self._header + " {", "entry:", *frame, *self._allocas, *self._lines, "}"])
+        return "\n".join([self.header + " {", "entry:", *frame, *self._allocas, *self._lines, "}"])

@@ -1,0 +1,385 @@
+"""NumPy's arrays while they are traced as what they are: memory that is changed in place and looked at through views.
+
+A `SymbolicArray` stands for a value of an ArrayType. What reads its elements gets a tensor of what they are then; what
+is computed of them is a new array. Views are views: the names that hold them see what is written through each other.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ArrayType
+from autoconv.ops.arrays import entries_of
+from autoconv.ops.index_spec import INPUT, Spec, parse_index
+from autoconv.runtime import dispatch
+from autoconv.runtime.array_values import (
+    as_value,
+    cast_to,
+    check_broadcast,
+    is_place,
+    is_static,
+    may_fit,
+    of_program,
+    sample_dtype,
+    shape_words,
+)
+from autoconv.runtime.array_views import same_memory
+from autoconv.runtime.convert import as_tensor, is_tensor
+from autoconv.runtime.objects import SymbolicObject
+from autoconv.runtime.recording import Region, current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.tensor_methods import TensorMethods
+
+_BINARY = {
+    "iadd": ("add", np.add), "isub": ("subtract", np.subtract), "imul": ("multiply", np.multiply),
+    "itruediv": ("divide", np.true_divide), "ifloordiv": ("floor_divide", np.floor_divide),
+    "imod": ("modulo", np.remainder), "ipow": ("power", np.power), "iand": ("bitwise_and", np.bitwise_and),
+    "ior": ("bitwise_or", np.bitwise_or), "ixor": ("bitwise_xor", np.bitwise_xor),
+    "ilshift": ("left_shift", np.left_shift), "irshift": ("right_shift", np.right_shift),
+    "imatmul": ("matmul", np.matmul),
+}  # fmt: skip
+
+
+class SymbolicArray(TensorMethods):
+    """An array of a graph that is being recorded. `_taken` says by what index, and of which array, it is a view."""
+
+    __slots__ = ("__weakref__", "_taken", "_value")
+    __array_priority__ = 200.0
+    __hash__ = None  # type: ignore[assignment]
+    weak = False
+
+    def __init__(self, value: Value, taken: Any = None) -> None:
+        self._value = value
+        self._taken = taken
+
+    # ---- what the recording knows it by
+
+    @property
+    def value_in_graph(self) -> Value:
+        return self._value
+
+    def __autoconv_graph_value__(self) -> Value:
+        return self._value
+
+    def __autoconv_wrap__(self) -> Callable[[Any], Any]:
+        return as_array
+
+    def __autoconv_tensor__(self) -> SymbolicTensor:
+        return self.load()
+
+    def __autoconv_fresh__(self, op: str, operands: Sequence[Any]) -> Any:
+        """What an operator gives: something new."""
+        check_broadcast(op, operands)
+        found = dispatch.binary(op, *operands)
+        return found if found is NotImplemented else fresh(found)
+
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return fresh(getattr(function, method)(*map(_loaded, inputs), **kwargs))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return fresh(function(*map(_loaded, args), **{key: _loaded(value) for key, value in kwargs.items()}))
+
+    def __autoconv_box__(self) -> SymbolicObject:
+        return SymbolicObject(_record("array_object", [self._value]).results[0])
+
+    # ---- what NumPy says of it
+
+    @property
+    def type(self) -> ArrayType:
+        return self._value.type  # type: ignore[return-value]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.type.dtype.numpy
+
+    @property
+    def ndim(self) -> int:
+        return self.type.rank
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return tuple(self.size_of(axis) for axis in range(self.ndim))
+
+    @property
+    def size(self) -> Any:
+        total: Any = 1
+        for size in self.shape:
+            total = total * size
+        return total
+
+    @property
+    def itemsize(self) -> int:
+        return self.type.dtype.size
+
+    @property
+    def nbytes(self) -> Any:
+        return self.size * self.itemsize
+
+    def size_of(self, axis: int) -> Any:
+        """Of a dimension: a number that the graph knows where it is not known while tracing."""
+        known = self.type.shape[axis]
+        if known is not None:
+            return known
+        return SymbolicTensor(_record("array_size", [self._value], axis=axis).results[0])
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise of_program(TypeError("len() of unsized object"))
+        known = self.type.shape[0]
+        if known is None:
+            raise StagingError("the length of an array is known only when the graph runs", current_place())
+        return known
+
+    def __iter__(self) -> Iterator[Any]:
+        """Its rows; loops over it are staged before this."""
+        if not self.ndim:
+            raise of_program(TypeError("iteration over a 0-d array"))
+        return (self[row] for row in range(len(self)))
+
+    def __bool__(self) -> bool:
+        _refuse("asked for its truth by Python itself")
+
+    def __index__(self) -> int:
+        _refuse("used as an index by Python itself")
+
+    __int__ = __float__ = __complex__ = __index__  # type: ignore[assignment]
+
+    def __contains__(self, item: Any) -> bool:
+        _refuse("searched by Python itself")
+
+    def __str__(self) -> str:
+        _refuse("turned into text")
+
+    def __format__(self, spec: str) -> str:
+        _refuse("turned into text")
+
+    def __repr__(self) -> str:
+        return f"<autoconv array {self._value.full_name!r}>"
+
+    # ---- elements
+
+    def load(self) -> SymbolicTensor:
+        """What the elements are now."""
+        return SymbolicTensor(_record("array_load", [self._value]).results[0])
+
+    def store(self, value: Any) -> None:
+        """`self[...] = value`."""
+        tensor = as_value(value, self.type)
+        shape, place = tensor.type.shape, self.type.shape
+        if shape is not None and len(shape) > len(place):
+            while len(shape) > len(place) and shape[0] == 1:
+                shape = shape[1:]
+            tensor = dispatch.apply("reshape", tensor, shape=shape)
+        if shape is None or not may_fit(place, shape):
+            known, wanted = shape_words(tensor.type.shape), shape_words(place)
+            words = f"could not broadcast input array from shape {known} into shape {wanted}"
+            raise of_program(ValueError(words))
+        _record("array_store", [self._value, _value_of(tensor)])
+
+    def __getitem__(self, index: Any) -> Any:
+        spec, operands = self._parsed(index)
+        if any(entry[0] in ("array", "mask") for entry in spec):
+            return fresh(dispatch.apply("get_item", self.load(), *operands, spec=spec))
+        view = self._view(spec, operands)
+        covered = sum(entry[0] == "int" for entry in spec)
+        return view.load() if covered == len(spec) == self.ndim else view
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        spec, operands = self._parsed(index)
+        if type(value) is SymbolicArray and value._taken is not None and self._is_taken(value._taken, spec, operands):
+            return  # x[i] += y has changed it already
+        if not any(entry[0] in ("array", "mask") for entry in spec):
+            self._view(spec, operands).store(value)
+            return
+        tensor = as_value(value, self.type)
+        if spec == (("mask",),) and tensor.type.shape == () and is_static(operands[0], self.type.shape):
+            self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
+            return
+        _record("array_set", [self._value, _value_of(tensor), *map(_value_of, operands)], spec=spec)
+
+    def _parsed(self, index: Any) -> tuple[Spec, list[Any]]:
+        spec, operands = parse_index(_indices(index), is_tensor)
+        covered = 0
+        given = iter(operands)
+        for entry in spec:
+            own = [next(given) for _ in range(1 if entry[0] in ("array", "mask") else entry.count(INPUT))]
+            covered += np.ndim(own[0]) if entry[0] == "mask" and isinstance(own[0], np.ndarray) else (
+                own[0].type.rank or 0 if entry[0] == "mask" else entry[0] in ("int", "slice", "array")
+            )  # fmt: skip
+        if covered > self.ndim:
+            words = f"array is {self.ndim}-dimensional, but {covered} were indexed"
+            raise of_program(IndexError(f"too many indices for array: {words}"))
+        return spec, operands
+
+    def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
+        if not any(entry[0] in ("array", "mask") for entry in spec):
+            self._check_static(spec)
+        values = [_value_of(operand) for operand in operands]
+        node = _record("array_view", [self._value, *values], spec=spec)
+        return SymbolicArray(node.results[0], (self, spec, tuple(values)))
+
+    def _check_static(self, spec: Spec) -> None:
+        axis = 0
+        for kind, static in entries_of(self.ndim, spec):
+            size = None if kind == "newaxis" else self.type.shape[axis]
+            if kind == "int" and size is not None and static[0] != INPUT and not -size <= static[0] < size:
+                words = f"index {static[0]} is out of bounds for axis {axis} with size {size}"
+                raise of_program(IndexError(words))
+            if kind == "slice" and static[2] == 0:
+                raise of_program(ValueError("slice step cannot be zero"))
+            axis += kind != "newaxis"
+
+    def _is_taken(self, taken: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
+        base, own_spec, values = taken
+        if base is not self or own_spec != spec or len(values) != len(operands):
+            return False
+        return all(value is _value_of(operand) for value, operand in zip(values, operands, strict=True))
+
+    # ---- computing with it
+
+    def changed(self, name: str, other: Any) -> SymbolicArray:
+        """`self += other` and the like: in place, cast back as NumPy's casting "same_kind" allows."""
+        op, function = _BINARY[name]
+        check_broadcast(op, (self.load(), _loaded(other)), self.type.shape)
+        found = dispatch.binary(op, self.load(), _loaded(other))
+        if found is NotImplemented:
+            return NotImplemented
+        dtype, shape = found.type.dtype, found.type.shape
+        if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
+            try:
+                function(np.zeros(1, self.dtype), np.zeros(1, sample_dtype(other)), out=np.zeros(1, self.dtype))
+            except TypeError as error:
+                raise of_program(error) from None
+        if shape is None or not is_place(self.type.shape, shape):
+            words = f"{shape_words(self.type.shape)} doesn't match the broadcast shape {shape_words(shape)}"
+            raise of_program(ValueError(f"non-broadcastable output operand with shape {words}"))
+        self.store(cast_to(found, self.type.dtype))
+        return self
+
+    def __neg__(self) -> Any:
+        return fresh(dispatch.apply("negative", self.load()))
+
+    def __pos__(self) -> Any:
+        return fresh(self.load())
+
+    def __abs__(self) -> Any:
+        return fresh(dispatch.apply("abs", self.load()))
+
+    def __invert__(self) -> Any:
+        return fresh(dispatch.apply("invert", self.load()))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return fresh(dispatch.round_to(self.load(), digits or 0))
+
+    def __getattr__(self, name: str) -> Any:
+        return _methods(self, name)
+
+
+def methods_by(methods: Callable[[SymbolicArray, str], Any]) -> None:
+    """Has `methods(array, name)` answer attributes and methods of arrays."""
+    global _methods
+    _methods = methods
+
+
+def _no_methods(array: SymbolicArray, name: str) -> Any:
+    raise AttributeError(name)
+
+
+_methods: Callable[[SymbolicArray, str], Any] = _no_methods
+
+for _name in _BINARY:
+    setattr(SymbolicArray, f"__{_name}__", lambda self, other, _name=_name: self.changed(_name, other))
+
+
+def as_array(value: Any) -> Any:
+    """A graph value as traced code meets it; what a graph gave when it ran as it is."""
+    return SymbolicArray(value) if isinstance(value, Value) else value
+
+
+def is_array(value: Any) -> bool:
+    return type(value) is SymbolicArray
+
+
+def fresh(value: Any) -> Any:
+    """What was computed, tensors with dimensions as new arrays; in tuples and lists too."""
+    if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
+        return type(value)(map(fresh, value))
+    if not isinstance(value, Tensor) or value.type.weak or value.type.shape == ():
+        return value
+    region = current_region()
+    if region is None or not region.trace.memory:
+        return value
+    if value.type.shape is None:
+        raise StagingError("how many dimensions an array has is known only when the graph runs", current_place())
+    return SymbolicArray(_record("array_of", [_value_of(value)]).results[0])
+
+
+def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:
+    """An array of the traced code's own; `fill` is a number, or None for whatever there is."""
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+    known: list[Any] = []
+    operands = []
+    for size in sizes:
+        tensor = as_tensor(size)
+        if isinstance(tensor, SymbolicTensor):
+            known.append(INPUT)
+            operands.append(_value_of(tensor))
+        else:
+            known.append(operator.index(size))
+    if any(size != INPUT and size < 0 for size in known):
+        raise of_program(ValueError("negative dimensions are not allowed"))
+    node = _record("array_new", operands, shape=tuple(known), dtype=dtype, fill=fill)
+    return SymbolicArray(node.results[0])
+
+
+def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
+    """The view of the array that `like` makes of an array; NotImplemented where that is a copy, or not known."""
+    found = same_memory(array.type, like)
+    if found is NotImplemented:
+        return NotImplemented
+    return [
+        SymbolicArray(
+            _record("array_strided", [array._value], offset=offset, shape=shape, strides=strides).results[0]
+        )
+        for offset, shape, strides in found
+    ]
+
+
+def _record(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:
+    region = current_region()
+    if region is None:
+        raise StagingError("an array of a graph is used after the graph was recorded", current_place())
+    return region.record(op, list(inputs), attributes)
+
+
+def _value_of(value: Any) -> Value:
+    region = current_region()
+    assert isinstance(region, Region)
+    if type(value) is SymbolicArray:
+        value = value.load()
+    return region.lift(dispatch.graph_value(region, value))
+
+
+def _loaded(value: Any) -> Any:
+    return value.load() if type(value) is SymbolicArray else value
+
+
+def _indices(index: Any) -> Any:
+    if type(index) is tuple:
+        return tuple(map(_loaded, index))
+    return _loaded(index)
+
+
+def _refuse(how: str) -> NoReturn:
+    raise StagingError(f"an array that only the running graph knows is {how}", current_place())
+
+
+__all__ = ["SymbolicArray", "as_array", "fresh", "is_array", "new_array", "strided"]
