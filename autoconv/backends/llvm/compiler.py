@@ -141,7 +141,10 @@ class _Library:
 
     def object_file(self, text: str, level: int) -> bytes:
         free = self._machines.setdefault(level, [])
-        machine = free.pop() if free else self._machine(level)
+        try:
+            machine = free.pop()
+        except IndexError:
+            machine = self._machine(level)
         context = self.ContextCreate()  # one for each module: it keeps every type and constant
         try:
             message = ctypes.c_void_p()
