@@ -404,7 +404,7 @@ def _places(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
         _refuse("an array is looked at in another form, and its sizes are known only when the graph runs")
     pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
     low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
-    offsets = np.zeros(type_.shape, np.int64)  # type: ignore[arg-type]
+    offsets = np.zeros([size for size, _ in pairs], np.int64)
     for axis, (size, stride) in enumerate(pairs):
         offsets += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(len(pairs))])
     numbers = np.full((int(offsets.max(initial=0)) - low) // type_.dtype.size + 1, -1, np.int64)
