@@ -56,12 +56,12 @@ def converted(function: Any, region: Any = None) -> Any:
     """The function as it is to run under trace."""
     if type(function) is Variant:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
+    if type(function) is SymbolicTensor and function.weak and region is not None and region.contract == COMPILE:
+        return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
     if region is not None and region.trace.memory:
         known = array_function(function)
         if known is not None:
             return known
-    if type(function) is SymbolicTensor and function.weak and region is not None and region.contract == COMPILE:
-        return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
     override = override_for(function)
     if override is not None:
         compiles = region is not None and region.contract == COMPILE

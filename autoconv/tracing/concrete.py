@@ -86,11 +86,12 @@ class ConcreteFunction:
         self._gives_out_captures = has_arrays and bool(
             aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
         )
+        self.seconds = 0.0  # that tracing, optimising and compiling took
         self.used = 0  # when it was, as a number that grows
         self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
             contract == "compile"
-            and arrays
+            and (arrays or key.memory)
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
         )
         self._donated = donated_leaves(key, owner.donate)

@@ -97,9 +97,9 @@ class Function(Described, Pickled):
         self._cache: dict[Key, list[ConcreteFunction]] = {}
         self._literal: frozenset[int] = frozenset()
         self._whole: frozenset[str] = frozenset()
+        self._learned: frozenset[tuple[str, Any]] = frozenset()
         self._memory = False  # whether arrays are traced as memory, as some trace changes one in place
         self._by_object: set[Key] = set()  # of those the calls whose arrays come in as objects all the same
-        self._learned: frozenset[tuple[str, Any]] = frozenset()
         self._spots: Bounded[Key, list[Spot]] = Bounded(_CACHE_LIMIT)
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(_CACHE_LIMIT)
         self._explanation = Explanation(self._signature.name)
@@ -180,7 +180,7 @@ class Function(Described, Pickled):
         return True
 
     def _restage(self, call: Call, wanted: Restage) -> Call:
-        """The call once more, with what its trace writes as inputs, or with what it learned."""
+        """The call once more, with what its trace writes as inputs, with what it learned, or arrays as memory."""
         if wanted.learned:
             self._learned |= wanted.learned
             return self._bind(call.args, call.kwargs)
@@ -426,6 +426,9 @@ class Function(Described, Pickled):
             else:
                 self._bound[id(instance)] = bound  # it holds the instance, whose id nobody else has meanwhile
         return bound
+
+    def _repr_html_(self) -> str:
+        return self._explanation.html(f"{self._signature.name}{self._signature.shown()}")
 
     def __repr__(self) -> str:
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"

@@ -20,9 +20,9 @@ from autoconv.tracing.signature import Call, ObjectKey, TensorKey
 
 
 class Restage(AbandonTrace):
-    """The trace has to begin anew, with what it writes as inputs: spots, or arguments as a whole; or, with `memory`,
-    with arrays as what they are in memory; or with what it `learned` of the objects that it makes (see `Call.learned`).
-    """
+    """The trace has to begin anew, with what it writes as inputs: spots, or arguments as a whole; with what it
+    `learned` of the objects that it makes (see `Call.learned`); or, with `memory`, with arrays as what they are in
+    memory."""
 
     def __init__(
         self,

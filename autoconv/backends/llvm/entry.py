@@ -49,7 +49,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     for i in donated:
         arguments[i] = body.own(names[i])
     if donated:
-        body.loops += 1  # arrays are kept for the next ones, as in a loop
+        body.begin_loop(())  # arrays are kept for the next ones, as in a loop
     region = Region(body, graph, arguments)
     results = region.results()
     if donated:
