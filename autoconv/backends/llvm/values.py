@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.calls import Calls
-from autoconv.backends.llvm.overlaps import Overlaps
 from autoconv.backends.llvm.pool import LARGEST, SMALLEST
 from autoconv.backends.llvm.positions import Index, Position
 from autoconv.backends.llvm.roles import is_array, sizes
@@ -19,6 +18,7 @@ from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type
+from autoconv.ops.overlaps import Overlaps
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
