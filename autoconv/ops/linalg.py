@@ -143,11 +143,12 @@ def _tensordot(x: Any, y: Any, *, axes: Any) -> Any:
 
 def _tensordot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y) = cotangents, inputs
-    equation = _tensordot_equation(shape_of(x), shape_of(y), attributes["axes"])
+    equation = tensordot_equation(shape_of(x), shape_of(y), attributes["axes"])
     return _einsum_gradient(b, (x, y), results, (ct,), {"equation": equation})
 
 
-def _tensordot_equation(x: Shape, y: Shape, axes: tuple[tuple[int, ...], tuple[int, ...]]) -> str:
+def tensordot_equation(x: Shape, y: Shape, axes: tuple[tuple[int, ...], tuple[int, ...]]) -> str:
+    """The equation of einsum that means a tensordot of those shapes; raises ValueError where a rank is not known."""
     if x is None or y is None:
         raise ValueError("the gradient of tensordot needs tensors of known rank; use set_shape")
     of_x, of_y = normalised_axes(axes[0], len(x)), normalised_axes(axes[1], len(y))

@@ -27,6 +27,7 @@ from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present, presented
 from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.aliases import aliased_outputs
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.derivable import Derivable
 from autoconv.tracing.direct import call_form, needs_asking
 from autoconv.tracing.donation import donated_leaves
@@ -34,7 +35,7 @@ from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.shapes import ByShape, depends_on_shapes
-from autoconv.tracing.signature import ArrayKey, Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.signature import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be

@@ -32,6 +32,7 @@ from autoconv.runtime.variable import Variable
 from autoconv.tracing import logs as trace_logs
 from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
 from autoconv.tracing.guards import Guards
@@ -42,7 +43,6 @@ from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.results import outputs_of
 from autoconv.tracing.signature import (
-    ArrayKey,
     Call,
     Custom,
     Literal,

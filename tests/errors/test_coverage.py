@@ -25,6 +25,7 @@ ONLY_COMPILE = "met under `compile` alone, where the call runs as plain Python"
 DRAWS = "depends on whether matplotlib is installed; tests/bench and tests/cli/test_bench.py show it"
 
 # (file, how the message starts): why no program shows it.
+BY_OBJECT = "the call runs by NumPy's own operations, or as plain Python, and explain() says so"
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,
     ("autoconv/emit/function.py", "no code for …"): CANNOT,
@@ -71,6 +72,30 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/builtins.py", "type numpy.ndarray doesn't define __round__ method"): ONLY_COMPILE,
     ("autoconv/operators/functions.py", "… is given a name that only the running graph knows"): ONLY_COMPILE,
     ("autoconv/runtime/array_methods.py", "the method … of an array …"): ONLY_COMPILE,
+    ("autoconv/operators/iterables.py", "iteration over a 0-d array"): BY_OBJECT,
+    ("autoconv/operators/numpy_arrays.py", "an array is made in an order of its own"): BY_OBJECT,
+    ("autoconv/operators/numpy_arrays.py", "an array is made with ndmin"): BY_OBJECT,
+    ("autoconv/operators/numpy_arrays.py", "an array of … is made"): BY_OBJECT,
+    ("autoconv/operators/numpy_arrays.py", "an array without dimensions is made"): BY_OBJECT,
+    ("autoconv/operators/numpy_arrays.py", "numpy.arange is given floats that only the graph knows"): BY_OBJECT,
+    ("autoconv/operators/numpy_arrays.py", "numpy.… is given what only the graph knows"): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "a view of an array whose sizes only the running graph knows "): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "an array becomes one of …"): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "an array is copied in the order …"): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "an array is flattened in the order …"): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "complex elements lose their imaginary parts"): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "the attribute … of an array is asked"): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "the method … changes an array in place"): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "the method … of an array is given what only the graph knows"): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "whether … of an array is a view is known only when the graph"): BY_OBJECT,
+    ("autoconv/runtime/arrays.py", "an array of a graph is used after the graph was recorded"): BY_OBJECT,
+    ("autoconv/runtime/arrays.py", "an array that only the running graph knows is …"): BY_OBJECT,
+    ("autoconv/runtime/arrays.py", "how many dimensions an array has is known only when the grap"): BY_OBJECT,
+    ("autoconv/runtime/arrays.py", "the length of an array is known only when the graph runs"): BY_OBJECT,
+    ("autoconv/tracing/trace.py", "the array … is read-only, or of a form of its own"): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "the attribute … of an array is assigned"): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "two arrays are compared by identity"): BY_OBJECT,
+    ("autoconv/runtime/array_values.py", "a … is assigned to elements of an array"): BY_OBJECT,
     ("autoconv/runtime/objects.py", "a value that belongs to a graph is used after the graph was "): ONLY_COMPILE,
     ("autoconv/runtime/objects.py", "a … made of values that only the graph knows is kept"): ONLY_COMPILE,
     ("autoconv/runtime/objects.py", "an array becomes part of a list, dict or name that only the "): ONLY_COMPILE,

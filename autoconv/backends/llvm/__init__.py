@@ -16,7 +16,18 @@ import numpy as np
 
 from autoconv.backends import reference
 from autoconv.backends.form import CallForm
-from autoconv.backends.llvm import counters, layouts, linalg, patterns, scans, searching, sorting
+from autoconv.backends.llvm import (
+    batches,
+    choosing,
+    counters,
+    distinct,
+    layouts,
+    linalg,
+    patterns,
+    scans,
+    searching,
+    sorting,
+)
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.engine import Code, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
@@ -29,7 +40,7 @@ from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
 
 # Whose native code says so when it is imported.
-NATIVE_OPS = (counters, layouts, linalg, patterns, scans, searching, sorting)
+NATIVE_OPS = (batches, choosing, counters, distinct, layouts, linalg, patterns, scans, searching, sorting)
 
 
 class NativeGraph:

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import hashlib
 import itertools
+import platform
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -100,6 +101,12 @@ def instructions() -> frozenset[str]:
     """The sets of instructions that the system says its first processor has; none where it says nothing."""
     told = _told()
     return frozenset((told.get("flags") or told.get("Features") or "").split())
+
+
+@functools.cache
+def has_half() -> bool:
+    """Whether this machine turns numbers of 16 bits into float32 and back by instructions of its own."""
+    return "f16c" in instructions() or platform.machine().lower() in ("aarch64", "arm64")
 
 
 @functools.cache

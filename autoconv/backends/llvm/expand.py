@@ -126,11 +126,13 @@ def _spread(root: bool) -> Rule:
 def _index_of(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,), axis = inputs, node.attributes.get("axis")
-        if node.attributes.get("keepdims"):
-            return None
+        result: Any = node.results[0].type
         if axis is None:
             x, axis = b.reshape(x, shape=(-1,)), 0
-        return getattr(b, name)(x, axis=axis, dtype=node.results[0].type.dtype)  # type: ignore[union-attr]
+        found = getattr(b, name)(x, axis=axis, dtype=result.dtype)
+        if not node.attributes.get("keepdims"):
+            return found
+        return (b.fill if is_scalar(found.type) else b.reshape)(found, shape=sizes(result))
 
     return rule
 
@@ -202,7 +204,18 @@ def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 _OF_NUMBERS = frozenset(
-    {"ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape"}
+    {
+        "ones_like",
+        "zeros_like",
+        "size",
+        "broadcast_to_shape_of",
+        "broadcast_to",
+        "expand_dims",
+        "reshape",
+        "xlogy",
+        "xdivy",
+        "logaddexp",
+    }
 )
 _RULES: dict[str, Rule] = {
     **COMPOSITES,

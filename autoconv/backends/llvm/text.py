@@ -133,6 +133,21 @@ class FunctionText:
         self._lines.append(f"  {name} = {text}")
         return name
 
+    def length(self) -> int:
+        """How many lines there are so far."""
+        return len(self._lines)
+
+    def take(self, start: int) -> list[str]:
+        """The lines from there on, which are left out."""
+        lines, self._lines = self._lines[start:], self._lines[:start]
+        return lines
+
+    def append_block(self, lines: list[str], end: str) -> None:
+        """Goes on with lines that were taken, which begin with a label; `end` is the block that they leave open."""
+        self.branch(lines[0].removesuffix(":"))
+        self._lines += lines
+        self.block = end
+
     def line(self, text: str) -> None:
         self._lines.append(f"  {text}")
 
