@@ -4,7 +4,6 @@ anew."""
 from __future__ import annotations
 
 import contextlib
-import functools
 import glob
 import hashlib
 import importlib.util
@@ -17,6 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from autoconv.emit.conversion import Options
+from autoconv.emit.converter import converter
 
 
 class ConversionCache:
@@ -36,7 +36,7 @@ class ConversionCache:
         chosen = _digest(
             *(f"{field.name}={_stable(getattr(options, field.name))}" for field in fields(options))
         )
-        key = hashlib.sha256(_converter().encode() + data).hexdigest()[:32]
+        key = hashlib.sha256(converter().encode() + data).hexdigest()[:32]
         stem = f"{Path(file).stem}.autoconv-{tag}-{chosen[:8]}-"
         self.path = Path(importlib.util.cache_from_source(file)).with_name(f"{stem}{key}.json")
 
@@ -91,16 +91,3 @@ def _stable(value: object) -> str:
     if isinstance(value, frozenset):
         return repr(sorted(value))
     return repr(sorted(value.items())) if isinstance(value, dict) else repr(value)
-
-
-@functools.cache
-def _converter() -> str:
-    """Tells one converter from another: size and time of the files it is made of, so that a changed one
-    counts."""
-    folder = Path(__file__).parent
-    state = [sys.version]
-    for part in ("analysis", "emit", "passes", "syntax"):
-        for file in sorted((folder / part).glob("*.py")):
-            facts = file.stat()
-            state.append(f"{file.name}:{facts.st_size}:{facts.st_mtime_ns}")
-    return _digest(*state)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import autoconv.code_cache as code_cache
+from autoconv.code_cache import NATIVE, CodeCache
 
 PROGRAM = """
 import autoconv as ac
@@ -50,6 +50,36 @@ def test_another_process_uses_what_was_compiled(cache, tmp_path):
     assert cache.stat().st_mode & 0o777 == 0o700
 
 
+def test_a_conversion_is_used_again_until_its_file_changes(cache, tmp_path):
+    """The second process converts nothing: neither gast nor LLVM is loaded. A changed file is another function."""
+    script = tmp_path / "program.py"
+    end = "import sys\nprint(sorted({'gast', 'llvmlite.binding'} & set(sys.modules)))\n"
+    told = []
+    for text in (PROGRAM, PROGRAM, PROGRAM.replace("x * i", "x - i")):
+        script.write_text(text + end)
+        command = [sys.executable, str(script)]
+        told.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
+    assert told[0][0] == told[1][0] == "67.5 15.0"
+    assert told[2][0] == "-30.0 4.0"
+    assert "gast" in told[0][1] and "gast" in told[2][1]
+    assert told[1][1] == "[]"
+    assert len(list((cache.parent / "functions").glob("*.o"))) == 2
+
+
+def test_broken_and_foreign_conversions_are_made_anew(cache, tmp_path):
+    functions = cache.parent / "functions"
+    run(tmp_path)
+    (entry,) = functions.glob("*.o")
+    data = entry.read_bytes()
+    entry.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    assert run(tmp_path) == "67.5 15.0\n"
+    assert entry.read_bytes() == data
+    functions.chmod(0o755)
+    entry.write_bytes(b"")
+    assert run(tmp_path) == "67.5 15.0\n"
+    assert entry.read_bytes() == b""
+
+
 def test_a_broken_entry_is_made_anew(cache, tmp_path):
     run(tmp_path)
     for path in cache.glob("*.o"):
@@ -77,25 +107,26 @@ def test_a_link_is_ignored(cache, tmp_path):
 
 
 def test_an_entry_that_others_could_have_written_is_not_loaded(cache):
-    code_cache.store("a", b"code")
-    assert code_cache.load("a") == b"code"
+    NATIVE.store("a", b"code")
+    assert NATIVE.load("a") == b"code"
     (cache / "a.o").chmod(0o666)
-    assert code_cache.load("a") is None
-    code_cache.store("b", b"other")
+    assert NATIVE.load("a") is None
+    NATIVE.store("b", b"other")
     (cache / "b.o").rename(cache / "c.o")
     (cache / "b.o").symlink_to(cache / "c.o")
-    assert code_cache.load("b") is None
-    assert code_cache.load("none") is None
+    assert NATIVE.load("b") is None
+    assert NATIVE.load("none") is None
 
 
 def test_the_oldest_go_first(cache):
+    small = CodeCache("native", "", limit=2 * 1100)
     for i in range(5):
-        code_cache.store(f"{i}", bytes(1000))
+        small.store(f"{i}", bytes(1000))
         os.utime(cache / f"{i}.o", (i, i))
-    code_cache.prune(limit=2 * 1100)
+    small.prune()
     assert sorted(path.name for path in cache.glob("*.o")) == ["3.o", "4.o"]
-    assert code_cache.clear() == 2
-    assert code_cache.entries() == []
+    assert small.clear() == 2
+    assert small.entries() == []
 
 
 def test_the_command(cache, tmp_path):
@@ -103,6 +134,8 @@ def test_the_command(cache, tmp_path):
     command = [sys.executable, "-m", "autoconv", "cache"]
     shown = subprocess.run([*command, "info"], capture_output=True, text=True, check=True).stdout
     assert f"{cache}: 2 pieces of machine code" in shown  # a graph, and what all graphs share
+    assert f"{cache.parent / 'functions'}: 1 converted functions" in shown
     shown = subprocess.run([*command, "clear"], capture_output=True, text=True, check=True).stdout
     assert "removed 2 pieces of machine code" in shown
-    assert not list(cache.glob("*.o"))
+    assert "removed 1 converted functions" in shown
+    assert not list(cache.parent.rglob("*.o"))

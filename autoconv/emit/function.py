@@ -1,4 +1,4 @@
-"""Converts one function while the program runs: finds its source, rewrites it, and binds it to the same cells."""
+"""Converts one function while the program runs: finds its source, rewrites it, and compiles it where it stands."""
 
 from __future__ import annotations
 import __future__
@@ -6,9 +6,7 @@ import __future__
 import ast
 import inspect
 import linecache
-import threading
 import types
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,83 +24,8 @@ from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse_ast, to_ast, to_gast
 
-# By code and file: the codes of two files are equal where their functions are the same and on the same lines.
-_ByFile = dict[tuple[str, bool], types.CodeType]
-_CONVERTED: weakref.WeakKeyDictionary[types.CodeType, _ByFile] = weakref.WeakKeyDictionary()
-_CHANGED: weakref.WeakKeyDictionary[types.CodeType, frozenset[str]] = weakref.WeakKeyDictionary()
-_OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
-_LOCK = threading.RLock()
 _INNER = "converted_function"
 _RELOAD = "the function as it was, or start the program (or reload the module) again"
-
-
-def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:
-    """The function converted, with the same globals, cells, defaults and attributes.
-
-    `operators` is what the name `ag__` stands for in it. Raises ConversionError when there is no source, or when
-    something in it cannot be converted.
-    """
-    if is_converted(function):
-        return function
-    return _bound(function, _converted_code(function, False), operators)
-
-
-def convert_generator(function: types.FunctionType, operators: Any) -> types.FunctionType | None:
-    """A generator function as one that hands its values to the consumer that it is given before its arguments (see
-    `generators`), converted; None where that cannot be, or where its source is not found."""
-    try:
-        return _bound(function, _converted_code(function, True), operators)
-    except ConversionError:
-        return None
-
-
-def _converted_code(function: types.FunctionType, hands: bool) -> types.CodeType:
-    code = function.__code__
-    with _LOCK:
-        by_file = _CONVERTED.setdefault(code, {})
-        key = code.co_filename, hands
-        converted = by_file.get(key)
-        if converted is None:
-            converted = by_file[key] = _convert_code(function, hands)
-    return converted
-
-
-def _bound(function: types.FunctionType, converted: types.CodeType, operators: Any) -> types.FunctionType:
-    """The code as a function, with what belongs to the one it was made of."""
-    code = function.__code__
-    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    cells[build.OPERATORS] = types.CellType(operators)
-    closure = tuple(cells.get(name) or types.CellType() for name in converted.co_freevars)
-    result = types.FunctionType(converted, function.__globals__, function.__name__, function.__defaults__, closure)
-    result.__kwdefaults__ = function.__kwdefaults__
-    result.__dict__.update(function.__dict__)
-    result.__qualname__, result.__module__, result.__doc__ = (
-        function.__qualname__, function.__module__, function.__doc__,
-    )  # fmt: skip
-    result.__annotations__ = function.__annotations__
-    return result
-
-
-def changed_names(function: types.FunctionType) -> frozenset[str]:
-    """The outer names that a function only changes (see `autoconv.analysis.changes`); none for what never was
-    converted."""
-    return _CHANGED.get(function.__code__, frozenset())
-
-
-def is_converted(function: Any) -> bool:
-    """Whether a function's code came out of a conversion: at run time, or as part of a converted module."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return False
-    return code in _OURS or "__autoconv__" in getattr(function, "__globals__", {})
-
-
-def register_code(code: types.CodeType) -> None:
-    """Takes the code, and what is nested in it, for converted."""
-    _OURS.add(code)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            register_code(constant)
 
 
 def converted_text(function: types.FunctionType) -> str:
@@ -111,8 +34,10 @@ def converted_text(function: types.FunctionType) -> str:
     return unparse(ast.Module([definition], []))
 
 
-def _convert_code(function: types.FunctionType, hands: bool = False) -> types.CodeType:
-    definition, class_name, filename, generated, lambdas = _rewritten(function, hands)
+def convert_code(function: types.FunctionType, hands: bool = False) -> tuple[types.CodeType, frozenset[str]]:
+    """The converted code of a function (with `hands`, of a generator function that hands out its values), and the
+    outer names that it only changes (see `autoconv.analysis.changes`)."""
+    definition, class_name, filename, generated, lambdas, changed = _rewritten(function, hands)
     definition.name = _INNER  # its own name means in the body what it means outside
     inner: Any = definition
     result: ast.expr = ast.Name(definition.name, ast.Load())
@@ -136,9 +61,7 @@ def _convert_code(function: types.FunctionType, hands: bool = False) -> types.Co
     compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
     found = _find_code(compiled, definition.name)
     found = found.replace(co_name=function.__name__, co_qualname=function.__qualname__)
-    found = rename_regions(found, generated, lambdas)
-    register_code(found)
-    return found
+    return rename_regions(found, generated, lambdas), changed
 
 
 def _start_operators_at_their_line(tree: ast.AST) -> None:
@@ -169,11 +92,11 @@ def _future_flags(function: types.FunctionType) -> int:
 
 def _rewritten(
     function: types.FunctionType, hands: bool = False
-) -> tuple[ast.FunctionDef, str, str, list[str], set[Extent]]:
+) -> tuple[ast.FunctionDef, str, str, list[str], set[Extent], frozenset[str]]:
     """(converted definition without decorators, name of the class around it, file, names of region functions, where
-    the bodies of the user's lambdas are)."""
+    the bodies of the user's lambdas are, the outer names that it only changes)."""
     node, class_name, filename, lines = locate_source(function)
-    _CHANGED[function.__code__] = only_changed(node)
+    changed = only_changed(node)
     lambdas = {_extent(inner.body) for inner in ast.walk(node) if isinstance(inner, ast.Lambda)}
     definition: Any
     if isinstance(node, ast.Lambda):
@@ -209,7 +132,7 @@ def _rewritten(
     result: Any = tree.body[0]
     if class_name:
         result = result.body[0]
-    return result, class_name, filename, context.namer.generated, lambdas
+    return result, class_name, filename, context.namer.generated, lambdas, changed
 
 
 def _extent(node: ast.expr) -> Extent:

@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from autoconv.graph.types import ObjectType
+from autoconv.operators.joining import join_layouts, joined_objects
 from autoconv.operators.layout import (
     NEVER,
     Arms,
@@ -19,8 +20,6 @@ from autoconv.operators.layout import (
     Variant,
     home_of,
     is_number_layout,
-    join_layouts,
-    joined_objects,
     layout_of,
 )
 from autoconv.operators.names import Undefined

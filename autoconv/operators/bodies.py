@@ -20,12 +20,7 @@ from autoconv.errors import (
 from autoconv.graph.graph import Value
 from autoconv.operators.attributes import expect_missing, may_be_missing
 from autoconv.operators.deferred import template_of
-from autoconv.operators.layout import (
-    NEVER,
-    Static,
-    Variant,
-    has_leaves,
-)
+from autoconv.operators.layout import NEVER, Static, Variant, has_leaves
 from autoconv.operators.names import Undefined
 from autoconv.ops.exception_groups import leaves_of_group
 from autoconv.runtime.containers import PLAIN
@@ -310,7 +305,9 @@ def write_spot(spot: Spot, value: Any) -> None:
     journal = nearest_journal(region)
     if journal is not None:
         journal.note(spot)
-    if isinstance(spot.owner, (list, dict, set)) and type(value).__name__ == "Variant":
+    if spot.kind == "global":
+        refuse_missing(spot, value)
+    elif isinstance(spot.owner, (list, dict, set)) and type(value).__name__ == "Variant":
         is_list = isinstance(spot.owner, list)
         raise StagingError(
             f"{spot.name} that was there before the call has another length or other keys depending on a tensor",
@@ -322,6 +319,16 @@ def write_spot(spot: Spot, value: Any) -> None:
     if may_be_missing(value) and spot.kind:
         value = _maybe_missing(spot, value)
     spot.write(value)
+
+
+def refuse_missing(spot: Spot, value: Any) -> None:
+    """Raises StagingError for a global name that may not be there: nothing in the code asks for it."""
+    values = value.values if type(value) is Variant else (value,)
+    if any(isinstance(arm, Undefined) or (arm is MISSING and len(values) > 1) for arm in values):
+        raise StagingError(
+            f"a tensor decides whether there is a global name {spot.name!r}", current_place(),
+            "a value for it on every path, such as None",
+        )  # fmt: skip
 
 
 def _maybe_missing(spot: Spot, value: Variant) -> Variant:

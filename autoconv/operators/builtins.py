@@ -7,14 +7,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
+from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import emit_output
-from autoconv.operators.attributes import has_attribute, maybe_missing
 from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, or_, truth, users_method
-from autoconv.operators.held_iterators import HeldIterator
+from autoconv.operators.fitting import of_program, plainly
 from autoconv.operators.iterables import (
     Staged,
     StagedEnumerate,
@@ -28,18 +26,18 @@ from autoconv.operators.iterables import (
 from autoconv.operators.layout import Variant
 from autoconv.operators.loops import iterate
 from autoconv.operators.maybe_keys import count
-from autoconv.operators.variants import is_arm, payload
+from autoconv.operators.overrides import OVERRIDES, overrides
+from autoconv.operators.questions import kind_of
+from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_methods import is_scalar
 from autoconv.runtime.containers import items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor, weak_dtype
-from autoconv.runtime.journal import MISSING
 from autoconv.runtime.number_methods import refuse_number
+from autoconv.runtime.objects import apply_object, is_object, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-
-OVERRIDES: dict[Any, Callable[..., Any]] = {}
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
 
 
 def override_for(function: Any) -> Callable[..., Any] | None:
@@ -52,14 +50,6 @@ def override_for(function: Any) -> Callable[..., Any] | None:
     if getattr(function, "__module__", None) == "math" and function.__name__ in _MATH:
         return _math(function)
     return None
-
-
-def _overrides(function: Any) -> Callable[[Any], Any]:
-    def register(replacement: Any) -> Any:
-        OVERRIDES[function] = replacement
-        return replacement
-
-    return register
 
 
 def _value(x: Any) -> Any:
@@ -81,7 +71,7 @@ def _gone_over(x: Any) -> Any:
     return tensor
 
 
-@_overrides(builtins.range)
+@overrides(builtins.range)
 def _range(*bounds: Any) -> Any:
     bounds = tuple(map(_value, bounds))
     if any(isinstance(b, SymbolicTensor) for b in bounds):
@@ -89,7 +79,7 @@ def _range(*bounds: Any) -> Any:
     return builtins.range(*(operator.index(b) for b in bounds))
 
 
-@_overrides(builtins.len)
+@overrides(builtins.len)
 def _len(x: Any) -> Any:
     tensor = _tensor(x)
     if tensor is None:
@@ -112,11 +102,13 @@ def _not_negative(length: Any) -> Any:
     return dispatch.apply("select", length > 0, length, 0) if isinstance(length, Tensor) else builtins.max(length, 0)
 
 
-@_overrides(builtins.int)
+@overrides(builtins.int)
 def _int(x: Any = 0, *base: Any) -> Any:
     x = _value(x)
     if not isinstance(x, SymbolicTensor):
         return builtins.int(x, *base)
+    if base:
+        plainly(builtins.int, 0, 10)  # only text is read to a base
     if x.weak:
         return dispatch.apply("python_int", x)
     region = current_region()
@@ -125,7 +117,7 @@ def _int(x: Any = 0, *base: Any) -> Any:
     return x if x.dtype.is_integer else dispatch.apply("cast", x, dtype=int32)
 
 
-@_overrides(builtins.float)
+@overrides(builtins.float)
 def _float(x: Any = 0.0) -> Any:
     x = _value(x)
     if not isinstance(x, SymbolicTensor):
@@ -136,7 +128,7 @@ def _float(x: Any = 0.0) -> Any:
     return x if x.dtype.is_floating else dispatch.apply("cast", x, dtype=float32)
 
 
-@_overrides(builtins.bool)
+@overrides(builtins.bool)
 def _bool(x: Any = False) -> Any:
     x = asked(x)
     if not is_staged(x):
@@ -153,17 +145,31 @@ def _is_array(x: Any) -> bool:
     return isinstance(x, SymbolicTensor) and not x.weak and region is not None and region.trace.arrays
 
 
-@_overrides(builtins.abs)
+@overrides(builtins.abs)
 def _abs(x: Any) -> Any:
     return builtins.abs(_value(x))
 
 
-@_overrides(builtins.round)
+@overrides(builtins.round)
 def _round(x: Any, digits: Any = None) -> Any:
     x = _value(x)
     if _is_array(x):
         return _round_scalar(x, digits)
+    if isinstance(digits, SymbolicTensor) and digits.weak:
+        return _round_to(x, digits)
     return builtins.round(x) if digits is None else builtins.round(x, digits)
+
+
+def _is_compiled() -> bool:
+    region = current_region()
+    return region is not None and region.contract == COMPILE
+
+
+def _round_to(x: Any, digits: SymbolicTensor) -> Any:
+    """A number rounded to as many digits as the running graph says: it stays of its kind."""
+    kind = weak_dtype(x) if not isinstance(x, SymbolicTensor) else x.dtype if x.weak else None
+    found = apply_object("round", x, digits)
+    return found if kind is None else unboxed(found, TensorType(int64 if kind.is_bool else kind, (), True))
 
 
 def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
@@ -175,14 +181,17 @@ def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
     return dispatch.apply("python_round", _as_python_number(x), digits=None)
 
 
-@_overrides(builtins.pow)
+@overrides(builtins.pow)
 def _pow(x: Any, y: Any, *modulus: Any) -> Any:
-    if modulus and any(isinstance(v, SymbolicTensor) for v in (x, y, *modulus)):
-        raise StagingError("pow() with a modulus does not take tensors", current_place(), "x ** y % z")
-    return builtins.pow(_value(x), _value(y), *modulus)
+    x, y, *rest = map(_value, (x, y, *modulus))
+    if rest and rest != [None] and any(isinstance(v, SymbolicTensor) for v in (x, y, *rest)):
+        if not _is_compiled() or not all(map(_weak, (x, y, *rest))):
+            raise StagingError("pow() with a modulus does not take tensors", current_place(), "x ** y % z")
+        return unboxed(apply_object("pow", x, y, *rest), TensorType(int64, (), True))
+    return builtins.pow(x, y, *rest)
 
 
-@_overrides(builtins.divmod)
+@overrides(builtins.divmod)
 def _divmod(x: Any, y: Any) -> Any:
     return builtins.divmod(_value(x), _value(y))
 
@@ -234,7 +243,7 @@ OVERRIDES[builtins.max] = _extreme("max", "maximum", "reduce_max")
 OVERRIDES[builtins.min] = _extreme("min", "minimum", "reduce_min")
 
 
-@_overrides(builtins.sum)
+@overrides(builtins.sum)
 def _sum(iterable: Any, start: Any = 0) -> Any:
     tensor = _gone_over(iterable)
     if tensor is not None:
@@ -272,24 +281,25 @@ def _symbolic(x: Any) -> bool:
     return isinstance(x, (SymbolicTensor, Staged, Variant)) or items_of(x) is not None
 
 
-@_overrides(builtins.enumerate)
+@overrides(builtins.enumerate)
 def _enumerate(iterable: Any, start: Any = 0) -> Any:
     if _symbolic(iterable):
         return StagedEnumerate(iterable, start)
     return builtins.enumerate(iterable, start)
 
 
-@_overrides(builtins.zip)
+@overrides(builtins.zip)
 def _zip(*iterables: Any, strict: bool = False) -> Any:
     return StagedZip(*iterables) if any(map(_symbolic, iterables)) else builtins.zip(*iterables, strict=strict)
 
 
-@_overrides(builtins.reversed)
+@overrides(builtins.reversed)
 def _reversed(iterable: Any) -> Any:
+    refuse_number(_value(iterable), "{!r} object is not reversible")
     return StagedReversed(iterable) if _symbolic(iterable) else builtins.reversed(iterable)
 
 
-@_overrides(builtins.map)
+@overrides(builtins.map)
 def _map(function: Any, *iterables: Any) -> Any:
     if any(map(_symbolic, iterables)):
         return StagedMap(called(function), *iterables)
@@ -303,7 +313,7 @@ def called(function: Any) -> Any:
     return call(function)
 
 
-@_overrides(builtins.sorted)
+@overrides(builtins.sorted)
 def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     tensor = _gone_over(iterable)
     if tensor is not None and key is None:
@@ -336,93 +346,25 @@ def _sorted_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> li
     return [item for _, item in pairs]
 
 
-@_overrides(builtins.list)
+@overrides(builtins.list)
 def _list(*iterable: Any) -> Any:
     if iterable and items_of(iterable[0]) is not None:
         return iterable[0].copy()
     return builtins.list(*map(iterate, iterable))
 
 
-@_overrides(builtins.tuple)
+@overrides(builtins.tuple)
 def _tuple(*iterable: Any) -> Any:
     return builtins.tuple(*map(iterate, iterable))
 
 
-def stands_for_array(x: SymbolicTensor) -> bool:
-    """Whether plain Python would have a NumPy array here; leaves the trace where it might be a NumPy scalar."""
-    region = current_region()
-    if region is None or not region.trace.arrays:
-        return False
-    if x.type.shape == () and region.trace.outside_effect is not None:
-        region.trace.outside_effect(x, "whether a value is a NumPy scalar or an array is asked")
-    return True
-
-
-@_overrides(builtins.isinstance)
-def _isinstance(x: Any, kinds: Any) -> Any:
-    """Answers for a Python number that became state as for the number."""
-    if isinstance(x, SymbolicTensor) and x.weak:
-        sample = np.zeros((), x.type.dtype.numpy).item()
-        return builtins.isinstance(x, kinds) or builtins.isinstance(sample, kinds)
-    if isinstance(x, SymbolicTensor) and stands_for_array(x):
-        return issubclass(np.ndarray, kinds)
-    return builtins.isinstance(x, kinds)
-
-
-@_overrides(np.isscalar)
-def _isscalar(x: Any) -> bool:
-    """Answers for a Python number that became state as for the number."""
-    return np.isscalar(x) or (isinstance(x, SymbolicTensor) and x.weak)
-
-
-@_overrides(builtins.hasattr)
-def _hasattr(x: Any, name: str) -> Any:
-    found = has_attribute(x, name)
-    if found is not NotImplemented:
-        return found
-    held = maybe_missing(x, name)
-    if held is not None:
-        missing = is_arm(held, MISSING)
-        return dispatch.apply("logical_not", missing) if isinstance(missing, Tensor) else not missing
-    if isinstance(x, SymbolicTensor) and x.weak:
-        return builtins.hasattr(np.zeros((), x.type.dtype.numpy).item(), name)
-    if isinstance(x, SymbolicTensor) and stands_for_array(x):
-        return builtins.hasattr(np.ndarray, name)
-    return builtins.hasattr(x, name)
-
-
-@_overrides(builtins.getattr)
-def _getattr(x: Any, name: str, *default: Any) -> Any:
-    """Of a number or array of the graph only what plain Python's has: tensors have names of their own."""
-    region = current_region()
-    found = has_attribute(x, name) if default else NotImplemented
-    if found is not NotImplemented:
-        return if_exp(found, lambda: builtins.getattr(x, name), lambda: default[0])
-    held = maybe_missing(x, name) if default else None
-    if held is not None:
-        return if_exp(is_arm(held, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
-    if isinstance(x, SymbolicTensor) and region is not None and region.contract == COMPILE and not _hasattr(x, name):
-        if default:
-            return default[0]
-        raise AttributeError(f"{_type(x).__name__!r} object has no attribute {name!r}")
-    return builtins.getattr(x, name, *default)
-
-
-@_overrides(builtins.type)
-def _type(*args: Any) -> Any:
-    if len(args) == 1 and builtins.type(args[0]) is HeldIterator:
-        return args[0].__class__
-    if len(args) == 1 and isinstance(args[0], SymbolicTensor):
-        if args[0].weak:
-            return builtins.type(np.zeros((), args[0].type.dtype.numpy).item())
-        return np.ndarray if stands_for_array(args[0]) else EagerTensor
-    return builtins.type(*args)
-
-
-@_overrides(builtins.print)
+@overrides(builtins.print)
 def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: bool = False) -> None:
     region = current_region()
     assert region is not None
+    for name, text in (("sep", sep), ("end", end)):
+        if not (text is None or isinstance(text, str) or is_object(text)):
+            raise of_program(TypeError(f"{name} must be None or a string, not {kind_of(text).__name__}"))
     hook = region.trace.python_print
     if hook is not None:
         hook(values, sep, end, file, flush)

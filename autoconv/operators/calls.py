@@ -11,16 +11,20 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.config import SETTINGS
+from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators import instances as _instances  # noqa: F401 - it says how objects are made
-from autoconv.operators.builtins import OVERRIDES, override_for
+from autoconv.operators.builtins import override_for
 from autoconv.operators.consumers import extending
+from autoconv.operators.fitting import fitting
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.held_iterators import held
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
+from autoconv.operators.numpy_calls import numpy_call
 from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
+from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.recursion import is_noted, noted
 from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute, is_absent
@@ -51,9 +55,12 @@ def converted(function: Any, region: Any = None) -> Any:
     override = override_for(function)
     if override is not None:
         compiles = region is not None and region.contract == COMPILE
-        return on_objects(function, override) if compiles else _in_arms(function, override)
+        return fitting(function, on_objects(function, override) if compiles else _in_arms(function, override))
     if function is WARN:
         return warn
+    computed = numpy_call(function, region)
+    if computed is not None:
+        return computed
     guard = region.trace.allows_call if region is not None else None
     if isinstance(function, types.FunctionType):
         compiles = region is not None and region.contract == COMPILE
@@ -134,14 +141,10 @@ def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
 
 
 def _handing(function: types.FunctionType) -> Any:
-    from autoconv.emit.function import convert_generator, is_converted  # lazily: it brings gast and astunparse
-
     return convert_generator(function, operators_module()) if is_converted(function) else None
 
 
 def _plain_function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
-    from autoconv.emit.function import convert_function, is_converted  # lazily: it brings gast and astunparse
-
     if is_converted(function):
         return function
     if getattr(function, _DO_NOT_CONVERT, False) or not is_user_code(function):
@@ -155,20 +158,11 @@ def _plain_function(function: types.FunctionType, guard: Any) -> Callable[..., A
     return _logged(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function
 
 
-def changed_names(function: types.FunctionType) -> frozenset[str]:
-    """The outer names that a function, which was converted before, does nothing with but change what they hold."""
-    from autoconv.emit.function import changed_names as found  # lazily: it brings gast and astunparse
-
-    return found(function)
-
-
 def _logged(function: types.FunctionType, converted_function: Callable[..., Any]) -> Callable[..., Any]:
     """The converted function, which tells how it is called and what it became."""
 
     @functools.wraps(converted_function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        from autoconv.emit.function import converted_text  # conversion is loaded when it is first needed
-
         text = f"Converted call: {function}\n    args: {args}\n    kwargs: {kwargs}\n\n{converted_text(function)}"
         tell(text)
         return converted_function(*args, **kwargs)

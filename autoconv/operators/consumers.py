@@ -12,7 +12,7 @@ from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import Attempt
-from autoconv.operators.builtins import OVERRIDES, called
+from autoconv.operators.builtins import called
 from autoconv.operators.comprehensions import collected, collected_set, generator
 from autoconv.operators.conditionals import if_stmt
 from autoconv.operators.functions import AS_STATEMENTS
@@ -21,6 +21,7 @@ from autoconv.operators.iterables import Staged, StagedRange, as_staged
 from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source, is_symbolic_iterable
 from autoconv.operators.names import BREAK, NORMAL, Undefined, ld
+from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.streams import BY_CLASS, by_class, is_stream
 from autoconv.runtime.containers import PLAIN, heap_of, items_of, traced
 from autoconv.runtime.convert import as_tensor
@@ -268,7 +269,9 @@ _python_map = OVERRIDES[builtins.map]
 
 
 def _any_map(function: Any, *iterables: Any) -> Any:
-    return (_map if any(map(_is_only_in_graph, iterables)) else _python_map)(function, *iterables)
+    if any(map(_is_only_in_graph, iterables)) or (_is_compiled() and len(iterables) == 1):
+        return _map(function, *iterables)
+    return _python_map(function, *iterables)
 
 
 OVERRIDES[builtins.map] = _any_map

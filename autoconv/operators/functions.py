@@ -9,8 +9,8 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators import items
-from autoconv.operators.builtins import OVERRIDES
 from autoconv.operators.held_iterators import held
+from autoconv.operators.overrides import OVERRIDES
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.objects import apply_object, is_object
 from autoconv.runtime.recording import COMPILE, current_region

@@ -248,12 +248,16 @@ def augment_item_of(owner: Any, attribute: str, index: Any, function: Callable[[
         set_attr(owner, attribute, new)
 
 
+_SAYING_HOW_NUMPY_WARNS = frozenset({np.errstate, np.printoptions})
+
+
 def context(manager: Any) -> Any:
     """The context manager of a with statement: under `compile`, one of the user's has to be entered on every call."""
     region = current_region()
     if region is not None and region.trace.outside_effect is not None:
         made_by = getattr(manager, "func", type(manager))  # contextlib's managers know the function they come from
-        if not str(getattr(made_by, "__module__", "")).startswith("autoconv"):
+        known = made_by in _SAYING_HOW_NUMPY_WARNS or str(getattr(made_by, "__module__", "")).startswith("autoconv")
+        if not known:
             region.trace.outside_effect(manager, "a context manager is entered")
     return manager
 

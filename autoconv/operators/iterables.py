@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,13 +10,15 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
+from autoconv.operators.fitting import of_program, plainly
 from autoconv.operators.layout import Variant
-from autoconv.operators.variants import payload
+from autoconv.operators.variants import payload, raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object
+from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
@@ -31,6 +34,15 @@ class Staged:
     def item(self, position: Any) -> Any:
         raise NotImplementedError
 
+    def __autoconv_box__(self) -> SymbolicObject:
+        """The thing itself, in the graph; raises StagingError where it has none of the kind."""
+        raise StagingError(
+            f"{self} is kept, where only the running graph knows what for", current_place(), "a list of what it gives"
+        )
+
+    def __str__(self) -> str:
+        return f"a {type(self).__name__.removeprefix('Staged').lower()} of tensors"
+
     def __iter__(self) -> Any:
         raise StagingError(
             f"{self} has a length known only when the graph runs",
@@ -43,15 +55,20 @@ class StagedRange(Staged):
     """range() with a tensor among its arguments."""
 
     def __init__(self, *bounds: Any) -> None:
+        for bound in bounds:
+            _check_integer(bound)
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
         self.start, self.stop, self.step = start, stop, step
+        self.home = current_region()
+        if isinstance(step, int) and not step:
+            raise _no_step()
+        if isinstance(step, SymbolicTensor):
+            raise_if(step == 0, _no_step())
 
     def length(self) -> Any:
         if isinstance(self.step, int) and self.step == 1:
             return self.stop if isinstance(self.start, int) and self.start == 0 else self.stop - self.start
         if isinstance(self.step, int):
-            if self.step == 0:
-                raise ValueError("range() arg 3 must not be zero")
             sign = 1 if self.step > 0 else -1
             return (self.stop - self.start + self.step - sign) // self.step
         distance, step = self.stop - self.start, self.step
@@ -63,13 +80,27 @@ class StagedRange(Staged):
         scaled = position if isinstance(self.step, int) and self.step == 1 else position * self.step
         return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
 
+    def __autoconv_made_in__(self, region: Region) -> bool:
+        """Whether its bounds may be values of the region alone: where that ends, it is an object of the graph."""
+        return self.home is not None and self.home.is_inside(region)
+
     def __autoconv_box__(self) -> SymbolicObject:
         """The range itself, in the graph."""
         found: SymbolicObject = apply_object("range", self.start, self.stop, self.step)
         return found
 
-    def __str__(self) -> str:
-        return "a range of tensors"
+
+
+def _check_integer(bound: Any) -> None:
+    """Raises the TypeError that range() has for a float."""
+    if isinstance(bound, SymbolicTensor) and bound.dtype.is_floating:
+        refuse_number(bound, "{!r} object cannot be interpreted as an integer")
+    elif not isinstance(bound, SymbolicTensor):
+        plainly(operator.index, bound)
+
+
+def _no_step() -> ValueError:
+    return of_program(ValueError("range() arg 3 must not be zero"))
 
 
 class StagedTensor(Staged):

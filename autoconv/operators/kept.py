@@ -9,21 +9,9 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.layout import (
-    NEVER,
-    Arms,
-    Layout,
-    Leaf,
-    Parts,
-    Static,
-    Variant,
-    emit,
-    home_of,
-    join_layouts,
-    layout_of,
-    leaf_types,
-    rebuild,
-)
+from autoconv.operators.crossing import emit, rebuild
+from autoconv.operators.joining import join_layouts
+from autoconv.operators.layout import NEVER, Arms, Layout, Leaf, Parts, Static, Variant, home_of, layout_of, leaf_types
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import same_items
 from autoconv.operators.staging import stage_arms
@@ -62,7 +50,7 @@ def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before
     for layout in assigned or layouts:
         joined = join_layouts(joined, layout, name, contract)
     if isinstance(joined, Static) and len(assigned) in (0, len(layouts)):
-        return joined.value
+        return Undefined(name) if isinstance(joined.value, Undefined) else joined.value
     region = current_region()
     for layout in layouts:
         if isinstance(layout, Static) and region is not None and is_owned(layout.value, region):
@@ -81,6 +69,15 @@ def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before
     else:
         joined = Leaf(ObjectType(), as_object)
     return Variant(tag, [joined, Static(Undefined(name))], [found, Undefined(name)])
+
+
+def as_missing(value: Any) -> Any:
+    """What was kept of an attribute, as attributes are: one that is not there is no value."""
+    if type(value) is not Variant:
+        return MISSING if isinstance(value, Undefined) else value
+    arms = [MISSING if isinstance(arm, Undefined) else arm for arm in value.values]
+    layouts = [Static(arm) if arm is MISSING else layout for layout, arm in zip(value.layouts, arms, strict=True)]
+    return Variant(value.tag, layouts, arms)
 
 
 def _is_undefined(layout: Layout) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,23 +10,22 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.operators.attempts import attempt
 from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells, with_cells
+from autoconv.operators.for_loops import stage_for, stage_for_object, stage_for_stream
 from autoconv.operators.generators import for_generated
-from autoconv.operators.held_iterators import HeldIterator
-from autoconv.operators.iterables import Staged, StagedList, as_staged, is_staged_iterable
+from autoconv.operators.iterables import as_staged, is_staged_iterable
 from autoconv.operators.layout import Variant
 from autoconv.operators.lazy import Generated, Lazy, Source
 from autoconv.operators.names import BREAK, NORMAL, goes_on
 from autoconv.operators.staged_loops import stage_loop
 from autoconv.operators.staging import stage_arms
-from autoconv.operators.streams import is_stream, stream_of
+from autoconv.operators.streams import is_stream
+from autoconv.operators.unrolling import unrolled
 from autoconv.operators.variants import defined
-from autoconv.runtime.containers import TracedList, contents, heap_of, items_of
-from autoconv.runtime.objects import SymbolicObject, record_object
+from autoconv.runtime.containers import heap_of
+from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 
-# Python iterables longer than this become one staged loop when a tensor decides where they end.
-_UNROLL = 4
 # Under `compile`, loops that record ops become part of the graph after this many iterations in Python.
 _PEEL = 32
 
@@ -104,13 +101,13 @@ def for_stmt(
         if type(iterable) is Lazy:
             return for_source(iterable, body, state, names, exit, cells)
         if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
-            return _stage_for_object(iterable, body, state, names, code, cells)
+            return stage_for_object(iterable, body, state, names, code, cells)
         if is_stream(iterable):
-            return _stage_for_stream(iterable, body, state, names, code, cells)
+            return stage_for_stream(iterable, body, state, names, code, cells)
         staged = as_staged(iterable)
         if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
-            return _stage_for(staged, body, state, names, code, cells)
-        return _unrolled(iterable, body, state, names, code, cells)
+            return stage_for(staged, body, state, names, code, cells)
+        return unrolled(iterable, body, state, names, code, cells)
     for item in iterable:
         state = body(item, *state) or ()
         if code >= 0 and state[code] >= BREAK:
@@ -122,153 +119,6 @@ def _is_long(iterable: Any) -> bool:
     """Whether a range is better part of the graph than unrolled: only where the results are the same."""
     region = current_region()
     return isinstance(iterable, range) and len(iterable) > _PEEL and region is not None and region.contract == COMPILE
-
-
-def _unrolled(
-    iterable: Iterable[Any],
-    body: Any,
-    state: tuple[Any, ...],
-    names: tuple[str, ...],
-    code: int,
-    cells: Cells | None,
-) -> tuple[Any, ...]:
-    """A Python iterable under trace: its body once an element, until a tensor decides whether to go on."""
-    iterator = list.__iter__(iterable) if type(iterable) is TracedList else iter(iterable)
-    done = 0
-    for item in iterator:
-        state = body(item, *state) or ()
-        done += 1
-        if heap_of(iterable) is not None and type(iterable) is TracedList and not _has_left(state, code):
-            return _stage_for_object(iterable, body, state, names, code, cells, done)
-        if items_of(iterable) is not None and not _has_left(state, code):
-            return _stage_for(StagedList(iterable, done), body, state, names, code, cells)
-        if code < 0:
-            continue
-        if is_staged(state[code]):
-            return _rest(iterable, iterator, body, state, names, code, cells)
-        if state[code] >= BREAK:
-            break
-    return state
-
-
-def _has_left(state: tuple[Any, ...], code: int) -> bool:
-    return code >= 0 and not is_staged(state[code]) and state[code] >= BREAK
-
-
-def _rest(
-    iterable: Any,
-    iterator: Any,
-    body: Any,
-    state: tuple[Any, ...],
-    names: tuple[str, ...],
-    code: int,
-    cells: Cells | None,
-) -> tuple[Any, ...]:
-    """What is left of a Python iterable once a tensor decides whether to go on."""
-    items = list(itertools.islice(iterator, 100_000))
-    if len(items) == 100_000:
-        raise StagingError(
-            "a tensor decides where this loop over an unbounded Python iterator ends",
-            current_place(),
-            "a while loop, or `for i in autoconv.range(limit)`",
-        )
-    staged = as_staged(items) if len(items) > _UNROLL else None
-    if type(iterable) is HeldIterator:
-        iterable.leave()
-    before = contents(iterable) if type(iterable) is TracedList else None
-    if staged is not None:
-        state = _stage_for(staged, body, state, names, code, cells)
-        _refuse_changes(iterable, before)
-        return state
-    for item in items:
-        state = if_stmt(
-            state[code] < BREAK, lambda *values, item=item: body(item, *values), None, state, names, cells=cells
-        )
-        _refuse_changes(iterable, before)
-        if not is_staged(state[code]) and state[code] >= BREAK:
-            break
-    return state
-
-
-def _refuse_changes(iterable: Any, before: Any) -> None:
-    """Raises StagingError where a list that is gone over was changed, whose items were taken from it before."""
-    if before is None or heap_of(iterable) is not None:
-        return
-    after = contents(iterable)
-    same = isinstance(after, tuple) and len(after) == len(before) and all(map(operator.is_, after, before))
-    if not same:
-        raise StagingError(
-            "a list changes in a loop over it that a tensor ends", current_place(), "a loop over a copy, list(…)"
-        )
-
-
-def _stage_for(
-    items: Staged, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
-) -> tuple[Any, ...]:
-    length = None if items.is_live else items.length()
-
-    def stays(position: Any, *values: Any) -> Any:
-        inside = position < (items.length() if items.is_live else length)
-        if code < 0:
-            return inside
-        return and_(inside, lambda: values[code] < BREAK)
-
-    def step(position: Any, *values: Any) -> tuple[Any, ...]:
-        if cells is not None:
-            note_cells(cells)
-        results = body(items.item(position), *values) or ()
-        return (position + 1, *results)
-
-    final = stage_loop(stays, step, (0, *state), ("position of the loop", *names))
-    return final[1:]
-
-
-def _stage_for_object(
-    iterable: Any,
-    body: Any,
-    state: tuple[Any, ...],
-    names: tuple[str, ...],
-    code: int,
-    cells: Cells | None,
-    start: int = 0,
-) -> tuple[Any, ...]:
-    """A loop over what only the running graph knows: it asks for the next item before each iteration."""
-    cursor = record_object("object_iterate", [iterable], start=start)
-    return _stage_asking(
-        lambda: record_object("object_advance", [cursor]),
-        lambda: record_object("object_current", [cursor]),
-        body, state, names, code, cells,
-    )  # fmt: skip
-
-
-def _stage_for_stream(
-    iterable: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
-) -> tuple[Any, ...]:
-    """A loop over a dataset, or over what is left of an iterator over one."""
-    stream = stream_of(iterable)
-    return _stage_asking(stream.advance, stream.current, body, state, names, code, cells)
-
-
-def _stage_asking(
-    advance: Callable[[], Any],
-    current: Callable[[], Any],
-    body: Any,
-    state: tuple[Any, ...],
-    names: tuple[str, ...],
-    code: int,
-    cells: Cells | None,
-) -> tuple[Any, ...]:
-    """A loop that asks for an item before each iteration; not once it is left."""
-
-    def stays(*values: Any) -> Any:
-        return advance() if code < 0 else and_(values[code] < BREAK, advance)
-
-    def step(*values: Any) -> Any:
-        if cells is not None:
-            note_cells(cells)
-        return body(current(), *values) or ()
-
-    return stage_loop(stays, step, state, names, peel=False)
 
 
 def _for_variant(

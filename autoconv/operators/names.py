@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.operators.fitting import of_program
+
 NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4
 
 
@@ -28,7 +30,9 @@ class Undefined:
 
 
 def unbound(name: str) -> UnboundLocalError:
-    return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+    return of_program(
+        UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+    )
 
 
 def ld(value: Any) -> Any:
@@ -42,9 +46,8 @@ def ld(value: Any) -> Any:
 def ld_outer(value: Any) -> Any:
     """`ld` for a name of an outer function: NameError where it is not assigned."""
     if type(value) is Undefined:
-        raise NameError(
-            f"cannot access free variable '{value.name}' where it is not associated with a value in enclosing scope"
-        )
+        words = f"cannot access free variable '{value.name}' where it is not associated with a value in enclosing scope"
+        raise of_program(NameError(words))
     return ld(value)
 
 

@@ -11,12 +11,12 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attributes import has_attribute
-from autoconv.operators.builtins import OVERRIDES
 from autoconv.operators.by_key import BY_KEY
 from autoconv.operators.comprehensions import collected
 from autoconv.operators.consumers import LATE, extend, is_deferred, plain_call
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.layout import Variant
+from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.variants import distribute
 from autoconv.ops.objects import FUNCTIONS, LIBRARY
 from autoconv.runtime.containers import PLAIN, heap_of, traced
@@ -69,7 +69,8 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
         late = otherwise is function and function in _TEXTS and any(isinstance(x, SymbolicTensor) for x in args)
         # a key has to be called here, which it can be for each item that is known to be there
         keyed = function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0])
-        if keyed or type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
+        known = function in _ONE_BY_ONE and not any(map(is_in_graph, (*args, *kwargs.values())))
+        if known or keyed or type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
             return plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
 
@@ -79,6 +80,9 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
 # What goes over all of an iterator before anything else happens: it may as well be given a list.
 _TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
 
+
+# What gives the items of known lists as they are, whatever these are.
+_ONE_BY_ONE = frozenset({enumerate, reversed, zip})
 
 # What no tensor has a meaning of its own for: under `compile` a tensor is a Python number, or an array.
 _TEXTS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})

@@ -12,17 +12,8 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.graph.types import ObjectType
 from autoconv.operators.copies import copied
-from autoconv.operators.layout import (
-    NEVER,
-    Arms,
-    Layout,
-    Leaf,
-    Variant,
-    is_container,
-    join_layouts,
-    layout_of,
-    settled_lists,
-)
+from autoconv.operators.joining import join_layouts, settled_lists
+from autoconv.operators.layout import NEVER, Arms, Layout, Leaf, Variant, is_container, layout_of
 from autoconv.runtime.attributes import held_by
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.objects import as_object

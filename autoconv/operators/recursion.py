@@ -29,19 +29,10 @@ from autoconv.operators.arguments import (
 )
 from autoconv.operators.attempts import Attempt, emit_output
 from autoconv.operators.bodies import Recorded, Suspended, record_body, record_raise, swallowed, write_spot
+from autoconv.operators.crossing import absent, emit, rebuild
+from autoconv.operators.joining import join_layouts, joined_objects
 from autoconv.operators.kept import keep, kept, kept_layout
-from autoconv.operators.layout import (
-    NEVER,
-    Layout,
-    Never,
-    Static,
-    absent,
-    emit,
-    join_layouts,
-    joined_objects,
-    leaf_types,
-    rebuild,
-)
+from autoconv.operators.layout import NEVER, Layout, Never, Static, leaf_types
 from autoconv.operators.reach import may_call_itself
 from autoconv.operators.sharing import is_moved, move_into_graph, refuse_changed_copies, unnoted_changes
 from autoconv.runtime.journal import Spot

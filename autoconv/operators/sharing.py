@@ -13,6 +13,7 @@ from autoconv.errors import (
 )
 from autoconv.operators.bodies import Recorded
 from autoconv.operators.copies import copied
+from autoconv.operators.joining import join_layouts
 from autoconv.operators.layout import (
     NEVER,
     Layout,
@@ -23,7 +24,6 @@ from autoconv.operators.layout import (
     Variant,
     home_of,
     is_object_layout,
-    join_layouts,
     layout_of,
     made_here,
     state_layout,

@@ -12,6 +12,8 @@ from autoconv.graph.dtypes import bool_
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import emit_output
 from autoconv.operators.bodies import Body, Recorded, as_tuple, record_body, unify_captures, write_spot
+from autoconv.operators.crossing import emit, rebuild
+from autoconv.operators.joining import join_layouts, joined_lists, joined_objects
 from autoconv.operators.layout import (
     NEVER,
     Arms,
@@ -21,14 +23,10 @@ from autoconv.operators.layout import (
     Parts,
     Static,
     Variant,
-    emit,
     is_number_layout,
-    join_layouts,
-    joined_lists,
-    joined_objects,
+    is_object_layout,
     layout_of,
     leaf_types,
-    rebuild,
     state_layout,
 )
 from autoconv.operators.other_names import joined_state, shared_by
@@ -43,7 +41,7 @@ from autoconv.operators.sharing import (
 )
 from autoconv.operators.staging import aligned, stage_arms
 from autoconv.operators.twins import frozen_where_shared
-from autoconv.runtime.containers import TracedList, UnmovedError, materialise
+from autoconv.runtime.containers import TracedList, UnmovedError, heap_of, materialise
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
@@ -81,6 +79,9 @@ def stage_loop(
         parent.trace.frozen = dict(frozen)  # what an earlier recording froze, this one makes anew
         initial = [*state, *(spot.read() for spot in spots.values())]
         layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
+        for position, value in enumerate(state):
+            if heap_of(value) is not None and not is_object_layout(layouts[position]):  # a list that moved into the graph since
+                layouts[position] = state_layout(value, parent)
         with unnoted_changes(body, state, current_place()):
             checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count, twins)
         limit = stepped.region.most_iterations

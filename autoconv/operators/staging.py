@@ -17,20 +17,9 @@ from autoconv.operators.bodies import (
     write_spot,
 )
 from autoconv.operators.copies import changed_copies, layout_as_left
-from autoconv.operators.layout import (
-    NEVER,
-    Arms,
-    Layout,
-    Leaf,
-    emit,
-    holds_made_here,
-    is_container,
-    join_layouts,
-    joined_lists,
-    layout_of,
-    leaf_types,
-    rebuild,
-)
+from autoconv.operators.crossing import emit, rebuild
+from autoconv.operators.joining import join_layouts, joined_lists
+from autoconv.operators.layout import NEVER, Arms, Layout, Leaf, holds_made_here, is_container, layout_of, leaf_types
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import check_alias, move_into_graph, move_shared, refuse_changed_copies, unnoted_changes
 from autoconv.operators.twins import frozen_where_shared, twins

@@ -13,19 +13,10 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ListType, TensorType
 from autoconv.operators.conditionals import if_stmt
+from autoconv.operators.crossing import empty_lists, rebuild, with_item
 from autoconv.operators.iterables import StagedRange, as_staged
-from autoconv.operators.layout import (
-    NEVER,
-    Grown,
-    Items,
-    Layout,
-    Leaf,
-    empty_lists,
-    join_layouts,
-    layout_of,
-    rebuild,
-    with_item,
-)
+from autoconv.operators.joining import join_layouts
+from autoconv.operators.layout import NEVER, Grown, Items, Layout, Leaf, layout_of
 from autoconv.operators.loops import for_stmt
 from autoconv.operators.names import BREAK, NORMAL
 from autoconv.operators.variants import raise_if

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node
-from autoconv.operators.bodies import Recorded, Suspended, unify_captures, write_spot
-from autoconv.operators.layout import NEVER, Layout, Never, join_layouts, layout_of, leaf_types, rebuild
+from autoconv.operators.bodies import Recorded, Suspended, refuse_missing, unify_captures, write_spot
+from autoconv.operators.crossing import rebuild
+from autoconv.operators.joining import join_layouts
+from autoconv.operators.layout import NEVER, Layout, Never, layout_of, leaf_types
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import is_moved, move_into_graph, move_shared, refuse_changed_copies
 from autoconv.operators.staging import give
@@ -63,6 +65,8 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
             elif isinstance(layout, Never):
                 spot.write(MISSING)
             else:
+                if spot.kind == "global":
+                    refuse_missing(spot, value)
                 spot.write(value)
         if all(arm.diverges for arm in arms):  # what follows is not reached, and has none of the variables
             raise Suspended(parent)
@@ -145,7 +149,7 @@ def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
 def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
     joined: Layout = NEVER
     for value, arm in zip(column, arms, strict=True):
-        layout = NEVER if value is NEVER else layout_of(_named(value, title), arm.region)
+        layout = NEVER if value is NEVER else layout_of(value, arm.region)
         joined = join_layouts(joined, layout, title, arm.region.contract)
     return joined
 

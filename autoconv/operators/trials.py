@@ -21,9 +21,12 @@ from autoconv.operators.bodies import (
     cannot_be_caught,
     is_about_program,
     record_raise,
+    refuse_missing,
     write_spot,
 )
+from autoconv.operators.crossing import rebuild
 from autoconv.operators.kept import (
+    as_missing,
     contents_now,
     is_owned,
     keep,
@@ -33,7 +36,7 @@ from autoconv.operators.kept import (
     kept_parts,
     refuse_changed,
 )
-from autoconv.operators.layout import NEVER, Layout, Static, layout_of, leaf_types, rebuild
+from autoconv.operators.layout import NEVER, Layout, Static, layout_of, leaf_types
 from autoconv.operators.recursion import written_by_calls
 from autoconv.operators.sharing import move_shared
 from autoconv.operators.staging import give
@@ -332,6 +335,10 @@ class Trial:
             else:
                 unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
                 value = kept(self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract)
+            if spot.kind == "attribute":
+                value = as_missing(value)
+            if spot.kind == "global":
+                refuse_missing(spot, value)
             if is_cell:
                 spot.write(value)
             else:

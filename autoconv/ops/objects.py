@@ -56,7 +56,7 @@ def _has_attribute(x: Any, name: str) -> bool:
 # Results of these may be new objects that somebody changes later, or they change their first operand.
 _MAKING: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
-    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "matmul": operator.matmul,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": builtins.pow, "matmul": operator.matmul,
     "lshift": operator.lshift, "rshift": operator.rshift, "and": operator.and_, "or": operator.or_,
     "xor": operator.xor, "neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": operator.abs,
     "iadd": operator.iadd, "isub": operator.isub, "imul": operator.imul, "itruediv": operator.itruediv,

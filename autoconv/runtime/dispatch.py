@@ -25,6 +25,7 @@ from autoconv.runtime.convert import (
     to_array,
     weak_dtype,
 )
+from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.recording import COMPILE, Region, current_region, display_name, out_of_scope
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -105,10 +106,10 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
         return _repeat(x, y)
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
+    if _are_arrays() and not _are_numbers(x, y):
+        return _as_arrays(op_name, x, y)
     if op_name == "divide":
         x, y = _true_division_operands(x, y)
-    elif op_name == "matmul" and _are_arrays():
-        return _numpy_matmul(x, y)
     elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
         op_name = op_name.replace("bitwise", "logical")
     return apply(op_name, x, y)
@@ -138,15 +139,24 @@ def _are_arrays() -> bool:
     return region is not None and region.trace.arrays
 
 
-def _numpy_matmul(x: Any, y: Any) -> Any:
-    """x @ y as NumPy means it: a vector is a row on the left, a column on the right, and leaves no dimension behind."""
-    ranks = [np.ndim(v) if as_tensor(v) is None else as_tensor(v).type.rank for v in (x, y)]  # type: ignore[union-attr]
-    if 1 not in ranks or None in ranks or 0 in ranks:
-        return apply("matmul", x, y)
-    rows = apply("expand_dims", x, axis=0) if ranks[0] == 1 else x
-    columns = apply("expand_dims", y, axis=1) if ranks[1] == 1 else y
-    added = tuple(axis for axis, rank in zip((-2, -1), ranks, strict=True) if rank == 1)
-    return apply("squeeze", apply("matmul", rows, columns), axis=added)
+def _are_numbers(x: Any, y: Any) -> bool:
+    """Whether both are Python numbers, which do not compute as NumPy's do."""
+    return all(isinstance(v, _NUMBERS) or (isinstance(v, Tensor) and v.weak) for v in (x, y))
+
+
+def _as_arrays(op_name: str, *operands: Any) -> Any:
+    """The operator as NumPy's ufunc of that name computes it: its dtypes, its errors."""
+    function = implementation(_UFUNCS.get(op_name) or getattr(np, op_name))
+    assert function is not None
+    return function(*operands)
+
+
+_UFUNCS = {"modulo": np.remainder, "abs": np.absolute}
+
+
+def unary(op_name: str, x: Any) -> Any:
+    """An operator on one tensor."""
+    return _as_arrays(op_name, x) if _are_arrays() and not x.weak else apply(op_name, x)
 
 
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:

@@ -13,6 +13,7 @@ from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int6
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.runtime import taping
+from autoconv.runtime.numpy_protocol import array_function, array_ufunc
 from autoconv.runtime.recording import COMPILE, current_region, defined_at, is_in_scope, out_of_scope
 from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.tensor_methods import TensorMethods, refuse_to_iterate
@@ -27,6 +28,8 @@ class Tensor(TensorMethods):
     __slots__ = ("__weakref__", "_origin")
     _origin: Any
     __array_priority__ = 100.0
+    __array_ufunc__ = array_ufunc
+    __array_function__ = array_function
 
     def __hash__(self) -> int:
         error = TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")

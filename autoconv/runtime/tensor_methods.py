@@ -162,18 +162,18 @@ class TensorMethods:
 
     @presented
     def __neg__(self) -> Any:
-        return _dispatch().apply("negative", self)
+        return _dispatch().unary("negative", self)
 
     def __pos__(self) -> Any:
         return self
 
     @presented
     def __abs__(self) -> Any:
-        return _dispatch().apply("abs", self)
+        return _dispatch().unary("abs", self)
 
     @presented
     def __invert__(self) -> Any:
-        return _dispatch().apply("invert", self)
+        return _dispatch().unary("invert", self)
 
     @presented
     def __round__(self, digits: int | None = None) -> Any:

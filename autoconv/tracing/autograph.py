@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.config import SETTINGS
+from autoconv.emit.converted import convert_function, converted_text
 from autoconv.errors import ConversionError
 from autoconv.operators.calls import do_not_convert, operators_module
 from autoconv.runtime.tracebacks import presented
@@ -16,8 +17,6 @@ from autoconv.runtime.tracebacks import presented
 @presented
 def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None) -> str:
     """The converted source of a function, its name `tf__NAME`; raises ConversionError for what has no code."""
-    from autoconv.emit.function import converted_text  # lazily: it brings gast and astunparse
-
     function = _plain_function(entity)
     text = converted_text(function)
     name = "lambda" if function.__name__ == "<lambda>" else function.__name__
@@ -29,8 +28,6 @@ def to_graph(
     entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None
 ) -> Callable[..., Any]:
     """The converted function itself: it builds a graph when called with tensors under trace, else computes."""
-    from autoconv.emit.function import convert_function  # lazily: it brings gast and astunparse
-
     function = _plain_function(entity)
     converted = convert_function(function, operators_module())
     converted.__name__ = f"tf__{function.__name__}"

@@ -13,7 +13,8 @@ from autoconv.errors import AutoconvError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Span, Value
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.operators.layout import Layout, leaf_types, rebuild
+from autoconv.operators.crossing import rebuild
+from autoconv.operators.layout import Layout, leaf_types
 from autoconv.ops.objects import NotAssigned
 from autoconv.ops.undo import can_undo, undoing
 from autoconv.runtime import taping

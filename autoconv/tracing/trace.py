@@ -8,27 +8,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from autoconv.emit.converted import changed_names
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.types import ObjectType
 from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
-from autoconv.operators.calls import changed_names, converted, meet_class
-from autoconv.operators.layout import Layout, Parts, Static, Variant, emit, is_container, layout_of
-from autoconv.operators.names import Undefined, ld
+from autoconv.operators.calls import converted, meet_class
+from autoconv.operators.layout import Parts
 from autoconv.operators.special_methods import restore_special_methods
-from autoconv.operators.tensor_lists import mapped
-from autoconv.operators.variants import of_distinct_arms
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
-from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_keys, traced_argument
-from autoconv.runtime.convert import as_tensor, convert_to_tensor
-from autoconv.runtime.journal import MISSING, Journal
+from autoconv.runtime.containers import traced_argument
+from autoconv.runtime.journal import Journal
 from autoconv.runtime.objects import StagedException, SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
-from autoconv.runtime.structure import flatten, is_structure, pack
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.structure import flatten, pack
+from autoconv.runtime.tensor import SymbolicTensor
 from autoconv.runtime.tracebacks import at_definition, raised_by_us
 from autoconv.runtime.variable import Variable
 from autoconv.tracing import logs as trace_logs
@@ -42,6 +37,7 @@ from autoconv.tracing.leaf_names import leaf_names
 from autoconv.tracing.live_arrays import make_inputs
 from autoconv.tracing.outside import Outside, Restage
 from autoconv.tracing.protocol import TracingContext
+from autoconv.tracing.results import outputs_of
 from autoconv.tracing.signature import (
     Call,
     Custom,
@@ -144,7 +140,7 @@ def _trace(
         _check_not_modified(call, copies, before, signature, contract, function)
         if contract == COMPILE:
             python_contract.check_identities(result, (*copies, *guards.values()))
-        layout, outputs = _outputs(result, trace, function)
+        layout, outputs = outputs_of(result, trace, function)
         if outside is not None:
             outside.stores.store(trace.root)
             assert trace.root.journal is not None
@@ -308,88 +304,6 @@ def _check_not_modified(
         "input arguments. Modifying a copy is allowed. The following parameter(s) were modified: " + ", ".join(modified)
     )
     raise at_definition(ValueError(text), function)
-
-
-def _outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
-    region = trace.root
-    prepared = _standalone(result, trace, function)
-    layout = layout_of(prepared, region)
-    values = emit(prepared, layout, region)
-    outputs = []
-    for value in values:
-        if isinstance(value.type, TensorType):
-            node = region.record("identity", [value], {}, shown="Identity")
-            outputs.append(node.results[0])
-        else:
-            outputs.append(value)
-    return layout, outputs
-
-
-def _standalone(value: Any, trace: Trace, function: Any) -> Any:
-    """Results as they leave: under `function` every number is a tensor, under `compile` Python's stay Python's."""
-    if type(value) in (Variant, Undefined):
-        value = ld(value)
-    if type(value) is SymbolicObject:
-        return value
-    if heap_of(value) is not None:
-        return heap_of(value)
-    if items_of(value) is not None and trace.contract != COMPILE:
-        return mapped(value, functools.partial(_standalone, trace=trace, function=function))
-    if may_lack_keys(value):
-        return {key: _standalone(held, trace, function) for key, held in dict.items(value)}
-    if is_structure(value):
-        leaves, template = flatten(value)
-        return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
-    if isinstance(value, Variant):
-        return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
-    tensor = as_tensor(value)
-    if trace.contract == COMPILE:
-        if tensor is not None:
-            return _symbolic(tensor, trace)
-        if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type, range, TracedSet)):
-            return value
-        if isinstance(value, (np.ndarray, np.generic)):
-            return _symbolic(EagerTensor(value), trace)
-        if trace.owned is not None and id(value) in trace.owned:
-            return value
-        raise python_contract.RunPlain(f"a {value.__class__.__name__} is returned")
-    if value is None:
-        return None
-    if tensor is not None:
-        if tensor.weak:
-            return convert_to_tensor(tensor)
-        return _symbolic(tensor, trace)
-    if isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
-        return convert_to_tensor(value)
-    if hasattr(type(value), "__autoconv_graph_value__") and not isinstance(value, TracedSet):
-        return value
-    text = (
-        "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes "
-        f"or None values; in compilation of {_name(function)}, found return value of type {type(value).__name__}, "
-        "which is not a Tensor or ExtensionType. Return its tensors: a tuple, list or dict of them."
-    )
-    raise at_definition(TypeError(text), function)
-
-
-def _name(function: Any) -> str:
-    return repr(function)
-
-
-def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
-    """What the arms of a result give; Python's own values stay what they are under `compile` alone."""
-    kept = trace.contract == COMPILE
-    found = []
-    for layout, v in zip(value.layouts, value.values, strict=True):
-        absent = v is MISSING or isinstance(v, Undefined)
-        own = isinstance(layout, Static) and (absent or (kept and not is_container(layout)))
-        found.append(v if own else _standalone(v, trace, function))
-    return found
-
-
-def _symbolic(tensor: Tensor, trace: Trace) -> Any:
-    if isinstance(tensor, SymbolicTensor):
-        return tensor
-    return SymbolicTensor(trace.capture(tensor, tensor.type, "Const"))
 
 
 __all__ = ["Graph", "Literal", "Parts", "StagingError", "Traced", "trace_function"]

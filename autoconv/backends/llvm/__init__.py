@@ -16,7 +16,7 @@ import numpy as np
 
 from autoconv.backends import reference
 from autoconv.backends.form import CallForm
-from autoconv.backends.llvm import counters, layouts, patterns, scans, searching, sorting
+from autoconv.backends.llvm import counters, layouts, linalg, patterns, scans, searching, sorting
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.engine import Code, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
@@ -28,7 +28,8 @@ from autoconv.backends.llvm.shared import addresses
 from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
 
-NATIVE_OPS = (counters, layouts, patterns, scans, searching, sorting)  # whose native code says so when it is imported
+# Whose native code says so when it is imported.
+NATIVE_OPS = (counters, layouts, linalg, patterns, scans, searching, sorting)
 
 
 class NativeGraph:

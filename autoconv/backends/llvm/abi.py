@@ -28,6 +28,9 @@ _NUMPY = {
 _BLAS = {
     "cblas_sgemm": "scipy_cblas_sgemm64_", "cblas_dgemm": "scipy_cblas_dgemm64_",
     "blas_get_threads": "scipy_openblas_get_num_threads64_", "blas_set_threads": "scipy_openblas_set_num_threads64_",
+} | {
+    f"lapack_{name}": f"scipy_{name}_64_"
+    for name in ("dgetrf", "dgesv", "dpotrf", "dtrtrs", "dgeqrf", "dorgqr", "dsyevd", "dgesdd")
 }  # fmt: skip
 
 
@@ -44,7 +47,7 @@ def symbols() -> dict[str, int]:
     found |= {name: table[position] for name, position in _NUMPY.items()}
     found |= _blas()
     libm = ctypes.CDLL(None)
-    for name in ("fmod", "fmodf"):
+    for name in ("fmod", "fmodf", "log", "exp"):
         found[name] = _address(getattr(libm, name))
     return found
 
@@ -66,8 +69,8 @@ def _numpy_table() -> Any:
 
 
 def _blas() -> dict[str, int]:
-    """cblas_sgemm and cblas_dgemm of the BLAS that NumPy brought, with 64-bit sizes, and how many threads it uses; none
-    where there is another."""
+    """Of the BLAS and LAPACK that NumPy brought, with 64-bit sizes: what native code calls, and how many threads they
+    use; none where there is another."""
     library = ctypes.CDLL(_numpy_core().__file__)
     return {ours: _address(getattr(library, theirs)) for ours, theirs in _BLAS.items() if hasattr(library, theirs)}
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-import autoconv.code_cache as code_cache
 from autoconv.backends.llvm.abi import symbols
 from autoconv.backends.llvm.loader import Loaded, Unlinkable
+from autoconv.code_cache import NATIVE
 
 _COUNT = itertools.count()
 _LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
@@ -39,10 +39,10 @@ class Code:
     ) -> None:
         with _LOCK:
             key = hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
-            code = code_cache.load(key)
+            code = NATIVE.load(key)
             if code is None:
                 code = _compiled(text, level)
-                code_cache.store(key, code)
+                NATIVE.store(key, code)
         known = {**symbols(), **(imports or {})}
         try:
             self._library: Loaded | _Linked = Loaded(code, known)
@@ -96,14 +96,27 @@ def _fingerprint() -> str:
     return repr((llvmlite.__version__, sys.platform, _processor(), sys.version_info[:2], np.__version__, _PIPELINE))
 
 
-def _processor() -> str:
-    """What the system says of its first processor, its instructions above all; else what LLVM does."""
+@functools.cache
+def instructions() -> frozenset[str]:
+    """The sets of instructions that the system says its first processor has; none where it says nothing."""
+    told = _told()
+    return frozenset((told.get("flags") or told.get("Features") or "").split())
+
+
+@functools.cache
+def _told() -> dict[str, str]:
+    """What the system says of its first processor."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             lines = list(itertools.takewhile(str.strip, file))
     except OSError:
         lines = []
-    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def _processor() -> str:
+    """What the system says of its first processor, its instructions above all; else what LLVM does."""
+    told = _told()
     if "flags" in told or "Features" in told:
         return repr([told.get(key) for key in _PROCESSOR])
     binding = _binding()

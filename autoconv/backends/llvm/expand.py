@@ -187,16 +187,18 @@ def _size(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if is_array(node.inputs[0].type) or is_scalar(node.results[0].type):
         return None
-    if node.op.name == "broadcast_to" and len(inputs) > 1:
+    if len(inputs) > 1 and node.op.name != "broadcast_to_shape_of":
         return None
     return b.fill(inputs[0], shape=sizes(node.results[0].type))
 
 
-_OF_NUMBERS = frozenset({"ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to"})
+_OF_NUMBERS = frozenset(
+    {"ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape"}
+)
 _RULES: dict[str, Rule] = {
     **COMPOSITES,
     "ones_like": _like(1), "zeros_like": _like(0), "size": _size, "broadcast_to_shape_of": _spread_number,
-    "broadcast_to": _spread_number,
+    "broadcast_to": _spread_number, "expand_dims": _spread_number, "reshape": _spread_number,
     "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
     "unstack": _unstack, "split": _split, "split_like": _split, "unpad": _unpad,
     "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),

@@ -11,8 +11,11 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from autoconv.backends.llvm.blocks import block_rows
 from autoconv.backends.llvm.contiguous import is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
+from autoconv.backends.llvm.patches import Patches, patches_of
+from autoconv.backends.llvm.products import tiles_of
 from autoconv.backends.llvm.roles import is_array, read_inputs, role, sizes
 from autoconv.backends.llvm.rows import fuse_rows
 from autoconv.graph.effects import Effects
@@ -43,6 +46,7 @@ class Item:
     phases: list[list[Node]] = field(default_factory=list)
     rows: list[Node] = field(default_factory=list)
     depth: int = 0
+    members: list[Item] = field(default_factory=list)  # of what runs block by block (see blocks)
 
 
 class Plan:
@@ -51,23 +55,45 @@ class Plan:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.roles: dict[Node, str] = {node: role(node) for node in graph.nodes}
-        self._consumers: dict[Value, list[Node]] = {}
-        for node in graph.nodes:
-            for value in self._inputs(node):
-                self._consumers.setdefault(value, []).append(node)
+        self.patches: dict[Node, Patches] = {}
+        self._consumers = self._found_consumers()
+        self._choose_patches()
         self.views: set[Value] = set()
         self._choose_views()
         self.all_items: list[Item] = []
         self._item_of: dict[Node, int] = {}
         self._last_effect: int | None = None
         for position, node in enumerate(graph.nodes):
-            self._place(node, position)
+            if node in self.roles:
+                self._place(node, position)
         fuse_rows(self)
         self._find_traffic()
-        self.items = self._ordered()
+        self.items = block_rows(self, self._ordered())
 
-    def _inputs(self, node: Node) -> tuple[Value, ...]:
+    def _found_consumers(self) -> dict[Value, list[Node]]:
+        found: dict[Value, list[Node]] = {}
+        for node in self.roles:
+            for value in self.inputs(node):
+                found.setdefault(value, []).append(node)
+        return found
+
+    def _choose_patches(self) -> None:
+        """Leaves out what products with patches read in its place."""
+        outputs = set(self.graph.outputs)
+        for node in self.graph.nodes:
+            found = patches_of(node, self._consumers, outputs) if self.roles[node] == "matmul" else None
+            if found is not None and tiles_of(node, found) is not None:
+                self.patches[node] = found
+        for found in self.patches.values():
+            for node in found.nodes:
+                self.roles.pop(node, None)
+        if self.patches:
+            self._consumers = self._found_consumers()
+
+    def inputs(self, node: Node) -> tuple[Value, ...]:
         """What running the node reads; other nodes than loops and views take their inputs whole."""
+        if node in self.patches:
+            return self.patches[node].base, *node.inputs[1:]
         loops = self.roles[node] in ("element", "reduce", "scatter", "view", "copy", "place", "pick")
         return read_inputs(node) if loops else node.inputs
 
@@ -77,7 +103,7 @@ class Plan:
         """A view stays one unless somebody needs its elements side by side in memory."""
         outputs = set(self.graph.outputs)
         for node in reversed(self.graph.nodes):
-            if self.roles[node] != "view":
+            if self.roles.get(node) != "view":
                 continue
             (result,) = node.results
             readers = self._consumers.get(result, ())
@@ -150,7 +176,7 @@ class Plan:
         needs: set[int] = set()
         joins: set[int] = set()
         shape = _loop_shape(node, kind) if kind in ("element", "reduce", "place", "scatter") else None
-        for value in self._inputs(node):
+        for value in self.inputs(node):
             if kind == "scatter" and (value is not updates(node) or not shares_loop(node)):
                 needs.update(self.resolve(self._item_of[base.node]) for base, _ in self.bases(value) if base.node)
                 continue
@@ -227,7 +253,7 @@ class Plan:
             inside = {value for node in item.nodes for value in node.results}
             reads: dict[Value, None] = {}
             for node in item.nodes:
-                for value in self._inputs(node):
+                for value in self.inputs(node):
                     for base, _ in self.bases(value):
                         if base not in inside and base not in self.views:
                             reads[base] = None
@@ -241,7 +267,7 @@ class Plan:
 
     def reads(self, item: Item, value: Value) -> int:
         """How often the nodes of an item read the value."""
-        return sum(base is value for node in item.nodes for x in self._inputs(node) for base, _ in self.bases(x))
+        return sum(base is value for node in item.nodes for x in self.inputs(node) for base, _ in self.bases(x))
 
     def readers(self, value: Value) -> Iterator[Node]:
         """The nodes that read the value, those that look at it through views too."""

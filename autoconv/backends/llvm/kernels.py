@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from autoconv.backends.llvm.blocks import is_flat
 from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.indices import SCATTERS, place, updates
 from autoconv.backends.llvm.pieces import VECTOR, in_vectors, straight
 from autoconv.backends.llvm.positions import Index, Position, count, linear, plus, times
 from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction, RegisterReduction, register_depth
-from autoconv.backends.llvm.roles import is_array, is_scalar, reduced_axes, sizes
+from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.split import Split, choose_split
 from autoconv.backends.llvm.text import FunctionText, ModuleText
@@ -48,9 +49,12 @@ class LoopWriter(ElementWriter):
 
 class KernelText:
     """The function of one item. `arguments` are the values it takes, in order: arrays as pointers, numbers as such,
-    guarded indices of views as i64; then come pointers to what it stores."""
+    guarded indices of views as i64; then come pointers to what it stores. With `part` it is the function of a part of
+    the loops, which takes the number of the part, and where its dimension begins and ends, as well."""
 
-    def __init__(self, module: ModuleText, plan: Plan, item: Item, picks: dict[Node, list[Any]]) -> None:
+    def __init__(
+        self, module: ModuleText, plan: Plan, item: Item, picks: dict[Node, list[Any]], part: Split | None = None
+    ) -> None:
         self._plan = plan
         self._item = item
         self._module = module
@@ -68,9 +72,10 @@ class KernelText:
         }
         self._names: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
         self._stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
-        self._split = choose_split(plan, item, self._is_flat())
+        self._is_part = part is not None
+        self._split = part or choose_split(plan, item, self._is_flat())
         self.name, self.has_rare = self._write(careful=False)
-        self.careful_name = self._write(careful=True)[0] if self.has_rare else ""
+        self.careful_name = self._write(careful=True)[0] if self.has_rare and part is None else ""
 
     # ---- the function around the loops
 
@@ -106,6 +111,8 @@ class KernelText:
         for i, one in enumerate(partial):
             one.hand_over(f"%t{i}")
         body, has_rare = self._end("part")
+        if self._is_part:
+            return body, has_rare
         self._begin(parameters, careful)
         cells = [self.out.alloca(f"[{split.parts} x {one.total_kind}]") for one in partial]
         self._start([one for one in sums if one not in partial])
@@ -168,20 +175,7 @@ class KernelText:
             self._dimension((), self._item.shape or (), registers, sums)
 
     def _is_flat(self) -> bool:
-        """Whether one counter reaches everything: all arrays are of the loop's shape, all reductions total."""
-        shape = self._item.shape
-        for node in self._item.nodes:
-            kind = self._plan.roles[node]
-            if kind in ("copy", "place", "scatter"):
-                return False
-            if kind == "reduce" and len(reduced_axes(node)) != len(shape or ()):
-                return False
-            operands = node.inputs[:1] if kind == "reduce" else node.inputs
-            for value in operands:
-                if is_scalar(value.type) or (value not in self._plan.views and sizes(value.type) == shape):
-                    continue
-                return False
-        return True
+        return is_flat(self._plan, self._item)
 
     def _flat_loop(self, sums: Sequence[RegisterReduction]) -> None:
         out, total = self.out, math.prod(self._item.shape or ())

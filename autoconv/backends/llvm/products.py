@@ -1,4 +1,5 @@
-"""Products of matrices: by the BLAS that NumPy brought along, with threads of ours instead of its own.
+"""Products of matrices: by tiles of our own where these suit, else by the BLAS that NumPy brought along, with threads
+of ours instead of its own.
 
 Its threads wait for each other in turns: where something else has one of the cores, a product takes many times as long
 as by a single thread. So it is told to use one, and large products are split into twice as many as there are threads.
@@ -7,27 +8,40 @@ as by a single thread. So it is told to use one, and large products are split in
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.llvm.threads import available, thread_count
+from autoconv.backends.llvm.tiles import ProductText, Sum, tiling
+from autoconv.backends.llvm.transposes import transposed
+from autoconv.backends.llvm.vectors import registers
 from autoconv.graph.graph import Node
+from autoconv.graph.types import TensorType
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_PART = 2_000_000  # multiplications of a part
-_NARROWEST = 64  # rows or columns of one
+_PART = 2_000_000  # multiplications of a part that the BLAS has
+_SHARE = 500_000  # of one that is tiles
+_NARROWEST = 64  # rows or columns of one that the BLAS has
+_FEWEST = 4  # columns of a result, for tiles
+_LARGEST = 3 << 19  # bytes of y that tiles go over again and again
 
 
 def write_matmul(region: Region, node: Node) -> None:
-    """By the BLAS; by NumPy's own matmul where there is none."""
+    """By tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results
-    product = _Product(node)
+    tiled = tiles_of(node, region.patches(node))
+    if tiled is not None:
+        _write_tiles(region, tiled)
+        return
+    product = Product(node)
     if f"cblas_{product.name}" not in abi.symbols() or not product.work:
         region.write_kernel(node)
         return
@@ -48,7 +62,60 @@ def write_matmul(region: Region, node: Node) -> None:
         out.line(f'call void @"blas_set_threads"(i32 {before})')
 
 
-def _write_parts(product: _Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
+def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
+    """The product that a node is, where tiles make it: they are as fast as any where y stays in caches, and turning it
+    takes little time beside the product."""
+    product = Product(node, patches)
+    large = product.inner * product.columns * product.dtype.size > _LARGEST
+    few = product.columns < _FEWEST or (product.flip_y and product.rows < 8)
+    return None if registers() is None or not product.work or large or few else product
+
+
+def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, list[str], int]:
+    """Makes the product's result; answers the function that fills in units of it from one number to another, what it is
+    given before these, and how many rows a unit is: the height of a tile, or a line of patches. Where a `unit` is
+    given, it divides that."""
+    machine = registers()
+    assert machine is not None
+    y, (result,) = product.node.inputs[1], product.node.results
+    module, dtype, patches = region.body.module, product.dtype, product.patches
+    region.set(result, region.new_array(result.type))
+    plan = tiling(product.unit, product.columns, dtype, machine, 0 if patches else unit)
+    columns = region.data(y)
+    if product.flip_y:
+        kind = TensorType(dtype, (product.inner, product.columns))
+        turned = region.new_array(kind)
+        turn = transposed(module, dtype, product.columns, product.inner, plan.lanes)
+        region.out.line(f"call void @{turn}(ptr {columns}, ptr {region.address(turned)})")
+        columns = region.address(turned)
+        region.drop_later(turned, kind)
+    lines: Sequence[tuple[int, int]] = ()
+    if patches is None:
+        x = product.node.inputs[0]
+        step, row = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+        sums = [Sum(0, 0, product.inner, step, product.columns)]
+    else:
+        x, sums, done = patches.base, [], 0
+        for offset, count in patches.stretches:
+            sums.append(Sum(offset, done * product.columns, count, 1, product.columns))
+            done += count
+        *lines, (_, row) = patches.rows
+    body = ProductText(module, plan, dtype, tuple(sums), row, product.columns, tuple(lines)).rows()
+    given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
+    return body, given, product.unit if patches else plan.height
+
+
+def _write_tiles(region: Region, product: Product) -> None:
+    body, given, unit = tile_rows(region, product)
+    count = -(-product.rows // unit)
+    parts = min(product.work // _SHARE, count) if thread_count() > 1 else 1
+    if parts > 1 and available():
+        Split(None, count, -(-count // parts)).run(region.body.module, region.out, body, given, has_rare=False)
+    else:
+        region.out.new(f"call i1 @{body}({', '.join(given)}, i64 0, i64 0, i64 {count})")
+
+
+def _write_parts(product: Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
     """Of the longer side of the result."""
     by_rows = product.rows >= product.columns
     whole = product.rows if by_rows else product.columns
@@ -62,16 +129,19 @@ def _write_parts(product: _Product, parts: int, module: ModuleText, out: Functio
     split.run(module, out, module.function("product", body.text()), given, has_rare=False)
 
 
-class _Product:
+class Product:
     """Of a node: x, `rows` by `inner`, times y, `inner` by `columns`; each may lie in memory the other way round."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, patches: Patches | None = None) -> None:
+        self.node = node
+        self.patches = patches
         x, y = node.inputs
         (result,) = node.results
         self.dtype = x.type.dtype  # type: ignore[union-attr]
         self.name = "sgemm" if self.dtype.name == "float32" else "dgemm"
         *several, self.columns = sizes(result.type)
         self.rows = math.prod(several)
+        self.unit = patches.rows[-1][0] if patches else self.rows
         self.flip_x: bool = node.attributes.get("transpose_a", False)
         self.flip_y: bool = node.attributes.get("transpose_b", False)
         self.inner = sizes(x.type)[0 if self.flip_x else -1]

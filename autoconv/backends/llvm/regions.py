@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.block_code import write_blocks
 from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.control import write_control
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
@@ -22,6 +23,7 @@ from autoconv.backends.llvm.indexing import scatter_base, write_guard
 from autoconv.backends.llvm.joins import JoinText
 from autoconv.backends.llvm.kernels import KernelText
 from autoconv.backends.llvm.natives import write_whole
+from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
@@ -55,6 +57,7 @@ class Region:
         self.owners = owners
         self._values: dict[Value, Native] = dict(zip(graph.parameters, arguments, strict=True))
         self.picks: dict[Node, list[Any]] = {}
+        self._dropped: list[tuple[str, Type]] = []
         self._plan = Plan(graph)
         self.uses = Counter(value for item in self._plan.items for value in self._reads(item))
         self.uses.update(graph.outputs)
@@ -62,6 +65,9 @@ class Region:
             self._let_go_if_unused(value)
         for item in self._plan.items:
             self._write(item)
+            for slot, type_ in self._dropped:
+                self.body.let_go(slot, type_)
+            self._dropped.clear()
             for value in dict.fromkeys(self._reads(item)):
                 self._used(value, self._reads(item).count(value))
             for node in item.nodes:
@@ -70,8 +76,10 @@ class Region:
                         self._let_go_if_unused(value)
 
     def _reads(self, item: Item) -> list[Value]:
+        if item.members:
+            return [value for member in item.members for value in self._reads(member)]
         single = item.nodes[0]
-        return list(single.inputs) if self._plan.roles[single] in WHOLE else item.reads
+        return list(self._plan.inputs(single)) if self._plan.roles[single] in WHOLE else item.reads
 
     # ---- values and their references
 
@@ -142,6 +150,11 @@ class Region:
     # ---- items
 
     def _write(self, item: Item) -> None:
+        if item.members:
+            if not write_blocks(self, self._plan, item):
+                for member in item.members:
+                    self._write(member)
+            return
         if item.shape is not None:
             self._write_loops(item)
             return
@@ -247,6 +260,24 @@ class Region:
 
     def _call_loops(self, item: Item, kernel: KernelText) -> None:
         self.body.module.has_loops = True
+        cells, arguments = self.loop_arguments(item, kernel)
+        text = ", ".join(arguments)
+        rare = self.out.new(f"call i1 @{kernel.name}({text})")
+        if kernel.has_rare and item.nodes[0].effects and self._plan.roles[item.nodes[0]] == "element":
+            self.ask_kernel(item.nodes[0], rare)
+        elif kernel.has_rare:
+            again, done = self.out.label("careful"), self.out.label("done")
+            self.out.branch_if(rare, again, done, unlikely=True)
+            self.out.begin(again)
+            self.out.new(f"call i1 @{kernel.careful_name}({text})")
+            self.out.branch(done)
+            self.out.begin(done)
+        b = RegisterWriter(self)
+        for value, cell in cells.items():
+            self.set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
+
+    def loop_arguments(self, item: Item, kernel: KernelText) -> tuple[dict[Value, str], list[str]]:
+        """Makes what the loops store; answers the memory of single numbers among it, and what their function takes."""
         arguments = []
         for value in kernel.arguments:
             if is_scalar(value.type):
@@ -264,39 +295,34 @@ class Region:
                 scatter = value.node is not None and self._plan.roles[value.node] == "scatter"
                 self.set(value, scatter_base(self, item, value) if scatter else self.new_array(value.type))
                 arguments.append(f"ptr {self.data(value)}")
-        text = ", ".join(arguments)
-        rare = self.out.new(f"call i1 @{kernel.name}({text})")
-        if kernel.has_rare and item.nodes[0].effects and self._plan.roles[item.nodes[0]] == "element":
-            self._ask_kernel(item.nodes[0], rare)
-        elif kernel.has_rare:
-            again, done = self.out.label("careful"), self.out.label("done")
-            self.out.branch_if(rare, again, done, unlikely=True)
-            self.out.begin(again)
-            self.out.new(f"call i1 @{kernel.careful_name}({text})")
-            self.out.branch(done)
-            self.out.begin(done)
-        b = RegisterWriter(self)
-        for value, cell in cells.items():
-            self.set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
+        return cells, arguments
 
-    def _ask_kernel(self, node: Node, rare: str) -> None:
-        """Where a loop met something out of the ordinary: the op's kernel raises, or answers instead of the loop."""
-        out, (result,) = self.out, node.results
-        fast = self.object(result)
-        assert fast.slot is not None
+    def ask_kernel(self, node: Node, rare: str) -> None:
+        """Where native code met something out of the ordinary: the op's kernel raises, or answers instead."""
+        out, fast = self.out, [self.object(value) for value in node.results]
         before, cold, done = out.block, out.label("cold"), out.label("done")
         out.branch_if(rare, cold, done, unlikely=True)
         out.begin(cold)
-        (slow,) = self.call_kernel(node, rarely=True)
-        assert isinstance(slow, Object) and slow.slot is not None
-        self.body.release(fast.slot)
-        out.line(f"store ptr null, ptr {slow.slot}")
-        out.line(f"store ptr {slow.ir}, ptr {fast.slot}")
+        slow = [native for native in self.call_kernel(node, rarely=True) if isinstance(native, Object)]
+        for old, new in zip(fast, slow, strict=True):
+            self.body.release(old.slot or "")
+            out.line(f"store ptr null, ptr {new.slot}")
+            out.line(f"store ptr {new.ir}, ptr {old.slot}")
         after = out.block
         out.branch(done)
         out.begin(done)
-        found = out.new(f"phi ptr [ {fast.ir}, %{before} ], [ {slow.ir}, %{after} ]")
-        self.set(result, Object(found, fast.slot))
+        for value, old, new in zip(node.results, fast, slow, strict=True):
+            found = out.new(f"phi ptr [ {old.ir}, %{before} ], [ {new.ir}, %{after} ]")
+            self.set(value, Object(found, old.slot))
+
+    def patches(self, node: Node) -> Patches | None:
+        """Of a product."""
+        return self._plan.patches.get(node)
+
+    def drop_later(self, made: Object, type_: Type) -> None:
+        """Lets go of an object that is no value's behind what is being written."""
+        assert made.slot is not None
+        self._dropped.append((made.slot, type_))
 
     def new_array(self, type_: Type) -> Object:
         """An array of that type, its elements not set."""

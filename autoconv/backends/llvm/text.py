@@ -12,6 +12,7 @@ from contextlib import contextmanager
 # Of a loop of more turns than these LLVM should write out none: what is left over behind the vectorised loop would be
 # most of the code, and of the time that compiling takes.
 _SHORT = 15
+_MOST_LINES = 400  # nor of a loop that would be more lines than these, loops within it written out
 _LONG_LOOP = "!LONG"  # stands for the mark of such a loop
 _FIRST_LOOP = 10  # the number of the first one in a module
 
@@ -63,6 +64,7 @@ class FunctionText:
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._count = 0
+        self._repeated = 0  # lines that loops which are written out will be more than they are here
         self.slots = 0
         self.block = "entry"
         # What positions knows of registers: counter, factor and offset; of counters: from where to where they go, and
@@ -90,6 +92,10 @@ class FunctionText:
             self._allocas.append(f"  store {kind} {start}, ptr {name}")
         return name
 
+    def first(self, *lines: str) -> None:
+        """Lines for the entry, behind the allocas so far."""
+        self._allocas += [f"  {line}" for line in lines]
+
     def slot(self) -> str:
         """One of the pointers of the function's frame, which are null at first."""
         name = f"%slot{self.slots}"
@@ -114,15 +120,16 @@ class FunctionText:
         self.line(f"br i1 {condition}, label %{then}, label %{otherwise}{weights}")
 
     @contextmanager
-    def loop(self, start: str, stop: str) -> Iterator[str]:
-        """A counted loop; the block inside is its body, and gets the i64 that counts. Trips may be none."""
+    def loop(self, start: str, stop: str, unrolled: bool = True) -> Iterator[str]:
+        """A counted loop; the block inside is its body, and gets the i64 that counts. Trips may be none. `unrolled`:
+        LLVM may write out a short one turn by turn."""
         head, body, done = self.label("loop"), self.label("body"), self.label("done")
         before = self.block
         self.branch(head)
         self.begin(head)
         self._count += 1
         index = f"%i{self._count}"
-        at = len(self._lines)
+        at, repeated = len(self._lines), self._repeated
         self.line("")
         inside = self.new(f"icmp slt i64 {index}, {stop}")
         self.branch_if(inside, body, done)
@@ -130,7 +137,12 @@ class FunctionText:
         yield index
         after = self.new(f"add nsw i64 {index}, 1")
         self._lines[at] = f"  {index} = phi i64 [ {start}, %{before} ], [ {after}, %{self.block} ]"
-        short = start.isdigit() and stop.isdigit() and int(stop) - int(start) <= _SHORT
+        lines = len(self._lines) - at
+        turns = int(stop) - int(start) if unrolled and start.isdigit() and stop.isdigit() else 0
+        written_out = (lines + self._repeated - repeated) * turns
+        short = turns <= _SHORT and 0 < written_out <= _MOST_LINES
+        if short:
+            self._repeated = repeated + written_out - lines
         self.line(f"br label %{head}" + ("" if short else f", !llvm.loop {_LONG_LOOP}"))
         self.begin(done)
 

@@ -6,14 +6,18 @@ up. Inside of a part, or while another thread has the pool, all parts run one af
 must not depend on who runs it: the parts are as many on every machine.
 
 Where other programs keep a thread of ours from running in the middle of its part, the caller waits for it. After a
-call that took about as long as all parts here would have, the next calls are kept here, twice as many each time.
+call that took about as long as all parts here would have, the next calls are kept here, twice as many each time. (Not
+after one of less than 50 µs, in which a thread that slept cannot be expected to take part.)
 
-The threads start with the first use, never touch Python, and take no signals. A forked process starts its own.
+The threads start with the first use, never touch Python, and take no signals. A forked process starts its own. After
+a job they look for the next one for some microseconds before they sleep, as the caller does for the last of them:
+loops that hand out a job in each turn would else wait for the system most of the time.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import time
 
@@ -123,6 +127,21 @@ join:
   %ready = call i64 @now()
   call i32 @pthread_mutex_lock(ptr @mutex)
   store i32 0, ptr @open
+  call i32 @pthread_mutex_unlock(ptr @mutex)
+  br label %linger
+linger:
+  %turn = phi i64 [ 0, %join ], [ %next_turn, %pause ]
+  %still = load atomic i64, ptr @active monotonic, align 8
+  %busy = icmp ne i64 %still, 0
+  %patient = icmp slt i64 %turn, TURNS
+  %linger_on = and i1 %busy, %patient
+  br i1 %linger_on, label %pause, label %close
+pause:
+  PAUSE
+  %next_turn = add i64 %turn, 1
+  br label %linger
+close:
+  call i32 @pthread_mutex_lock(ptr @mutex)
   br label %waiting
 waiting:
   %active = load i64, ptr @active
@@ -141,7 +160,9 @@ leave:
   %tenfold = mul i64 %spent, 10
   %here_only = mul i64 %own, %count
   %bound = mul i64 %here_only, 9
-  %late = icmp sgt i64 %tenfold, %bound
+  %slow = icmp sgt i64 %tenfold, %bound
+  %long = icmp sgt i64 %all, 50000
+  %late = and i1 %slow, %long
   %penalty = load i64, ptr @penalty
   %twice = shl i64 %penalty, 1
   %bounded = call i64 @llvm.smin.i64(i64 %twice, i64 16)
@@ -196,13 +217,16 @@ entry:
   call i32 @pthread_mutex_lock(ptr @mutex)
   br label %look
 look:
-  %seen = phi i64 [ %first, %entry ], [ %seen, %sleep ], [ %now, %back ]
+  %seen = phi i64 [ %first, %entry ], [ %seen, %sleep ], [ %now, %watched ]
+  %roused = phi i1 [ true, %entry ], [ true, %sleep ], [ false, %watched ]
   %now = load i64, ptr @generation
   %open = load i32, ptr @open
   %news = icmp ne i64 %now, %seen
   %going = icmp eq i32 %open, 1
   %go = and i1 %news, %going
-  br i1 %go, label %help, label %sleep
+  br i1 %go, label %help, label %idle
+idle:
+  br i1 %roused, label %back, label %sleep
 sleep:
   call i32 @pthread_cond_wait(ptr @work, ptr @mutex)
   br label %look
@@ -225,6 +249,21 @@ tell:
   call i32 @pthread_cond_signal(ptr @finished)
   br label %back
 back:
+  call i32 @pthread_mutex_unlock(ptr @mutex)
+  br label %watch
+watch:
+  %turn = phi i64 [ 0, %back ], [ %next_turn, %pause ]
+  %latest = load atomic i64, ptr @generation monotonic, align 8
+  %none = icmp eq i64 %latest, %now
+  %patient = icmp slt i64 %turn, TURNS
+  %watch_on = and i1 %none, %patient
+  br i1 %watch_on, label %pause, label %watched
+pause:
+  PAUSE
+  %next_turn = add i64 %turn, 1
+  br label %watch
+watched:
+  call i32 @pthread_mutex_lock(ptr @mutex)
   br label %look
 }
 
@@ -270,5 +309,11 @@ busy:
   ret i1 false
 }
 """
+# Looking once takes some 20 to 50 ns.
+TEXT = TEXT.replace("TURNS", "1500")
+if platform.machine().lower() in ("x86_64", "amd64"):
+    TEXT = TEXT.replace("PAUSE", "call void @llvm.x86.sse2.pause()") + "declare void @llvm.x86.sse2.pause()\n"
+else:
+    TEXT = TEXT.replace("  PAUSE\n", "")
 for _name in ("SIG_SETMASK", "CLOCK_MONOTONIC"):
     TEXT = TEXT.replace(_name, str(int(getattr(signal, _name, getattr(time, _name, 0)))))

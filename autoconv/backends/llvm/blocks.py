@@ -1,0 +1,165 @@
+"""Products and loops that keep to rows run block by block, each block by one thread.
+
+Of `tanh(x @ w + b)` a block of rows of the product is all that the same rows of the loop behind it read. Run one after
+the other they find it where the caches hold it, and threads meet once, not behind each step. What other rows are needed
+for (the right-hand side of a product, a sum over rows) has to be there before, or comes after.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from autoconv.backends.llvm.indices import is_indexed
+from autoconv.backends.llvm.positions import Index
+from autoconv.backends.llvm.products import Product, tiles_of
+from autoconv.backends.llvm.reductions import register_depth
+from autoconv.backends.llvm.roles import is_scalar, reduced_axes, sizes
+from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.views import mapped
+from autoconv.graph.graph import Node, Value
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.fusion import Item, Plan
+
+_FEWEST = 16  # rows
+
+
+def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
+    """The items, in an order that is as good, with those that share blocks of rows as members of one."""
+    for item in items:
+        product = product_of(plan, item)
+        if product is None or product.rows < _FEWEST:
+            continue
+        run = _Run(plan, product.rows)
+        for other in items:
+            run.take(other)
+        if len(run.members) > 1 and item in run.members:
+            return [*block_rows(plan, run.before), run.item(), *block_rows(plan, run.after)]
+    return list(items)
+
+
+def product_of(plan: Plan, item: Item) -> Product | None:
+    """The product that an item is, where tiles make it."""
+    (node, *others) = item.nodes
+    return None if others or plan.roles[node] != "matmul" else tiles_of(node, plan.patches.get(node))
+
+
+def is_flat(plan: Plan, item: Item) -> bool:
+    """Whether one counter reaches everything: all arrays are of the loop's shape, all reductions total."""
+    shape = item.shape
+    for node in item.nodes:
+        kind = plan.roles[node]
+        if kind in ("copy", "place", "scatter"):
+            return False
+        if kind == "reduce" and len(reduced_axes(node)) != len(shape or ()):
+            return False
+        operands = node.inputs[:1] if kind == "reduce" else node.inputs
+        for value in operands:
+            if is_scalar(value.type) or (value not in plan.views and sizes(value.type) == shape):
+                continue
+            return False
+    return True
+
+
+class _Run:
+    """What goes together of a list of items, what may come before it, and what has to come after."""
+
+    def __init__(self, plan: Plan, rows: int) -> None:
+        self.plan = plan
+        self.rows = rows
+        self.members: list[Item] = []
+        self.before: list[Item] = []
+        self.after: list[Item] = []
+        self._made: set[Value] = set()
+        self._inside = self._behind = 0
+
+    def take(self, item: Item) -> None:
+        number = 1 << self.plan.all_items.index(item)
+        waits = item.before & self._behind or (self.after and any(node.effects for node in item.nodes))
+        if not waits and self._keeps_to_rows(item):
+            self.members.append(item)
+            self._inside |= number
+            self._made.update(value for node in item.nodes for value in node.results)
+        elif waits or (item.before & self._inside and not self._is_view(item)):
+            self.after.append(item)
+            self._behind |= number
+        else:
+            self.before.append(item)
+
+    def item(self) -> Item:
+        from_first = self.members[0]
+        nodes = [node for member in self.members for node in member.nodes]
+        return type(from_first)(nodes, from_first.position, members=self.members)
+
+    def _is_view(self, item: Item) -> bool:
+        """Whether it takes no time, and no element that members make."""
+        (node, *others) = item.nodes
+        looked_through = not others and node.results and node.results[0] in self.plan.views
+        return bool(looked_through) and not any(map(self._reads, node.inputs[1:]))
+
+    def _keeps_to_rows(self, item: Item) -> bool:
+        product = product_of(self.plan, item)
+        if product is None:
+            return item.shape is not None and self._loops_keep(item, item.shape)
+        x, y = self.plan.inputs(product.node)
+        if product.patches and (x in self._made or product.rows % product.unit):
+            return False
+        if product.rows != self.rows or self._reads(y) or x in self.plan.views or y in self.plan.views:
+            return False
+        return x not in self._made or (not product.flip_x and self._has_rows(x))
+
+    def _reads(self, value: Value) -> bool:
+        return any(base in self._made for base, _ in self.plan.bases(value))
+
+    def _has_rows(self, value: Value) -> bool:
+        shape = sizes(value.type)
+        return shape[0] == self.rows or math.prod(shape[:-1]) == self.rows
+
+    def _loops_keep(self, item: Item, shape: tuple[int, ...]) -> bool:
+        plan, count = self.plan, math.prod(shape)
+        if not count or any(plan.roles[n] not in ("element", "reduce", "copy") or n.effects for n in item.nodes):
+            return False
+        if shape[0] != self.rows:
+            alike = math.prod(shape[:-1]) == self.rows and not item.phases
+            return alike and is_flat(plan, item) and all(plan.roles[n] == "element" for n in item.nodes)
+        return all(self._node_keeps(node, shape) for node in (*item.nodes, *item.rows))
+
+    def _node_keeps(self, node: Node, shape: tuple[int, ...]) -> bool:
+        kind = self.plan.roles[node]
+        if kind == "reduce" and (not register_depth(node, shape) or 0 in reduced_axes(node)):
+            return False
+        own = shape if kind == "reduce" else sizes(node.results[0].type)
+        index: Index = ("row", *(0 if size == 1 else f"%o{d}" for d, size in enumerate(own[1:])))
+        if kind == "copy":
+            return not any(map(self._reads, node.inputs))
+        if own[0] != self.rows:
+            return False
+        operands = node.inputs[:1] if kind == "reduce" else node.inputs
+        for value in operands:
+            if is_scalar(value.type):
+                continue
+            read = sizes(value.type)
+            aligned = index[len(index) - len(read) :]
+            if not self._is_at_row(value, tuple(0 if s == 1 else i for s, i in zip(read, aligned, strict=True))):
+                return False
+        return True
+
+    def _is_at_row(self, value: Value, index: Index) -> bool:
+        """Whether the element, where a member makes it, is one of the row that is looked for."""
+        if value in self._made:
+            return index[0] == "row"
+        if value not in self.plan.views or not self._reads(value):
+            return True
+        node = value.node
+        assert node is not None
+        if any(map(self._reads, node.inputs[1:])) or is_scalar(node.inputs[0].type):
+            return False
+        if node.op.name == "get_item" and not is_indexed(node):
+            first = node.attributes["spec"][0]
+            whole = first[0] == "slice" and first[1] in (None, 0) and first[2:] in ((None, None), (None, 1))
+            rest = len(sizes(node.inputs[0].type)) - 1
+            return whole and index[0] == "row" and self._is_at_row(node.inputs[0], ("row", *["%x"] * rest))
+        source = mapped(FunctionText(ModuleText(), ""), node, index)
+        return source is not None and self._is_at_row(node.inputs[0], source)

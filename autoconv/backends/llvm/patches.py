@@ -1,0 +1,83 @@
+"""Products with patches: rows put together of slices of one array, as a convolution has them, that are never made.
+
+The left-hand side of such a product is a concatenation, along the inner dimension, of slices that differ in where they
+begin alone. An element of one of its rows lies in the array at the row's place plus an offset of the slice's, so tiles
+read it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from autoconv.backends.llvm.roles import is_array, sizes
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.index_spec import INPUT
+
+_MOST = 32  # stretches side by side in the array
+
+
+@dataclass(frozen=True)
+class Patches:
+    """`base` holds the elements. Rows count along dimensions of (size, step in elements of the base), the last of them
+    the innermost; a row is `stretches` of (offset, count) elements, one behind the other. `nodes` are what they stand
+    for, read by nothing else."""
+
+    base: Value
+    rows: tuple[tuple[int, int], ...]
+    stretches: tuple[tuple[int, int], ...]
+    nodes: frozenset[Node]
+
+
+def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Collection[Value]) -> Patches | None:
+    """Of a product's left-hand side; None where it is something else, or where others need it, too."""
+    x = node.inputs[0]
+    join = x.node
+    if join is None or join.op.name != "concat" or node.attributes.get("transpose_a") or x is node.inputs[1]:
+        return None
+    rank = len(sizes(x.type))
+    if x in outputs or list(readers[x]) != [node] or rank < 2 or join.attributes["axis"] % rank != rank - 1:
+        return None
+    slices = [_slice(part) for part in join.inputs]
+    first = slices[0]
+    stretches: list[tuple[int, int]] = []
+    for one in slices:
+        if one is None or first is None or one.base is not first.base or one.steps[:-1] != first.steps[:-1]:
+            return None
+        if stretches and sum(stretches[-1]) == one.offset:
+            stretches[-1] = stretches[-1][0], stretches[-1][1] + one.count
+        else:
+            stretches.append((one.offset, one.count))
+    if first is None or len(stretches) > _MOST:
+        return None
+    unread = [v.node for v in join.inputs if v is not first.base and v not in outputs and set(readers[v]) == {join}]
+    nodes = frozenset([join, *(one for one in unread if one is not None)])
+    rows = tuple(zip(sizes(x.type)[:-1], first.steps[:-1], strict=True))
+    return Patches(first.base, rows, tuple(stretches), nodes)
+
+
+@dataclass(frozen=True)
+class _Slice:
+    base: Value
+    offset: int
+    steps: tuple[int, ...]  # in elements, for each dimension
+    count: int  # elements side by side
+
+
+def _slice(value: Value) -> _Slice | None:
+    """Where the elements of a slice with known bounds lie; None where its last dimension has gaps."""
+    node = value.node
+    if node is None or node.op.name != "get_item" or len(node.inputs) != 1 or not is_array(node.inputs[0].type):
+        return None
+    (base,) = node.inputs
+    shape, spec = sizes(base.type), node.attributes["spec"]
+    if any(entry[0] != "slice" or INPUT in entry for entry in spec):
+        return None
+    whole = [*spec, *[("slice", None, None, None)] * (len(shape) - len(spec))]
+    offset, steps, stride = 0, [], 1
+    for size, entry in zip(reversed(shape), reversed(whole), strict=True):
+        bounds = range(*slice(*entry[1:]).indices(size))
+        offset += bounds.start * stride
+        steps.append(bounds.step * stride)
+        stride *= size
+    return _Slice(base, offset, tuple(reversed(steps)), sizes(value.type)[-1]) if steps[0] == 1 else None

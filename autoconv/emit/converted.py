@@ -1,0 +1,149 @@
+"""Converted functions: those of this process, and those that an earlier one left on disk.
+
+A conversion is read from the disk under what it was made of: the text of the whole file, where in it the function is,
+and the converter (see converter). With it neither gast nor the passes are imported. What is kept is Python's own code,
+marshalled; `autoconv.code_cache` says when the folder it lies in is trusted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import linecache
+import marshal
+import sys
+import threading
+import types
+import weakref
+from typing import Any
+
+from autoconv.code_cache import FUNCTIONS
+from autoconv.config import SETTINGS
+from autoconv.emit.converter import converter
+from autoconv.errors import ConversionError
+
+OPERATORS = "ag__"
+
+# By code and file: the codes of two files are equal where their functions are the same and on the same lines.
+_ByFile = dict[tuple[str, bool], types.CodeType]
+_CONVERTED: weakref.WeakKeyDictionary[types.CodeType, _ByFile] = weakref.WeakKeyDictionary()
+_CHANGED: weakref.WeakKeyDictionary[types.CodeType, frozenset[str]] = weakref.WeakKeyDictionary()
+_OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+_DIGESTS: dict[str, tuple[list[str], str]] = {}  # of files, by name, with the lines that they are of
+_LOCK = threading.RLock()
+
+
+def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:
+    """The function converted, with the same globals, cells, defaults and attributes.
+
+    `operators` is what the name `ag__` stands for in it. Raises ConversionError when there is no source, or when
+    something in it cannot be converted.
+    """
+    if is_converted(function):
+        return function
+    return _bound(function, _converted_code(function, False), operators)
+
+
+def convert_generator(function: types.FunctionType, operators: Any) -> types.FunctionType | None:
+    """A generator function as one that hands its values to the consumer that it is given before its arguments (see
+    `generators`), converted; None where that cannot be, or where its source is not found."""
+    try:
+        return _bound(function, _converted_code(function, True), operators)
+    except ConversionError:
+        return None
+
+
+def converted_text(function: types.FunctionType) -> str:
+    """The converted source of one function; raises ConversionError as `convert_function` does."""
+    from autoconv.emit import function as conversion  # lazily: it brings gast and astunparse
+
+    return conversion.converted_text(function)
+
+
+def changed_names(function: types.FunctionType) -> frozenset[str]:
+    """The outer names that a function only changes (see `autoconv.analysis.changes`); none for what never was
+    converted."""
+    return _CHANGED.get(function.__code__, frozenset())
+
+
+def is_converted(function: Any) -> bool:
+    """Whether a function's code came out of a conversion: at run time, or as part of a converted module."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return False
+    return code in _OURS or "__autoconv__" in getattr(function, "__globals__", {})
+
+
+def register_code(code: types.CodeType) -> None:
+    """Takes the code, and what is nested in it, for converted."""
+    _OURS.add(code)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            register_code(constant)
+
+
+def _converted_code(function: types.FunctionType, hands: bool) -> types.CodeType:
+    code = function.__code__
+    with _LOCK:
+        by_file = _CONVERTED.setdefault(code, {})
+        key = code.co_filename, hands
+        converted = by_file.get(key)
+        if converted is None:
+            converted, _CHANGED[code] = _kept_or_made(function, hands)
+            register_code(converted)
+            by_file[key] = converted
+    return converted
+
+
+def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.CodeType, frozenset[str]]:
+    # Who wants to be told of the passes has them run.
+    key = None if "passes" in SETTINGS.logs else _key(function, hands)
+    kept = None if key is None else FUNCTIONS.load(key)
+    if kept is not None:
+        code, changed = marshal.loads(kept)
+        return code, frozenset(changed)
+    from autoconv.emit import function as conversion  # lazily: it brings gast and astunparse
+
+    code, changed = conversion.convert_code(function, hands)
+    if key is not None:
+        FUNCTIONS.store(key, marshal.dumps((code, sorted(changed))))
+    return code, changed
+
+
+def _key(function: types.FunctionType, hands: bool) -> str | None:
+    """Everything that the conversion depends on; None where the source is not found in the usual place."""
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines:
+        return None
+    parts = (
+        importlib.util.MAGIC_NUMBER, sys.flags.optimize, converter(), code.co_filename,
+        _digest(code.co_filename, lines), function.__name__, function.__qualname__, code.co_name, code.co_firstlineno,
+        code.co_flags, code.co_freevars, code.co_code, code.co_linetable, hands,
+    )  # fmt: skip
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _digest(filename: str, lines: list[str]) -> str:
+    known = _DIGESTS.get(filename)
+    if known is None or known[0] is not lines:  # another list is another version of the file
+        text = "".join(lines).encode("utf-8", "surrogatepass")
+        known = _DIGESTS[filename] = lines, hashlib.sha256(text).hexdigest()
+    return known[1]
+
+
+def _bound(function: types.FunctionType, converted: types.CodeType, operators: Any) -> types.FunctionType:
+    """The code as a function, with what belongs to the one it was made of."""
+    code = function.__code__
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    cells[OPERATORS] = types.CellType(operators)
+    closure = tuple(cells.get(name) or types.CellType() for name in converted.co_freevars)
+    result = types.FunctionType(converted, function.__globals__, function.__name__, function.__defaults__, closure)
+    result.__kwdefaults__ = function.__kwdefaults__
+    result.__dict__.update(function.__dict__)
+    result.__qualname__, result.__module__, result.__doc__ = (
+        function.__qualname__, function.__module__, function.__doc__,
+    )  # fmt: skip
+    result.__annotations__ = function.__annotations__
+    return result

@@ -1,0 +1,358 @@
+"""Making arrays: of nothing but a shape, of ranges, of other values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.kernels import whole_call
+from autoconv.numpy.operands import (
+    cast,
+    common_dtype,
+    computes,
+    holds_tensors,
+    integer,
+    known_shape,
+    named,
+    numpy_dtype,
+    numpy_dtype_of,
+    rank_of,
+    refuse,
+    tensor,
+    tensors,
+    without,
+)
+from autoconv.numpy.shaping import shape_argument
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.numpy_protocol import CREATING
+from autoconv.runtime.tensor import Tensor
+
+
+def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As `computes`, for functions whose results are arrays of their own whatever they are given."""
+    CREATING.update(found for found in map(named, names) if found is not None)
+    return computes(*names)
+
+
+def filled(shape: Any, value: Any, dtype: np.dtype[Any]) -> Tensor:
+    vector, static = shape_argument(shape)
+    if not vector and static is not None and any(d is not None and d < 0 for d in static):
+        raise ValueError("negative dimensions are not allowed")
+    return apply("fill", tensor(value, dtype), *vector, shape=static)
+
+
+def _of_shape(value: int) -> Callable[..., Tensor]:
+    def run(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Tensor:
+        return filled(shape, value, numpy_dtype(float if dtype is None else dtype))
+
+    return run
+
+
+creates("zeros", "empty")(_of_shape(0))  # what `empty` holds is not said: zeros, then
+creates("ones")(_of_shape(1))
+
+
+@creates("full")
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> Tensor:
+    wanted = numpy_dtype_of(fill_value) if dtype is None else numpy_dtype(dtype)
+    value = tensor(fill_value, wanted)
+    if rank_of(value):
+        vector, static = shape_argument(shape)
+        return apply("broadcast_to", value, *vector, shape=static)
+    return filled(shape, value, wanted)
+
+
+def _like(value: int) -> Callable[..., Tensor]:
+    def run(
+        a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+    ) -> Tensor:
+        return full_like(a, value, dtype, shape=shape)
+
+    return run
+
+
+@creates("full_like")
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    device: Any = None,
+) -> Tensor:  # fmt: skip
+    x = tensor(a)
+    wanted = x.dtype.numpy if dtype is None else numpy_dtype(dtype)
+    if shape is not None:
+        return full(shape, fill_value, wanted)
+    if fill_value in (0, 1) and type(fill_value) is int:
+        return apply("ones_like" if fill_value else "zeros_like", x, dtype=as_dtype(wanted))
+    if wanted.kind == "b":
+        return full(known_shape(x), fill_value, wanted)
+    return apply("add", apply("zeros_like", x, dtype=as_dtype(wanted)), tensor(fill_value, wanted))
+
+
+creates("zeros_like", "empty_like")(_like(0))
+creates("ones_like")(_like(1))
+
+
+# ---- of other values
+
+
+def _array(
+    object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
+    like: Any = None,
+) -> Tensor:  # fmt: skip
+    x = tensor(object, None if dtype is None else numpy_dtype(dtype))
+    for _ in range(integer(ndmin) - rank_of(x)) if ndmin else ():
+        x = apply("expand_dims", x, axis=0)
+    return apply("numpy_copy", x, how="copy", number=0) if copy and x is as_tensor(object) else x
+
+
+def _as_array(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
+) -> Tensor:
+    return _array(a, dtype, copy=bool(copy))
+
+
+creates("array")(_array)
+creates("asarray", "asanyarray", "ascontiguousarray", "asarray_chkfinite", "asfortranarray")(_as_array)
+
+
+# ---- ranges
+
+
+@creates("arange")
+def arange(*bounds: Any, dtype: Any = None, device: Any = None, like: Any = None, **named_bounds: Any) -> Tensor:
+    given = [named_bounds.pop(name, None) for name in ("start", "stop", "step")]
+    without(**named_bounds)
+    if len(bounds) == 4:
+        *bounds, dtype = bounds  # type: ignore[assignment]
+    if len(bounds) == 1 and given[1] is None:
+        given[1] = bounds[0]
+    else:
+        given[: len(bounds)] = bounds
+    start, stop, step = given
+    if stop is None:
+        start, stop = None, start
+    start, step = 0 if start is None else start, 1 if step is None else step
+    wanted = common_dtype(start, stop, step) if dtype is None else numpy_dtype(dtype)
+    if not any(map(holds_tensors, (start, stop, step))):
+        return tensor(np.arange(start, stop, step, dtype=wanted))
+    if wanted.kind == "b":
+        refuse("makes bools")
+    if dtype is not None and wanted.kind in "iu":
+        wide = common_dtype(start, stop, step)
+        return cast(apply("range", *(tensor(v, wide) for v in (start, stop, step))), wanted)
+    return _arithmetic(start, stop, step, wanted)
+
+
+def _arithmetic(start: Any, stop: Any, step: Any, dtype: np.dtype[Any]) -> Tensor:
+    if dtype.kind != "f":
+        return apply("range", *(tensor(v, dtype) for v in (start, stop, step)))
+    # NumPy counts the elements by their bounds and adds the step up by multiplication
+    first, last, each = (tensor(v, dtype) for v in (start, stop, step))
+    count = cast(apply("ceil", apply("divide", apply("subtract", last, first), each)), np.int64)
+    numbers = apply("range", tensor(0, np.int64), count, tensor(1, np.int64))
+    delta = apply("subtract", apply("add", first, each), first)
+    return apply("add", first, apply("multiply", cast(numbers, dtype), delta))
+
+
+@creates("linspace")
+def linspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: Any = 0,
+    *, device: Any = None,
+) -> Any:  # fmt: skip
+    count = integer(num)
+    if count < 0:
+        raise ValueError(f"Number of samples, {count}, must be non-negative.")
+    wanted = np.result_type(common_dtype(start, stop), float(count))
+    first, last = tensor(start, wanted), tensor(stop, wanted)
+    if axis != 0 or wanted.kind == "c":
+        options = {} if dtype is None else {"dtype": dtype}
+        return whole_call("linspace", False, first, last, count, endpoint=endpoint, axis=axis, **options)
+    parts = count - 1 if endpoint else count
+    delta = apply("subtract", last, first)
+    rank = max(rank_of(first), rank_of(last))
+    steps = tensor(np.arange(count, dtype=wanted).reshape((-1,) + (1,) * rank))
+    if parts > 0:
+        step = apply("divide", delta, tensor(parts, wanted))
+        ramp = apply("multiply", steps, step)
+        if holds_tensors((start, stop)):
+            by_parts = apply("multiply", apply("divide", steps, tensor(parts, wanted)), delta)
+            ramp = apply("select", apply("equal", step, tensor(0, wanted)), by_parts, ramp)
+    else:
+        step, ramp = tensor(np.nan, wanted), apply("multiply", steps, delta)
+    found = apply("add", ramp, first)
+    if endpoint and count > 1:
+        final = apply("add", apply("zeros_like", delta), last)
+        found = apply("set_item", found, final, spec=(("int", -1),))
+    if dtype is not None:
+        kind = numpy_dtype(dtype)
+        found = cast(apply("floor", found) if kind.kind in "iu" else found, kind)
+    return (found, step) if retstep else found
+
+
+def _spaced(name: str) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return whole_call(name, False, *args, **kwargs)
+
+    return run
+
+
+for _name in ("logspace", "geomspace"):
+    creates(_name)(_spaced(_name))
+
+
+# ---- matrices
+
+
+@creates("eye")
+def eye(
+    N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
+) -> Tensor:
+    rows, columns = integer(N), integer(N if M is None else M)
+    return tensor(np.eye(rows, columns, integer(k), numpy_dtype(dtype)))
+
+
+@creates("identity")
+def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
+    return eye(n, dtype=float if dtype is None else dtype)
+
+
+@creates("tri")
+def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Tensor:
+    return tensor(np.tri(integer(N), None if M is None else integer(M), integer(k), numpy_dtype(dtype)))
+
+
+@computes("tril")
+def tril(m: Any, k: Any = 0) -> Tensor:
+    return _triangle(m, k, lower=True)
+
+
+@computes("triu")
+def triu(m: Any, k: Any = 0) -> Tensor:
+    return _triangle(m, k, lower=False)
+
+
+def _triangle(m: Any, k: Any, lower: bool) -> Tensor:
+    x = tensor(m)
+    rows, columns = (known_shape(x) * 2)[-2:]
+    mask = np.tri(rows, columns, integer(k) - (not lower), bool)
+    return apply("select", tensor(mask if lower else ~mask), x, tensor(0, x.dtype.numpy))
+
+
+@creates("diag")
+def diag(v: Any, k: Any = 0) -> Tensor:
+    x, offset = tensor(v), integer(k)
+    if rank_of(x) == 1:
+        size = known_shape(x)[0] + abs(offset)
+        row = np.arange(size - abs(offset))
+        at = (row - min(offset, 0)) * size + row + max(offset, 0)
+        zeros = apply("fill", tensor(0, x.dtype.numpy), shape=(size * size,))
+        return apply("reshape", apply("set_item", zeros, x, at, spec=(("array",),)), shape=(size, size))
+    if rank_of(x) != 2:
+        raise ValueError("Input must be 1- or 2-d.")
+    return diagonal(x, offset)
+
+
+@creates("diagflat")
+def diagflat(v: Any, k: Any = 0) -> Tensor:
+    return diag(apply("reshape", tensor(v), shape=(-1,)), k)
+
+
+@computes("diagonal", "linalg.diagonal")
+def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> Tensor:
+    x = tensor(a)
+    one, other = (0 if axis1 is None else axis1), (1 if axis2 is None else axis2)
+    rank = rank_of(x)
+    one, other = np.lib.array_utils.normalize_axis_tuple((one, other), rank)
+    left = [i for i in range(rank) if i not in (one, other)]
+    turned = apply("transpose", x, perm=(*left, one, other))
+    rows, columns = known_shape(turned)[-2:]
+    places = np.arange(max(rows, columns))
+    by = integer(offset)
+    at = [(r, r + by) for r in places - min(by, 0) if r < rows and 0 <= r + by < columns]
+    index = np.array(at, np.int64).reshape(-1, 2)
+    spec = (*(("slice", None, None, None),) * len(left), ("array",), ("array",))
+    return apply("get_item", turned, index[:, 0], index[:, 1], spec=spec)
+
+
+@computes("trace", "linalg.trace")
+def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> Any:
+    without(out=out)
+    options: dict[str, Any] = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
+    return apply("numpy_sum", diagonal(a, offset, axis1, axis2), axis=-1, **options)
+
+
+@creates("vander")
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Tensor:
+    return whole_call("vander", False, tensor(x), N, increasing)
+
+
+@creates("meshgrid")
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Tensor, ...]:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    axes = [apply("reshape", tensor(x), shape=(-1,)) for x in xi]
+    order = list(range(len(axes)))
+    if indexing == "xy" and len(axes) > 1:
+        order[:2] = 1, 0
+    shaped = [
+        apply("reshape", x, shape=tuple(-1 if i == at else 1 for i in range(len(axes))))
+        for x, at in zip(axes, order, strict=True)
+    ]
+    if sparse:
+        return tuple(shaped)
+    sizes = [known_shape(axes[order.index(i)])[0] for i in range(len(axes))]
+    return tuple(apply("broadcast_to", x, shape=tuple(sizes)) for x in shaped)
+
+
+@creates("indices")
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    found: Any = np.indices(tuple(map(integer, dimensions)), numpy_dtype(dtype), sparse=sparse)  # type: ignore[call-overload]
+    return tuple(map(tensor, found)) if sparse else tensor(found)
+
+
+@creates("fromfunction")
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
+    grid = np.indices(tuple(map(integer, shape)), numpy_dtype(dtype))
+    return function(*map(tensor, grid), **kwargs)
+
+
+@computes("where")
+def where(condition: Any, *branches: Any) -> Any:
+    if not branches:
+        x = tensor(condition, bool)
+        found = apply("where_indices", x)
+        return tuple(apply("get_item", found, spec=(("ellipsis",), ("int", i))) for i in range(rank_of(x)))
+    if len(branches) != 2:
+        raise ValueError("either both or neither of x and y should be given")
+    x, y = tensors(*branches)
+    return apply("select", tensor(condition, bool), x, y)
+
+
+# ---- scalars
+
+
+def _scalar(kind: Any) -> Callable[..., Any]:
+    def run(x: Any = 0, /) -> Tensor:
+        return tensor(x, np.dtype(kind))
+
+    return run
+
+
+_SCALARS = (
+    np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float16, np.float32,
+    np.float64, np.complex64, np.complex128,
+)  # fmt: skip
+for _kind in _SCALARS:
+    computes(_kind)(_scalar(_kind))
+
+# Windows and frequencies, and places of a shape: of plain numbers alone.
+for _name in (
+    "hanning", "hamming", "blackman", "bartlett", "kaiser", "fft.fftfreq", "fft.rfftfreq", "tril_indices", "triu_indices",
+    "diag_indices", "ix_", "mask_indices", "frombuffer", "fromiter",
+):  # fmt: skip
+    creates(_name)(_spaced(_name))

@@ -1,0 +1,214 @@
+"""Putting arrays together and taking them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.numpy.operands import (
+    axis_of,
+    cast,
+    computes,
+    integer,
+    known_shape,
+    numpy_dtype,
+    rank_of,
+    refuse,
+    tensor,
+)
+from autoconv.numpy.shaping import WHOLE, atleast_1d, atleast_2d, atleast_3d
+from autoconv.numpy.writes import write_into
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.static import static_value
+from autoconv.runtime.tensor import Tensor
+
+
+def together(arrays: Any, dtype: Any = None, casting: str = "same_kind") -> list[Tensor]:
+    """The arrays of a sequence (or the rows of one array), all of one dtype."""
+    if as_tensor(arrays) is not None:
+        rows = tensor(arrays)
+        arrays = apply("unstack", rows, num=known_shape(rows)[0], axis=0) if known_shape(rows)[0] else ()
+        arrays = arrays if isinstance(arrays, tuple) else (arrays,)
+    parts = [tensor(x) for x in arrays]
+    if not parts:
+        raise ValueError("need at least one array to concatenate")
+    promoted = np.result_type(*(x.dtype.numpy for x in parts))
+    wanted = promoted if dtype is None else numpy_dtype(dtype)
+    if not np.can_cast(promoted, wanted, casting):  # type: ignore[arg-type]
+        raise TypeError(
+            f"Cannot cast array data from dtype('{promoted}') to dtype('{wanted}') according to '{casting}'"
+        )
+    return [cast(x, wanted) for x in parts]
+
+
+@computes("concatenate", "concat")
+def concatenate(
+    arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    parts = together(arrays, dtype, casting)
+    if axis is None:
+        parts, axis = [apply("reshape", x, shape=(-1,)) for x in parts], 0
+    if any(rank_of(x) == 0 for x in parts):
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    if len({rank_of(x) for x in parts}) != 1:
+        raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+    found = apply("concat", *parts, axis=axis_of(axis, rank_of(parts[0])))
+    return found if out is None else write_into(out, found, casting=casting)
+
+
+@computes("stack")
+def stack(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    parts = together(arrays, dtype, casting)
+    if len({known_shape(x) for x in parts}) != 1:
+        raise ValueError("all input arrays must have the same shape")
+    found = apply("stack", *parts, axis=axis_of(axis, rank_of(parts[0]) + 1))
+    return found if out is None else write_into(out, found, casting=casting)
+
+
+def _joined(least: Callable[..., Any] | None, axis: int) -> Callable[..., Any]:
+    def run(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+        parts = [tensor(x) if least is None else least(x) for x in together(tup)]
+        at = 0 if axis == 1 and least is atleast_1d and rank_of(parts[0]) == 1 else axis
+        return concatenate(parts, at, dtype=dtype, casting=casting)
+
+    return run
+
+
+vstack, hstack, dstack = _joined(atleast_2d, 0), _joined(atleast_1d, 1), _joined(atleast_3d, 2)
+computes("vstack", "row_stack")(vstack)
+computes("hstack")(hstack)
+computes("dstack")(dstack)
+
+
+@computes("column_stack")
+def column_stack(tup: Any) -> Any:
+    parts = [apply("expand_dims", atleast_1d(x), axis=1) if rank_of(x) < 2 else x for x in together(tup)]
+    return concatenate(parts, 1)
+
+
+@computes("block")
+def block(arrays: Any) -> Any:
+    def depth(part: Any) -> int:
+        return 1 + max(map(depth, part)) if isinstance(part, list) else 0
+
+    levels = depth(arrays)
+
+    def rank(part: Any) -> int:
+        return max(map(rank, part)) if isinstance(part, list) else rank_of(tensor(part))
+
+    most = max(levels, rank(arrays))
+
+    def joined(part: Any, level: int) -> Any:
+        if isinstance(part, list):
+            return concatenate([joined(each, level + 1) for each in part], most - levels + level)
+        x = tensor(part)
+        for _ in range(most - rank_of(x)):
+            x = apply("expand_dims", x, axis=0)
+        return x
+
+    return joined(arrays, 0)
+
+
+@computes("append")
+def append(arr: Any, values: Any, axis: Any = None) -> Any:
+    if axis is None:
+        parts = [apply("reshape", tensor(x), shape=(-1,)) for x in (arr, values)]
+        return concatenate(parts, 0)
+    return concatenate((arr, values), axis)
+
+
+# ---- taking apart
+
+
+def _split(x: Tensor, sections: Any, axis: int, even: bool) -> list[Tensor]:
+    count = known_shape(x)[axis]
+    known = static_value(sections)
+    if known is None:
+        refuse("is given places that only the running graph knows")
+    if np.ndim(known) == 0:
+        parts = integer(known)
+        if parts <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        if even and count % parts:
+            raise ValueError("array split does not result in an equal division")
+        each, more = divmod(count, parts)
+        ends = np.cumsum([each + 1] * more + [each] * (parts - more))[:-1].tolist()
+    else:
+        ends = [int(end) for end in np.ravel(known)]
+    bounds = list(zip([0, *ends], [*ends, None], strict=True))
+    return [apply("get_item", x, spec=(*(WHOLE,) * axis, ("slice", start, stop, None))) for start, stop in bounds]
+
+
+@computes("split")
+def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Tensor]:
+    x = tensor(ary)
+    return _split(x, indices_or_sections, axis_of(axis, rank_of(x)), even=True)
+
+
+@computes("array_split")
+def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Tensor]:
+    x = tensor(ary)
+    return _split(x, indices_or_sections, axis_of(axis, rank_of(x)), even=False)
+
+
+def _split_along(axis: int, least: int, name: str) -> Callable[..., Any]:
+    def run(ary: Any, indices_or_sections: Any) -> list[Tensor]:
+        x = tensor(ary)
+        if rank_of(x) < least:
+            raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
+        return _split(x, indices_or_sections, 0 if rank_of(x) == 1 else axis, even=True)
+
+    return run
+
+
+computes("hsplit")(_split_along(1, 1, "hsplit"))
+computes("vsplit")(_split_along(0, 2, "vsplit"))
+computes("dsplit")(_split_along(2, 3, "dsplit"))
+
+
+@computes("unstack")
+def unstack(x: Any, /, *, axis: Any = 0) -> tuple[Tensor, ...]:
+    rows = tensor(x)
+    at = axis_of(axis, rank_of(rows))
+    return tuple(apply("get_item", rows, spec=(*(WHOLE,) * at, ("int", i))) for i in range(known_shape(rows)[at]))
+
+
+@computes("delete")
+def delete(arr: Any, obj: Any, axis: Any = None) -> Tensor:
+    x = tensor(arr)
+    if axis is None:
+        x, axis = apply("reshape", x, shape=(-1,)), 0
+    at = axis_of(axis, rank_of(x))
+    known = obj if isinstance(obj, slice) else static_value(obj)
+    if known is None:
+        refuse("is given places that only the running graph knows")
+    left = np.delete(np.arange(known_shape(x)[at]), known)
+    return apply("gather", x, left, axis=at)
+
+
+@computes("insert")
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    x = tensor(arr)
+    if axis is None:
+        x, axis = apply("reshape", x, shape=(-1,)), 0
+    at = axis_of(axis, rank_of(x))
+    known = static_value(obj)
+    if known is None or np.ndim(known):
+        refuse("is given several places, or one that only the running graph knows")
+    place, count = integer(known), known_shape(x)[at]
+    if not -count <= place <= count:
+        raise IndexError(f"index {place} is out of bounds for axis {at} with size {count}")
+    place += count if place < 0 else 0
+    new = tensor(values, x.dtype.numpy)
+    shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(x)))
+    if rank_of(new) == rank_of(x) - 1 and rank_of(new):
+        new = apply("expand_dims", new, axis=at)
+    elif rank_of(x) == 1 and rank_of(new) == 1:
+        shape = known_shape(new)
+    new = apply("broadcast_to", new, shape=shape)
+    bounds = ((None, place), (place, None))
+    before, after = (apply("get_item", x, spec=(*(WHOLE,) * at, ("slice", *b, None))) for b in bounds)
+    return concatenate((before, new, after), at)

@@ -1,0 +1,55 @@
+"""Functions that NumPy computes as a whole, by the op `numpy_call`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType
+from autoconv.numpy.operands import computes, holds_tensors, named, refuse, tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.numpy_protocol import FUNCTIONS
+from autoconv.runtime.tensor import Tensor
+
+_PLAIN = (bool, int, float, complex, str, type(None), np.number, np.bool_)
+
+
+def by_kernel(*names: str, by_values: bool = False) -> None:
+    """Has these functions computed by NumPy as a whole; the sizes of what they give may depend on values."""
+    for name in names:
+        function = named(name)
+        if function is not None and function not in FUNCTIONS:
+            computes(function)(functools.partial(whole_call, name, by_values))
+
+
+def whole_call(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
+    """NumPy's function of that name as one op; refuses arguments that are no arrays, numbers or text."""
+    if kwargs.pop("out", None) is not None:
+        refuse("is given out")
+    inputs: list[Tensor] = []
+    arguments = tuple(_described(x, inputs) for x in args)
+    keywords = tuple((key, _described(x, inputs)) for key, x in kwargs.items())
+    options: dict[str, Any] = {"by_values": True} if by_values else {}
+    return apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
+
+
+def _described(value: Any, inputs: list[Tensor]) -> tuple[Any, ...]:
+    if isinstance(value, (list, tuple)):
+        kind = "list" if isinstance(value, list) else "tuple"
+        return (kind, *(_described(item, inputs) for item in value))
+    if holds_tensors(value) or isinstance(value, np.ndarray):
+        inputs.append(tensor(value))
+        return ("input", len(inputs) - 1)
+    if isinstance(value, DType):
+        return ("dtype", value.name)
+    if isinstance(value, (np.dtype, type)):
+        return ("dtype", np.dtype(value).name)
+    if isinstance(value, _PLAIN):
+        return ("value", value.item() if isinstance(value, np.generic) else value)
+    refuse(f"is given a {type(value).__name__}")
+
+
+Compute = Callable[..., Any]

@@ -1,0 +1,241 @@
+"""What NumPy makes of the arguments of its functions, as tensors: arrays of its own dtypes, and promotion.
+
+Python's numbers are weak (NEP 50): beside an array they take its dtype, alone they are int64, float64, complex128.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.runtime.convert import as_tensor, constant
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.numpy_protocol import FUNCTIONS, name_of, plain
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.static import static_value
+from autoconv.runtime.tensor import EagerTensor, Tensor
+from autoconv.runtime.tracebacks import presented
+
+_WEAK = {bool: np.dtype(bool), int: int, float: float, complex: complex}
+
+
+class NotStaged(Exception):
+    """This call has no form in a graph; `what` says why."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+def refuse(what: str) -> NoReturn:
+    """Has the call refused in a trace, by the name of its function; eagerly NumPy computes it."""
+    raise NotStaged(what)
+
+
+def computes(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes a Python function what computes NumPy's functions of those names (or those themselves) on tensors.
+
+    Names that this NumPy does not have are left out.
+    """
+
+    def register(compute: Callable[..., Any]) -> Callable[..., Any]:
+        for given in functions:
+            function = named(given) if isinstance(given, str) else given
+            if function is not None:
+                FUNCTIONS[function] = _entry(function, compute)
+        return compute
+
+    return register
+
+
+def named(name: str) -> Any:
+    """numpy's `linalg.norm` by that name; None where there is none."""
+    try:
+        return functools.reduce(getattr, name.split("."), np)
+    except AttributeError:
+        return None
+
+
+def _entry(function: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(compute)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return compute(*args, **kwargs)
+        except NotStaged as error:
+            if current_region() is None:
+                return function(*plain(args), **plain(kwargs))
+            what = f"{name_of(function)} has no form in a graph here: it {error.what}"
+            raise StagingError(what, current_place()) from None
+
+    return presented(run)
+
+
+# ---- tensors
+
+
+def is_weak(x: Any) -> bool:
+    """Whether this is a Python number, or one that became state."""
+    if type(x) in _WEAK:
+        return True
+    tensor = as_tensor(x)
+    return tensor is not None and tensor.weak
+
+
+def tensor(x: Any, dtype: Any = None) -> Tensor:
+    """`np.asarray(x)` as a tensor, of that dtype where one is given."""
+    found = as_tensor(x)
+    if found is None:
+        return _of_plain(x, dtype)
+    if found.weak:
+        wanted = numpy_dtype(dtype) if dtype is not None else found.type.dtype.numpy
+        return apply("python_cast", found, dtype=as_dtype(wanted), weak=False)
+    return found if dtype is None else cast(found, dtype)
+
+
+def tensors(*values: Any) -> list[Tensor]:
+    """Each as a tensor, all of the dtype that NumPy promotes them to."""
+    wanted = common_dtype(*values)
+    return [tensor(x, wanted) for x in values]
+
+
+def _of_plain(x: Any, dtype: Any) -> Tensor:
+    if isinstance(x, (list, tuple)) and holds_tensors(x):
+        return _stacked(x, dtype)
+    if type(x) in _WEAK:
+        array = np.asarray(x, None if dtype is None else numpy_dtype(dtype))
+    else:
+        array = np.asarray(x)
+        if array.dtype == object or array.dtype.kind not in "biufcV":
+            refuse(f"is given {array.dtype} elements")
+        if dtype is not None:
+            array = array.astype(numpy_dtype(dtype))
+    return EagerTensor(array) if current_region() is None else constant(array)
+
+
+def _stacked(values: Any, dtype: Any) -> Tensor:
+    """A nested list with tensors in it, as NumPy makes an array of one: Python's numbers are not weak there."""
+    wanted = numpy_dtype(dtype) if dtype is not None else np.result_type(*map(numpy_dtype_of, _leaves(values)))
+    rows = [_stacked(row, wanted) if isinstance(row, (list, tuple)) else tensor(row, wanted) for row in values]
+    shapes = {row.type.shape for row in rows}
+    if len(shapes) != 1:
+        refuse("is given rows whose shapes differ, or are not known while tracing")
+    return apply("stack", *rows, axis=0)
+
+
+def _leaves(values: Any) -> list[Any]:
+    return [leaf for v in values for leaf in (_leaves(v) if isinstance(v, (list, tuple)) else [v])]
+
+
+def holds_tensors(x: Any) -> bool:
+    """Whether this is a tensor, or a list or tuple that holds one."""
+    return any(map(holds_tensors, x)) if isinstance(x, (list, tuple)) else as_tensor(x) is not None
+
+
+def cast(x: Any, dtype: Any) -> Tensor:
+    """The tensor with elements of another dtype, converted as NumPy converts them."""
+    wanted = as_dtype(dtype)
+    if x.weak:
+        return apply("python_cast", x, dtype=wanted, weak=False)
+    return x if x.dtype is wanted else apply("cast", x, dtype=wanted)
+
+
+# ---- dtypes
+
+
+def numpy_dtype(dtype: Any) -> np.dtype[Any]:
+    """NumPy's dtype for what names one (Python's `float` is float64 there)."""
+    if isinstance(dtype, DType):
+        return dtype.numpy
+    found = np.dtype(dtype)
+    if found.kind not in "biufcV" or not found.isnative:
+        refuse(f"is given the dtype {found}")
+    return found
+
+
+def numpy_dtype_of(x: Any) -> np.dtype[Any]:
+    """What `np.asarray(x)` would have."""
+    found = as_tensor(x)
+    if found is not None:
+        return found.type.dtype.numpy
+    if isinstance(x, (list, tuple)) and holds_tensors(x):
+        return np.result_type(*map(numpy_dtype_of, _leaves(x)))
+    return x.dtype if isinstance(x, (np.ndarray, np.generic)) else np.asarray(x).dtype
+
+
+def promotable(x: Any) -> Any:
+    """What stands for x in NumPy's promotion: `int`, `float` or `complex` for a Python number, else its dtype."""
+    if type(x) in _WEAK:
+        return _WEAK[type(x)]
+    found = as_tensor(x)
+    if found is not None and found.weak:
+        return _WEAK[type(np.zeros((), found.type.dtype.numpy).item())]
+    return numpy_dtype_of(x)
+
+
+def common_dtype(*values: Any) -> np.dtype[Any]:
+    """What NumPy promotes the values to."""
+    kinds = [promotable(x) for x in values]
+    return np.result_type(*(kind(0) if isinstance(kind, type) else kind for kind in kinds))
+
+
+# ---- what has to be known while tracing
+
+
+def known_shape(x: Tensor) -> tuple[int, ...]:
+    """The shape; refuses one that only the running graph knows."""
+    shape = x.type.shape
+    if shape is None or not all(isinstance(d, int) for d in shape):
+        refuse("depends on a shape that only the running graph knows")
+    return shape  # type: ignore[return-value]
+
+
+def rank_of(x: Tensor) -> int:
+    if x.type.rank is None:
+        refuse("depends on a number of dimensions that only the running graph knows")
+    return x.type.rank  # type: ignore[return-value]
+
+
+def integer(value: Any) -> int:
+    """An int that Python knows; a trace under `compile` becomes one for this value where it is an argument."""
+    found = static_value(value)
+    return operator.index(found if found is not None and np.ndim(found) == 0 else value)
+
+
+def axis_of(axis: Any, rank: int) -> int:
+    """The axis counted from the front; raises AxisError for one that is not there."""
+    return np.lib.array_utils.normalize_axis_index(integer(axis), rank)
+
+
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+    """The axes counted from the front, all of them for None; raises AxisError or ValueError as NumPy does."""
+    if axis is None:
+        return tuple(range(rank))
+    given = tuple(map(integer, axis)) if isinstance(axis, (tuple, list)) else integer(axis)
+    return np.lib.array_utils.normalize_axis_tuple(given, rank)
+
+
+def without(**options: Any) -> None:
+    """Refuses options that were given."""
+    for name, value in options.items():
+        if value is not None:
+            refuse(f"is given {name}")
+
+
+def size_of(x: Tensor, axes: Sequence[int] | None = None) -> Any:
+    """How many elements lie along the axes: an int, or a weak number of the graph where the shape is not known."""
+    shape = x.type.shape
+    over = range(rank_of(x)) if axes is None else axes
+    if shape is not None and all(isinstance(shape[a], int) for a in over):
+        return math.prod(shape[a] for a in over)  # type: ignore[misc]
+    total: Any = 1
+    for axis in over:
+        total = total * apply("dimension", x, axis=axis, dtype=as_dtype(np.int64))
+    return total

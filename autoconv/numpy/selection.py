@@ -1,0 +1,253 @@
+"""Choosing, ordering and looking up elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.kernels import by_kernel, whole_call
+from autoconv.numpy.operands import (
+    axis_of,
+    cast,
+    common_dtype,
+    computes,
+    holds_tensors,
+    known_shape,
+    rank_of,
+    refuse,
+    tensor,
+    tensors,
+    without,
+)
+from autoconv.numpy.shaping import WHOLE
+from autoconv.numpy.ufuncs import call_ufunc
+from autoconv.numpy.writes import write_into
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import Tensor
+
+_INT64 = as_dtype(np.int64)
+
+
+def at_places(x: Tensor, axis: int, places: Any) -> Tensor:
+    """x[:, …, places], which counts from the end below 0 and raises IndexError outside."""
+    if not holds_tensors(places) and np.ndim(places) == 0:
+        return apply("get_item", x, spec=(*(WHOLE,) * axis, ("int", int(places))))
+    return apply("get_item", x, places, spec=(*(WHOLE,) * axis, ("array",)))
+
+
+def _places(indices: Any, size: Any, mode: str) -> Any:
+    where = tensor(indices)
+    if not where.dtype.is_integer:
+        raise TypeError(
+            f"Cannot cast array data from dtype('{where.dtype.name}') to dtype('int64') according to the rule 'safe'"
+        )
+    if mode == "raise":
+        return where if holds_tensors(indices) else np.asarray(indices)
+    if mode == "wrap":
+        return apply("modulo", cast(where, np.int64), tensor(size, np.int64))
+    return apply("minimum", apply("maximum", cast(where, np.int64), tensor(0)), tensor(size - 1, np.int64))
+
+
+@computes("take")
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    x = tensor(a)
+    if axis is None:
+        x, axis = apply("reshape", x, shape=(-1,)), 0
+    at = axis_of(axis, rank_of(x))
+    found = at_places(x, at, _places(indices, known_shape(x)[at] if mode != "raise" else 0, mode))
+    return found if out is None else write_into(out, found)
+
+
+@computes("take_along_axis")
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tensor:
+    x, places = tensor(arr), tensor(indices)
+    if axis is None:
+        x, axis = apply("reshape", x, shape=(-1,)), 0
+    rank = rank_of(x)
+    if rank_of(places) != rank:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    if not places.dtype.is_integer:
+        raise IndexError("`indices` must be an integer array")
+    at, shape = axis_of(axis, rank), known_shape(x)
+    index = [
+        places if i == at else np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)])
+        for i, d in enumerate(shape)
+    ]
+    return apply("get_item", x, *index, spec=(("array",),) * rank)
+
+
+@computes("choose")
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    if isinstance(choices, (list, tuple)) and out is None and len(choices) <= 32:
+        which = cast(tensor(a), np.int64)
+        rows = tensors(*choices)
+        if mode == "raise":
+            return whole_call("choose", False, which, list(rows))
+        which = _places(which, len(rows), mode)
+        found = rows[0]
+        for i, row in enumerate(rows[1:], 1):
+            found = apply("select", apply("equal", which, tensor(i)), row, found)
+        return apply("add", found, apply("zeros_like", which, dtype=found.dtype))
+    return whole_call("choose", False, tensor(a), choices, out=out, mode=mode)
+
+
+@computes("select")
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    *choices, found = tensors(*choicelist, default)
+    for condition, choice in reversed(list(zip(condlist, choices, strict=True))):
+        flags = tensor(condition)
+        if not flags.dtype.is_bool:
+            raise TypeError(f"invalid entry in condlist: should be boolean ndarray, found {flags.dtype.name}")
+        found = apply("select", flags, choice, found)
+    return found
+
+
+@computes("clip")
+def clip(
+    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, **kwargs: Any
+) -> Any:
+    low, high = a_min if min is None else min, a_max if max is None else max
+    found: Any = a
+    x = tensor(a)
+    if x.dtype.is_bool:
+        whole: Any = whole_call("clip", False, x, low, high)
+        return whole
+    if type(low) is int and x.dtype.is_integer and low < x.dtype.min:
+        low = None
+    if type(high) is int and x.dtype.is_integer and high > x.dtype.max:
+        high = None
+    if low is not None and high is not None:
+        kinds = common_dtype(a, low, high)
+        found = call_ufunc(np.maximum, tensor(a, kinds), tensor(low, kinds))
+        found = call_ufunc(np.minimum, found, tensor(high, kinds))
+    elif low is not None or high is not None:
+        found = call_ufunc(np.minimum if low is None else np.maximum, x, high if low is None else low)
+    else:
+        found = apply("numpy_copy", x, how="copy", number=0)
+    return found if out is None else write_into(out, found)
+
+
+# ---- positions
+
+
+@computes("nonzero")
+def nonzero(a: Any) -> tuple[Tensor, ...]:
+    x = tensor(a, bool)
+    if rank_of(x) == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+    found = apply("where_indices", x)
+    return tuple(apply("get_item", found, spec=(("ellipsis",), ("int", i))) for i in range(rank_of(x)))
+
+
+@computes("flatnonzero")
+def flatnonzero(a: Any) -> Tensor:
+    return nonzero(apply("reshape", tensor(a), shape=(-1,)))[0]
+
+
+@computes("argwhere")
+def argwhere(a: Any) -> Tensor:
+    x = tensor(a, bool)
+    if not rank_of(x):
+        refuse("is given a scalar")
+    return apply("where_indices", x)
+
+
+@computes("compress")
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    x = tensor(a)
+    if axis is None:
+        x, axis = apply("reshape", x, shape=(-1,)), 0
+    found = at_places(x, axis_of(axis, rank_of(x)), flatnonzero(condition))
+    return found if out is None else write_into(out, found)
+
+
+@computes("extract")
+def extract(condition: Any, arr: Any) -> Tensor:
+    return at_places(apply("reshape", tensor(arr), shape=(-1,)), 0, flatnonzero(condition))
+
+
+# ---- order
+
+
+@computes("sort")
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
+    without(order=order)
+    x = tensor(a)
+    if axis is None:
+        x, axis = apply("reshape", x, shape=(-1,)), -1
+    at = axis_of(axis, rank_of(x))
+    if x.dtype.is_bool:
+        return cast(apply("sort", cast(x, np.uint8), axis=at), bool)
+    if x.dtype.is_complex:
+        return whole_call("sort", False, x, at)
+    return apply("sort", x, axis=at)
+
+
+@computes("argsort")
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
+    """Equal elements stay in order, as NumPy says of kind="stable" and does not say of the others."""
+    without(order=order)
+    x = tensor(a)
+    if axis is None:
+        x, axis = apply("reshape", x, shape=(-1,)), -1
+    at = axis_of(axis, rank_of(x))
+    if x.dtype.is_complex:
+        return whole_call("argsort", False, x, at)
+    found = apply("argsort", cast(x, np.uint8) if x.dtype.is_bool else x, axis=at)
+    return cast(found, np.int64)
+
+
+@computes("searchsorted")
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+    wanted = common_dtype(tensor(a), tensor(v))
+    x, values = tensor(a, wanted), tensor(v, wanted)
+    if rank_of(x) != 1:
+        raise ValueError("object too deep for desired array")
+    if sorter is not None:
+        x = at_places(x, 0, sorter)
+    if wanted.kind not in "iuf":
+        return whole_call("searchsorted", False, x, values, side)
+    line = apply("reshape", values, shape=(-1,))
+    found = apply("searchsorted", x, line, dtype=_INT64, side=side)
+    return apply("reshape_like", found, values)
+
+
+@computes("digitize")
+def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
+    edges = np.asarray(bins) if not holds_tensors(bins) else None
+    if edges is None or edges.ndim != 1:
+        return whole_call("digitize", False, tensor(x), bins, right)
+    steps = np.diff(edges)
+    if not (np.all(steps >= 0) or np.all(steps <= 0)):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    side = "left" if right else "right"
+    if edges.size < 2 or np.all(steps >= 0):
+        return searchsorted(edges, x, side)
+    found = searchsorted(edges[::-1].copy(), x, "right" if right else "left")
+    return apply("subtract", tensor(edges.size), found)
+
+
+@computes("isin")
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> Tensor:
+    x, wanted = tensor(element), apply("reshape", tensor(test_elements), shape=(-1,))
+    size = known_shape(wanted)[0]
+    if size > 64:
+        return whole_call("isin", False, x, wanted, invert=invert)
+    each = call_ufunc(np.equal, apply("expand_dims", x, axis=-1), wanted)
+    found = apply("numpy_any", each, axis=-1)
+    return apply("logical_not", found) if invert else found
+
+
+by_kernel("partition", "argpartition", "lexsort", "unravel_index", "ravel_multi_index", "sort_complex", "in1d")
+by_kernel(
+    "unique", "unique_values", "unique_counts", "unique_inverse", "unique_all", "union1d", "intersect1d", "setdiff1d",
+    "setxor1d", by_values=True,
+)  # fmt: skip

@@ -1,0 +1,367 @@
+"""Shapes: reshaping, moving axes, broadcasting, flipping, repeating, padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.kernels import by_kernel, whole_call
+from autoconv.numpy.operands import (
+    axes_of,
+    axis_of,
+    cast,
+    computes,
+    holds_tensors,
+    integer,
+    known_shape,
+    numpy_dtype,
+    numpy_dtype_of,
+    rank_of,
+    refuse,
+    tensor,
+)
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.static import static_value
+from autoconv.runtime.tensor import Tensor
+
+WHOLE = ("slice", None, None, None)
+
+
+def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
+    """A shape as ops take it: (the vector of sizes, where some are known only to the running graph; what is known)."""
+    sizes: Any = shape if isinstance(shape, (list, tuple)) else None
+    if sizes is None:
+        known = static_value(shape)
+        if known is not None:
+            sizes = np.ravel(known).tolist()
+        elif holds_tensors(shape):
+            vector = tensor(shape)
+            if rank_of(vector) == 1:
+                length = vector.type.shape[0]  # type: ignore[index]
+                return (vector,), (None,) * length if isinstance(length, int) else None
+            sizes = (shape,)
+        else:
+            sizes = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
+    static = tuple(_size(size) for size in sizes)
+    if None not in static:
+        return (), static
+    return (apply("stack", *(tensor(size, np.int64) for size in sizes), axis=0),), static
+
+
+def _size(size: Any) -> int | None:
+    found = static_value(size)
+    if found is None and holds_tensors(size):
+        return None
+    return integer(size)
+
+
+@computes("reshape")
+def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Tensor:
+    x = tensor(a)
+    vector, static = shape_argument(shape if newshape is None else newshape)
+    if order not in ("C", "A", "K", None):
+        if order != "F" or vector or static is None:
+            refuse(f"is given order {order!r}")
+        turned = apply("reshape", apply("transpose", x), shape=static[::-1])
+        return apply("transpose", turned)
+    return apply("reshape", x, *vector, shape=static)
+
+
+@computes("ravel")
+def ravel(a: Any, order: str = "C") -> Tensor:
+    return reshape(a, (-1,), order)
+
+
+@computes("transpose", "permute_dims")
+def transpose(a: Any, axes: Any = None) -> Tensor:
+    x = tensor(a)
+    if axes is None:
+        return x if x.type.shape == () else apply("transpose", x)
+    rank = rank_of(x)
+    if len(axes) != rank:
+        raise ValueError("axes don't match array")
+    if not rank:
+        return x
+    return apply("transpose", x, perm=axes_of(tuple(axes), rank))
+
+
+@computes("matrix_transpose", "linalg.matrix_transpose")
+def matrix_transpose(x: Any, /) -> Tensor:
+    x = tensor(x)
+    if rank_of(x) < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {rank_of(x)}")
+    return swapaxes(x, -1, -2)
+
+
+@computes("swapaxes")
+def swapaxes(a: Any, axis1: Any, axis2: Any) -> Tensor:
+    x = tensor(a)
+    rank = rank_of(x)
+    order = list(range(rank))
+    i, j = axis_of(axis1, rank), axis_of(axis2, rank)
+    order[i], order[j] = order[j], order[i]
+    return transpose(x, order)
+
+
+@computes("moveaxis")
+def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
+    x = tensor(a)
+    rank = rank_of(x)
+    one, other = axes_of(_several(source), rank), axes_of(_several(destination), rank)
+    if len(one) != len(other):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    order = [axis for axis in range(rank) if axis not in one]
+    for to, axis in sorted(zip(other, one, strict=True)):
+        order.insert(to, axis)
+    return transpose(x, order)
+
+
+def _several(axis: Any) -> tuple[Any, ...]:
+    return tuple(axis) if isinstance(axis, (list, tuple)) else (axis,)
+
+
+@computes("rollaxis")
+def rollaxis(a: Any, axis: Any, start: Any = 0) -> Tensor:
+    x = tensor(a)
+    rank = rank_of(x)
+    axis, start = axis_of(axis, rank), axis_of(start, rank + 1) if start >= 0 else start + rank
+    order = list(range(rank))
+    order.remove(axis)
+    order.insert(start - 1 if axis < start else start, axis)
+    return transpose(x, order)
+
+
+@computes("squeeze")
+def squeeze(a: Any, axis: Any = None) -> Tensor:
+    x = tensor(a)
+    shape = known_shape(x)
+    axes = tuple(i for i, d in enumerate(shape) if d == 1) if axis is None else axes_of(axis, len(shape))
+    if any(shape[i] != 1 for i in axes):
+        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    return apply("squeeze", x, axis=axes) if axes else x
+
+
+@computes("expand_dims")
+def expand_dims(a: Any, axis: Any) -> Tensor:
+    x = tensor(a)
+    given = _several(axis)
+    for at in sorted(axes_of(given, rank_of(x) + len(given))):
+        x = apply("expand_dims", x, axis=at)
+    return x
+
+
+@computes("broadcast_to")
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Tensor:
+    vector, static = shape_argument(shape)
+    return apply("broadcast_to", tensor(array), *vector, shape=static)
+
+
+@computes("broadcast_arrays")
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Tensor, ...]:
+    arrays = [tensor(x) for x in args]
+    shape = np.broadcast_shapes(*map(known_shape, arrays))
+    return tuple(apply("broadcast_to", x, shape=shape) for x in arrays)
+
+
+def _at_least(least: int) -> Any:
+    def one(a: Any) -> Tensor:
+        x = tensor(a)
+        for _ in range(least - rank_of(x)):
+            x = apply("expand_dims", x, axis=-1 if least == 3 and rank_of(x) == 2 else 0)
+        return x
+
+    def run(*arys: Any) -> Any:
+        found = tuple(map(one, arys))
+        return found[0] if len(found) == 1 else found
+
+    return run
+
+
+atleast_1d, atleast_2d, atleast_3d = map(_at_least, (1, 2, 3))
+computes("atleast_1d")(atleast_1d)
+computes("atleast_2d")(atleast_2d)
+computes("atleast_3d")(atleast_3d)
+
+
+# ---- turning
+
+
+@computes("flip")
+def flip(m: Any, axis: Any = None) -> Tensor:
+    x = tensor(m)
+    axes = axes_of(axis, rank_of(x))
+    return apply("reverse", x, axis=axes) if axes else x
+
+
+@computes("fliplr")
+def fliplr(m: Any) -> Tensor:
+    if rank_of(tensor(m)) < 2:
+        raise ValueError("Input must be >= 2-d.")
+    return flip(m, 1)
+
+
+@computes("flipud")
+def flipud(m: Any) -> Tensor:
+    if rank_of(tensor(m)) < 1:
+        raise ValueError("Input must be >= 1-d.")
+    return flip(m, 0)
+
+
+@computes("rot90")
+def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Tensor:
+    x = tensor(m)
+    first, second = (axis_of(axis, rank_of(x)) for axis in axes)
+    turns = integer(k) % 4
+    if turns == 0:
+        return x
+    if turns == 2:
+        return flip(x, (first, second))
+    return swapaxes(flip(x, second), first, second) if turns == 1 else flip(swapaxes(x, first, second), second)
+
+
+@computes("roll")
+def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
+    x = tensor(a)
+    if axis is None:
+        flat = apply("reshape", x, shape=(-1,))
+        return apply("reshape_like", roll(flat, shift, 0), x)
+    axes = (
+        axes_of(axis, rank_of(x))
+        if not isinstance(axis, (tuple, list))
+        else tuple(axis_of(a, rank_of(x)) for a in axis)
+    )
+    shifts = _several(shift) if not holds_tensors(shift) or isinstance(shift, (tuple, list)) else (shift,)
+    shifts, axes = _paired(shifts, axes)
+    if holds_tensors(shifts):
+        vector = apply("stack", *(tensor(s, np.int64) for s in shifts), axis=0)
+        return apply("roll", x, vector, axis=axes)
+    return apply("roll", x, shift=tuple(map(integer, shifts)), axis=axes)
+
+
+def _paired(shifts: Sequence[Any], axes: Sequence[int]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    count = max(len(shifts), len(axes))
+    if len(shifts) not in (1, count) or len(axes) not in (1, count):
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    return tuple(shifts) * (count // len(shifts)), tuple(axes) * (count // len(axes))
+
+
+# ---- more of it
+
+
+@computes("tile")
+def tile(A: Any, reps: Any) -> Tensor:
+    x = tensor(A)
+    times = tuple(map(integer, _several(reps)))
+    for _ in range(len(times) - rank_of(x)):
+        x = apply("expand_dims", x, axis=0)
+    return apply("tile", x, multiples=(1,) * (rank_of(x) - len(times)) + times)
+
+
+@computes("repeat")
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Tensor:
+    x = tensor(a)
+    if axis is None:
+        x, axis = apply("reshape", x, shape=(-1,)), 0
+    at = axis_of(axis, rank_of(x))
+    known = static_value(repeats)
+    if known is not None and np.size(known) == 1:
+        return apply("repeat", x, repeats=int(np.ravel(known)[0]), axis=at)
+    return apply("repeat", x, tensor(repeats), axis=at)
+
+
+@computes("pad")
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Tensor:
+    x = tensor(array)
+    widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
+    if widths is None or callable(mode):
+        refuse("is given widths that only the running graph knows")
+    amounts = np.broadcast_to(np.asarray(widths), (rank_of(x), 2))
+    paddings = tuple((int(low), int(high)) for low, high in amounts)
+    if mode == "constant" and set(options) <= {"constant_values"}:
+        value = options.get("constant_values", 0)
+        if not holds_tensors(value) and np.ndim(value) == 0 and value == 0:
+            return apply("pad", x, paddings=paddings)
+        return _framed(x, paddings, value)
+    how = {"reflect": "REFLECT", "symmetric": "SYMMETRIC"}.get(mode)
+    shape = known_shape(x)
+    reach = 1 if mode == "reflect" else 0
+    if how and not options and all(max(p) <= d - reach for p, d in zip(paddings, shape, strict=True)):
+        return apply("pad", x, paddings=paddings, mode=how)
+    if mode in ("edge", "wrap") and not options and all(shape):
+        for axis, (low, high) in enumerate(paddings):
+            if low or high:
+                places = np.arange(-low, shape[axis] + high)
+                places = np.clip(places, 0, shape[axis] - 1) if mode == "edge" else places % shape[axis]
+                x = apply("gather", x, places, axis=axis)
+        return x
+    return whole_call("pad", False, x, pad_width, mode, **options)
+
+
+def _framed(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
+    if np.ndim(value) if not holds_tensors(value) else rank_of(tensor(value)):
+        return whole_call("pad", False, x, paddings, "constant", constant_values=value)
+    inside = apply("pad", apply("ones_like", x, dtype=as_dtype(bool)), paddings=tuple(paddings))
+    framed = apply("pad", x, paddings=tuple(paddings))
+    return apply("select", inside, framed, tensor(value, x.dtype.numpy))
+
+
+# ---- as they are
+
+
+@computes("shape")
+def shape_of(a: Any) -> tuple[int, ...]:
+    return known_shape(tensor(a))
+
+
+@computes("ndim")
+def ndim(a: Any) -> int:
+    return rank_of(tensor(a))
+
+
+@computes("size")
+def size(a: Any, axis: Any = None) -> int:
+    shape = known_shape(tensor(a))
+    return int(np.prod(shape, dtype=object)) if axis is None else shape[axis_of(axis, len(shape))]
+
+
+@computes("copy")
+def copy(a: Any, order: str = "K", subok: bool = False) -> Tensor:
+    return apply("numpy_copy", tensor(a), how="copy", number=0)
+
+
+@computes("astype")
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
+    return cast(tensor(x), numpy_dtype(dtype))
+
+
+@computes("result_type")
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+    return np.result_type(
+        *(x if isinstance(x, (type, str, np.dtype)) else numpy_dtype_of(x) for x in arrays_and_dtypes)
+    )
+
+
+@computes("iscomplexobj")
+def iscomplexobj(x: Any) -> bool:
+    return numpy_dtype_of(x).kind == "c"
+
+
+@computes("isrealobj")
+def isrealobj(x: Any) -> bool:
+    return numpy_dtype_of(x).kind != "c"
+
+
+@computes("resize")
+def resize(a: Any, new_shape: Any) -> Tensor:
+    x = tensor(a)
+    count, wanted = int(np.prod(known_shape(x))), tuple(map(integer, _several(new_shape)))
+    if not count:
+        refuse("repeats an array without elements")
+    places = np.arange(int(np.prod(wanted))) % count
+    return apply("reshape", apply("gather", apply("reshape", x, shape=(-1,)), places, axis=0), shape=wanted)
+
+
+by_kernel("trim_zeros", by_values=True)

@@ -1,0 +1,340 @@
+"""Statistics, signals, polynomials, and tests of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.kernels import by_kernel, whole_call
+from autoconv.numpy.operands import (
+    cast,
+    common_dtype,
+    computes,
+    holds_tensors,
+    integer,
+    is_weak,
+    known_shape,
+    rank_of,
+    refuse,
+    tensor,
+    tensors,
+)
+from autoconv.numpy.products import multiply
+from autoconv.numpy.selection import searchsorted
+from autoconv.numpy.ufuncs import call_ufunc
+from autoconv.numpy.writes import write_into
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import Tensor
+
+_INT64 = as_dtype(np.int64)
+
+
+# ---- tests of numbers
+
+
+def _itself(x: Any) -> Any:
+    return x if is_weak(x) else tensor(x)
+
+
+@computes("isclose")
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    x, y = _itself(a), _itself(b)
+    if not is_weak(y) and not (y.dtype.is_floating or y.dtype.is_complex):
+        y = cast(y, np.result_type(y.dtype.numpy, 1.0))
+    less, minus, size = np.less_equal, np.subtract, np.absolute
+    bound = call_ufunc(np.add, atol, call_ufunc(np.multiply, rtol, call_ufunc(size, y)))
+    near = call_ufunc(less, call_ufunc(size, call_ufunc(minus, x, y)), bound)
+    found = call_ufunc(np.logical_and, near, call_ufunc(np.isfinite, y))
+    found = call_ufunc(np.logical_or, found, call_ufunc(np.equal, x, y))
+    if equal_nan:
+        both = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
+        found = call_ufunc(np.logical_or, found, both)
+    return found
+
+
+@computes("allclose")
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    return _as_python_bool(apply("numpy_all", isclose(a, b, rtol, atol, equal_nan), axis=None))
+
+
+@computes("array_equal")
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    x, y = tensor(a1), tensor(a2)
+    if known_shape(x) != known_shape(y):
+        return False
+    same = call_ufunc(np.equal, x, y)
+    if equal_nan and x.dtype.is_differentiable and y.dtype.is_differentiable:
+        both = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
+        same = call_ufunc(np.logical_or, same, both)
+    return _as_python_bool(apply("numpy_all", same, axis=None))
+
+
+@computes("array_equiv")
+def array_equiv(a1: Any, a2: Any) -> Any:
+    x, y = tensor(a1), tensor(a2)
+    try:
+        np.broadcast_shapes(known_shape(x), known_shape(y))
+    except ValueError:
+        return False
+    return _as_python_bool(apply("numpy_all", call_ufunc(np.equal, x, y), axis=None))
+
+
+def _as_python_bool(x: Tensor) -> Any:
+    """NumPy gives a bool of Python's here."""
+    if hasattr(x, "value_in_graph"):
+        return apply("python_cast", x, dtype=as_dtype(bool), weak=True)
+    return bool(x)  # type: ignore[call-overload]
+
+
+@computes("nan_to_num")
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
+    v = tensor(x)
+    if v.dtype.is_complex:
+        return whole_call("nan_to_num", False, v, nan=nan, posinf=posinf, neginf=neginf)
+    if not v.dtype.is_floating:
+        return v
+    limits, kind = np.finfo(v.dtype.numpy), v.dtype.numpy  # type: ignore[arg-type]
+    high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
+    found = apply("select", apply("is_nan", v), tensor(nan, kind), v)
+    found = apply("select", apply("equal", v, tensor(np.inf, kind)), tensor(high, kind), found)
+    return apply("select", apply("equal", v, tensor(-np.inf, kind)), tensor(low, kind), found)
+
+
+def _infinite(name: str, number: float) -> Any:
+    def run(x: Any, out: Any = None) -> Any:
+        v = tensor(x)
+        if v.dtype.is_complex:
+            raise TypeError(f"This operation is not supported for {v.dtype.name} values because it would be ambiguous.")
+        found = call_ufunc(np.equal, v, number) if v.dtype.is_floating else apply("zeros_like", v, dtype=as_dtype(bool))
+        return found if out is None else write_into(out, found)
+
+    return run
+
+
+computes("isposinf")(_infinite("isposinf", np.inf))
+computes("isneginf")(_infinite("isneginf", -np.inf))
+
+
+@computes("real")
+def real(val: Any) -> Tensor:
+    x = tensor(val)
+    return apply("real", x) if x.dtype.is_complex else x
+
+
+@computes("imag")
+def imag(val: Any) -> Tensor:
+    x = tensor(val)
+    return apply("imag" if x.dtype.is_complex else "zeros_like", x)
+
+
+@computes("angle")
+def angle(z: Any, deg: bool = False) -> Tensor:
+    x = tensor(z)
+    if not x.dtype.is_complex:
+        x = x if x.dtype.is_floating else cast(x, np.float64)
+        found = call_ufunc(np.arctan2, apply("zeros_like", x), x)
+    else:
+        found = call_ufunc(np.arctan2, apply("imag", x), apply("real", x))
+    return call_ufunc(np.multiply, found, 180 / np.pi) if deg else found
+
+
+@computes("isreal")
+def isreal(x: Any) -> Any:
+    return call_ufunc(np.equal, imag(x), 0)
+
+
+@computes("iscomplex")
+def iscomplex(x: Any) -> Any:
+    return call_ufunc(np.not_equal, imag(x), 0)
+
+
+@computes("round", "around")
+def around(a: Any, decimals: Any = 0, out: Any = None) -> Any:
+    x = tensor(a)
+    places = integer(decimals)
+    if x.dtype.is_complex or x.dtype.is_bool:
+        return whole_call("round", False, x, places)
+    found = apply("numpy_round", x, decimals=places)
+    return found if out is None else write_into(out, found)
+
+
+@computes("fix")
+def fix(x: Any, out: Any = None) -> Any:
+    return call_ufunc(np.trunc, tensor(x), out=out)
+
+
+@computes("sinc")
+def sinc(x: Any) -> Any:
+    v = tensor(x)
+    v = v if v.dtype.is_floating or v.dtype.is_complex else cast(v, np.float64)
+    tiny = np.finfo(v.dtype.numpy).eps  # type: ignore[arg-type]
+    angle_ = call_ufunc(np.multiply, np.pi, call_ufunc(np.add, v, 0.0))
+    safe = apply("select", apply("equal", angle_, tensor(0, v.dtype)), tensor(float(tiny), v.dtype), angle_)
+    return apply("divide", apply("sin", safe), safe)
+
+
+# ---- statistics
+
+
+@computes("cov")
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
+    aweights: Any = None, *, dtype: Any = None,
+) -> Any:  # fmt: skip
+    if y is not None or fweights is not None or aweights is not None or dtype is not None:
+        refuse("is given more than one array, a bias or ddof")
+    x = tensor(m)
+    x = cast(x, np.result_type(x.dtype.numpy, np.float64))
+    if x.dtype.is_complex or rank_of(x) > 2:
+        return whole_call("cov", False, x, None, rowvar)
+    if rank_of(x) < 2:
+        x = apply("reshape", x, shape=(1, -1))
+    if not rowvar and known_shape(x)[0] != 1:
+        x = apply("transpose", x)
+    centred = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
+    less = (0 if bias else 1) if ddof is None else ddof
+    found = apply("divide", multiply(centred, apply("transpose", centred)), tensor(float(known_shape(x)[1] - less)))
+    return apply("reshape", found, shape=()) if known_shape(found) == (1, 1) else found
+
+
+@computes("corrcoef")
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    found = cov(x, y, rowvar, dtype=dtype)
+    if not rank_of(found):
+        return apply("divide", found, found)
+    shape = known_shape(found)
+    flat = apply("reshape", found, shape=(-1,))
+    spread = apply("sqrt", apply("gather", flat, np.arange(shape[0]) * (shape[0] + 1), axis=0))
+    found = apply("divide", found, apply("expand_dims", spread, axis=1))
+    found = apply("divide", found, apply("expand_dims", spread, axis=0))
+    return apply("minimum", apply("maximum", found, tensor(-1.0)), tensor(1.0))
+
+
+@computes("bincount")
+def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
+    values = tensor(x)
+    if weights is None:
+        return whole_call("bincount", True, values, None, integer(minlength))
+    return whole_call("bincount", True, values, tensor(weights), integer(minlength))
+
+
+@computes("histogram")
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    if range is not None and any(map(holds_tensors, range)):
+        refuse("is given a range that only the running graph knows")
+    if isinstance(bins, str):
+        refuse("chooses its bins by the values")
+    x = tensor(a)
+    options: dict[str, Any] = {} if density is None else {"density": bool(density)}
+    if weights is not None:
+        options["weights"] = tensor(weights)
+    return whole_call(
+        "histogram", False, x, bins if holds_tensors(bins) or np.ndim(bins) else integer(bins), range, **options
+    )
+
+
+@computes("interp")
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    values = tensor(fp)
+    if period is not None or values.dtype.is_complex:
+        return whole_call("interp", False, tensor(x), tensor(xp), values, left, right, period)
+    at, places, values = (tensor(v, np.float64) for v in (x, xp, fp))
+    count = known_shape(places)[0]
+    if count != known_shape(values)[0]:
+        raise ValueError("fp and xp are not of the same length.")
+    if not count:
+        raise ValueError("array of sample points is empty")
+    if count == 1:
+        return whole_call("interp", False, at, places, values, left, right)
+    last = tensor(count - 2)
+    upper = searchsorted(places, at, "right")
+    lower = apply("minimum", apply("maximum", apply("subtract", upper, tensor(1)), tensor(0)), last)
+    x0, y0 = (apply("gather", v, lower, axis=0) for v in (places, values))
+    x1, y1 = (apply("gather", v, apply("add", lower, tensor(1)), axis=0) for v in (places, values))
+    slope = apply("divide", apply("subtract", y1, y0), apply("subtract", x1, x0))
+    found = apply("add", apply("multiply", slope, apply("subtract", at, x0)), y0)
+    first, final = (apply("gather", v, np.array(i), axis=0) for v, i in ((values, 0), (values, count - 1)))
+    below, above = (apply("gather", v, np.array(i), axis=0) for v, i in ((places, 0), (places, count - 1)))
+    found = apply("select", apply("equal", at, above), final, found)
+    found = apply("select", apply("less", at, below), first if left is None else tensor(left, np.float64), found)
+    return apply("select", apply("greater", at, above), final if right is None else tensor(right, np.float64), found)
+
+
+# ---- signals
+
+
+@computes("convolve")
+def convolve(a: Any, v: Any, mode: Any = "full") -> Tensor:
+    x, y = tensors(tensor(a), tensor(v))
+    x, y = (apply("reshape", z, shape=(1,)) if rank_of(z) == 0 else z for z in (x, y))
+    if rank_of(x) != 1 or rank_of(y) != 1:
+        raise ValueError("object too deep for desired array")
+    sizes = known_shape(x)[0], known_shape(y)[0]
+    if not all(sizes):
+        raise ValueError(f"{'a' if not sizes[0] else 'v'} cannot be empty")
+    if sizes[0] < sizes[1]:
+        x, y, sizes = y, x, sizes[::-1]
+    mode = {"f": "full", "s": "same", "v": "valid"}.get(str(mode)[:1], mode)
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    if sizes[1] > 64 or x.dtype.is_bool:
+        return whole_call("convolve", False, x, y, mode)
+    low = {"full": sizes[1] - 1, "same": sizes[1] // 2, "valid": 0}[mode]
+    high = {"full": sizes[1] - 1, "same": sizes[1] - 1 - sizes[1] // 2, "valid": 0}[mode]
+    if mode == "same":  # the middle of the full one
+        low, high = sizes[1] - 1 - (sizes[1] - 1) // 2, (sizes[1] - 1) // 2
+    framed = apply("pad", x, paddings=((low, high),)) if low or high else x
+    count = sizes[0] + low + high - sizes[1] + 1
+    total = None
+    for i in range(sizes[1]):
+        start = sizes[1] - 1 - i
+        part = apply("get_item", framed, spec=(("slice", start, start + count, None),))
+        term = apply("multiply", part, apply("get_item", y, spec=(("int", i),)))
+        total = term if total is None else apply("add", total, term)
+    assert total is not None
+    return total
+
+
+@computes("correlate")
+def correlate(a: Any, v: Any, mode: Any = "valid") -> Tensor:
+    x, y = tensor(a), tensor(v)
+    if (
+        rank_of(x) != 1
+        or rank_of(y) != 1
+        or known_shape(x)[0] < known_shape(y)[0]
+        or mode not in ("full", "same", "valid")
+    ):
+        return whole_call("correlate", False, x, y, mode)
+    return convolve(x, call_ufunc(np.conjugate, apply("reverse", y, axis=(0,))), mode)
+
+
+# ---- polynomials
+
+
+@computes("polyval")
+def polyval(p: Any, x: Any) -> Any:
+    if isinstance(x, np.poly1d):
+        refuse("is given a polynomial")
+    if as_tensor(p) is not None:
+        count = known_shape(p)[0]
+        coefficients: Any = [apply("get_item", p, spec=(("int", i),)) for i in range(count)]
+    else:
+        coefficients = list(np.asarray(p) if not isinstance(p, (list, tuple)) else p)
+        if isinstance(p, (list, tuple)):
+            kind = common_dtype(*map(tensor, p))
+            coefficients = [tensor(c, kind) for c in p]
+    v = tensor(x)
+    found: Any = apply("zeros_like", v)
+    for coefficient in coefficients:
+        found = call_ufunc(np.add, call_ufunc(np.multiply, found, v), coefficient)
+    return found
+
+
+by_kernel(
+    "polyfit", "polyadd", "polysub", "polymul", "polyder", "polyint", "poly", "unwrap", "i0", "histogram_bin_edges",
+    "histogram2d", "histogramdd", "real_if_close", "packbits", "unpackbits",
+)  # fmt: skip
+by_kernel("roots", by_values=True)

@@ -1,0 +1,153 @@
+"""Discrete Fourier transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.numpy.kernels import by_kernel
+from autoconv.numpy.operands import axis_of, cast, computes, integer, known_shape, rank_of, tensor, without
+from autoconv.numpy.shaping import WHOLE, roll
+from autoconv.numpy.ufuncs import call_ufunc
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import Tensor
+
+
+def _complex(a: Any) -> Tensor:
+    """NumPy transforms single precision in single precision, all else in double."""
+    x = tensor(a)
+    if x.dtype.is_complex:
+        return x
+    return cast(x, np.complex64 if x.dtype.numpy in (np.float32, np.float16) else np.complex128)
+
+
+def _sized(x: Tensor, axis: int, n: Any) -> Tensor:
+    """The first n elements along the axis, zeros behind where there are fewer."""
+    if n is None:
+        return x
+    wanted, size = integer(n), known_shape(x)[axis]
+    if wanted < 1:
+        raise ValueError(f"Invalid number of FFT data points ({wanted}) specified.")
+    if wanted <= size:
+        return apply("get_item", x, spec=(*(WHOLE,) * axis, ("slice", None, wanted, None)))
+    paddings = tuple((0, wanted - size if i == axis else 0) for i in range(rank_of(x)))
+    return apply("pad", x, paddings=paddings)
+
+
+def _norm(norm: Any) -> str:
+    if norm not in (None, "backward", "ortho", "forward"):
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
+    return norm or "backward"
+
+
+def _one(name: str) -> Callable[..., Any]:
+    def run(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
+        without(out=out)
+        x = _complex(a)
+        at = axis_of(axis, rank_of(x))
+        return apply(name, _sized(x, at, n), axes=(at,), norm=_norm(norm))
+
+    return run
+
+
+def _several(name: str, default: Any) -> Callable[..., Any]:
+    def run(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
+        without(out=out)
+        x = _complex(a)
+        over = axes if axes is not None else range(rank_of(x)) if s is None else range(-len(s), 0)
+        places = tuple(axis_of(axis, rank_of(x)) for axis in over)
+        for at, n in zip(places, s or (None,) * len(places), strict=True):
+            x = _sized(x, at, None if n == -1 else n)
+        return apply(name, x, axes=places, norm=_norm(norm)) if places else x
+
+    return run
+
+
+for _name in ("fft", "ifft"):
+    computes(f"fft.{_name}")(_one(_name))
+    computes(f"fft.{_name}2")(_several(_name, (-2, -1)))
+    computes(f"fft.{_name}n")(_several(_name, None))
+
+
+def _last(x: Tensor, axis: int) -> Tensor:
+    order = [i for i in range(rank_of(x)) if i != axis] + [axis]
+    return apply("transpose", x, perm=tuple(order)) if axis != rank_of(x) - 1 else x
+
+
+def _back(x: Tensor, axis: int) -> Tensor:
+    order = list(range(rank_of(x) - 1))
+    order.insert(axis, rank_of(x) - 1)
+    return apply("transpose", x, perm=tuple(order)) if axis != rank_of(x) - 1 else x
+
+
+@computes("fft.rfft")
+def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
+    without(out=out)
+    x = tensor(a)
+    if x.dtype.is_complex:
+        raise TypeError("ufunc 'rfft_n_even' did not contain a loop with signature matching complex elements")
+    x = cast(x, np.float32 if x.dtype.numpy in (np.float32, np.float16) else np.float64)
+    at = axis_of(axis, rank_of(x))
+    return _back(apply("rfft", _last(_sized(x, at, n), at), norm=_norm(norm)), at)
+
+
+@computes("fft.irfft")
+def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
+    without(out=out)
+    x = _complex(a)
+    at = axis_of(axis, rank_of(x))
+    count = 2 * (known_shape(x)[at] - 1) if n is None else integer(n)
+    if count < 1:
+        raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
+    return _back(apply("irfft", _last(x, at), length=count, norm=_norm(norm)), at)
+
+
+def _real_several(default: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def forth(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
+        without(out=out, s=s)
+        x = tensor(a)
+        places = tuple(range(rank_of(x))) if axes is None else tuple(axes)
+        found = rfft(x, axis=places[-1], norm=norm)
+        return _several("fft", None)(found, axes=places[:-1], norm=norm)
+
+    def back(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
+        without(out=out)
+        x = tensor(a)
+        places = (tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))) if axes is None else tuple(axes)
+        sizes = tuple(s[:-1]) if s is not None else None
+        x = _several("ifft", None)(x, s=sizes, axes=places[:-1], norm=norm)
+        return irfft(x, None if s is None else s[-1], places[-1], norm)
+
+    return forth, back
+
+
+for _ending, _default in (("2", (-2, -1)), ("n", None)):
+    _forth, _backwards = _real_several(_default)
+    computes(f"fft.rfft{_ending}")(_forth)
+    computes(f"fft.irfft{_ending}")(_backwards)
+
+
+def _shifted(sign: int) -> Callable[..., Any]:
+    def run(x: Any, axes: Any = None) -> Tensor:
+        v = tensor(x)
+        places = range(rank_of(v)) if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
+        over = tuple(axis_of(axis, rank_of(v)) for axis in places)
+        shifts = [known_shape(v)[axis] // 2 if sign > 0 else -(known_shape(v)[axis] // 2) for axis in over]
+        return roll(v, tuple(shifts), over)
+
+    return run
+
+
+computes("fft.fftshift")(_shifted(1))
+computes("fft.ifftshift")(_shifted(-1))
+
+
+@computes("fft.hfft")
+def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
+    turned = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[_norm(norm)]
+    return irfft(call_ufunc(np.conjugate, _complex(a)), n, axis, turned, out)
+
+
+by_kernel("fft.ihfft")

@@ -1,0 +1,302 @@
+"""Universal functions: NumPy picks the loop (the dtypes) for the operands, an op computes it.
+
+With `out=`, `where=`, `dtype=` and `casting=`, and the methods reduce, accumulate, outer and reduceat.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.kernels import whole_call
+from autoconv.numpy.operands import (
+    cast,
+    computes,
+    integer,
+    is_weak,
+    numpy_dtype,
+    promotable,
+    rank_of,
+    refuse,
+    tensor,
+    without,
+)
+from autoconv.numpy.writes import write_into
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.numpy_protocol import FUNCTIONS
+from autoconv.runtime.tensor import Tensor
+
+# What computes a loop: given the operands, of the loop's dtypes, it gives the result; None where it does not.
+Loop = Callable[..., Any]
+
+LOOPS: dict[str, Loop] = {}
+
+
+def call_ufunc(
+    ufunc: Any, *inputs: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: str = "same_kind",
+    order: Any = "K", subok: bool = True, signature: Any = None, axes: Any = None, axis: Any = None,
+    keepdims: Any = None,
+) -> Any:  # fmt: skip
+    """`ufunc(*inputs, …)`; results of all the dtypes that NumPy gives them."""
+    without(axes=axes, axis=axis, keepdims=keepdims)
+    if len(inputs) > ufunc.nin:
+        inputs, out = inputs[: ufunc.nin], inputs[ufunc.nin :] if ufunc.nout > 1 else inputs[ufunc.nin]
+    if len(inputs) < ufunc.nin:
+        raise TypeError(f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments")
+    if isinstance(out, tuple):
+        out = None if all(x is None for x in out) else out[0] if len(out) == 1 else out
+    if isinstance(out, tuple):
+        refuse("is given several arrays to write to")
+    dtypes = loop_of(ufunc, inputs, dtype if signature is None else signature, casting)
+    operands = [_operand(ufunc, x, wanted) for x, wanted in zip(inputs, dtypes, strict=False)]
+    found = compute(ufunc, operands, dtypes)
+    if out is None and where is True:
+        return found
+    if isinstance(found, tuple):
+        refuse("is given out or where, and has several results")
+    if out is None:
+        refuse("is given where without out")
+    return write_into(out, found, where, casting)
+
+
+def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> tuple[Any, ...]:
+    """The dtypes that the operands are brought to, and those of the results; raises what NumPy raises."""
+    kinds = tuple(promotable(x) for x in inputs)
+    options: dict[str, Any] = {}
+    if dtype is not None:
+        signature = dtype if isinstance(dtype, tuple) else (None,) * ufunc.nin + (numpy_dtype(dtype),) * ufunc.nout
+        options["signature"] = signature
+    found = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), casting=casting, **options)
+    if any(each.kind not in "biufc" or each.itemsize > 16 for each in found):
+        refuse(f"computes with {found[0]}")
+    for each in found:
+        as_dtype(each)
+    return tuple(found)
+
+
+def _operand(ufunc: Any, x: Any, dtype: np.dtype[Any]) -> Tensor:
+    if type(x) is int and dtype.kind in "iu" and ufunc in _COMPARING:
+        limits = np.iinfo(dtype)
+        if not limits.min <= x <= limits.max:
+            refuse(f"compares {dtype} elements with the Python integer {x}")
+    return tensor(x, dtype)
+
+
+def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[Any]]) -> Any:
+    """The loop of those dtypes on operands that have them."""
+    loop = LOOPS.get(ufunc.__name__)
+    same = len(set(dtypes[: ufunc.nin])) == 1
+    found = loop(*operands) if loop is not None and same else None
+    if found is None:
+        return whole_call(ufunc.__name__, False, *operands)
+    if isinstance(found, tuple):
+        return tuple(cast(x, d) for x, d in zip(found, dtypes[ufunc.nin :], strict=True))
+    return cast(found, dtypes[-1])
+
+
+# ---- methods
+
+
+def reduce(
+    ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+    initial: Any = None, where: Any = True,
+) -> Any:  # fmt: skip
+    function = _REDUCTIONS.get(ufunc.__name__)
+    if isinstance(out, tuple):
+        (out,) = out
+    options = {} if initial is None else {"initial": initial}
+    if where is not True:
+        options["where"] = where
+    if function is not None:
+        if dtype is not None and ufunc.__name__ in ("add", "multiply"):
+            options["dtype"] = dtype
+        return FUNCTIONS[function](array, axis=axis, out=out, keepdims=keepdims, **options)
+    if dtype is not None:
+        options["dtype"] = dtype
+    found = whole_call(f"{ufunc.__name__}.reduce", False, tensor(array), axis=axis, keepdims=keepdims, **options)
+    return found if out is None else write_into(out, found)
+
+
+def accumulate(ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    if isinstance(out, tuple):
+        (out,) = out
+    scan = {"add": np.cumsum, "multiply": np.cumprod}.get(ufunc.__name__)
+    x = tensor(array)
+    if rank_of(x) == 0:
+        raise TypeError("cannot accumulate on a scalar")
+    if scan is not None:
+        return FUNCTIONS[scan](x, axis=axis, dtype=dtype, out=out)
+    options = {} if dtype is None else {"dtype": dtype}
+    found = whole_call(f"{ufunc.__name__}.accumulate", False, x, axis=integer(axis), **options)
+    return found if out is None else write_into(out, found)
+
+
+def outer(ufunc: Any, x: Any, y: Any, **kwargs: Any) -> Any:
+    left = x if is_weak(x) else tensor(x)
+    right = y if is_weak(y) else tensor(y)
+    added = 0 if is_weak(y) else rank_of(tensor(y))
+    if added:
+        left = tensor(left)
+        for _ in range(added):
+            left = apply("expand_dims", left, axis=-1)
+    return call_ufunc(ufunc, left, right, **kwargs)
+
+
+def reduceat(ufunc: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    options = {} if dtype is None else {"dtype": dtype}
+    found = whole_call(f"{ufunc.__name__}.reduceat", False, tensor(array), indices, axis=integer(axis), **options)
+    return found if out is None else write_into(out, found)
+
+
+def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
+    refuse("changes an array in place")
+
+
+# ---- loops by ops
+
+
+def _is(kinds: str) -> Callable[[Tensor], bool]:
+    return lambda x: x.dtype.numpy.kind in kinds
+
+
+_is_bool, _is_integer, _is_complex = _is("b"), _is("iu"), _is("c")
+
+
+def _op(name: str, *, bools: str | None = None, kinds: str = "iufc") -> Loop:
+    """The op of that name, another one (if any) on bools, on elements of those kinds."""
+
+    def loop(*operands: Tensor) -> Any:
+        if _is_bool(operands[0]):
+            return None if bools is None else apply(bools, *operands)
+        return apply(name, *operands) if operands[0].dtype.numpy.kind in kinds else None
+
+    return loop
+
+
+def _real(name: str) -> Loop:
+    return _op(name, kinds="f")
+
+
+def _compared(name: str) -> Loop:
+    """Bools compare as numbers; complex numbers only for equality."""
+
+    def loop(x: Tensor, y: Tensor) -> Any:
+        if x.dtype.is_bool:
+            x, y = (cast(v, np.uint8) for v in (x, y))
+        return apply(name, x, y) if name in ("equal", "not_equal") or not x.dtype.is_complex else None
+
+    return loop
+
+
+def _itself(x: Tensor) -> Tensor:
+    return x
+
+
+def _rounded(name: str) -> Loop:
+    return lambda x: x if _is_integer(x) or _is_bool(x) else apply(name, x)
+
+
+def _test(name: str, of_integers: bool) -> Loop:
+    def loop(x: Tensor) -> Any:
+        if x.dtype.is_floating or x.dtype.is_complex:
+            return apply(name, x)
+        return apply("equal" if of_integers else "not_equal", x, x)
+
+    return loop
+
+
+def _power(x: Tensor, y: Tensor) -> Any:
+    """Integers to powers that may be negative raise when the graph runs, and without a place."""
+    return apply("power", x, y)
+
+
+def _nan_aware(name: str) -> Loop:
+    """fmax and fmin: of a number and a nan the number."""
+
+    def loop(x: Tensor, y: Tensor) -> Any:
+        if not x.dtype.is_floating:
+            return None if x.dtype.is_complex else LOOPS[name](x, y)
+        found = apply("select", apply("is_nan", y), x, apply(name, x, y))
+        return apply("select", apply("is_nan", x), y, found)
+
+    return loop
+
+
+def _times(factor: float) -> Loop:
+    return lambda x: apply("multiply", x, tensor(factor, x.dtype.numpy)) if x.dtype.is_floating else None
+
+
+def _reciprocal(x: Tensor) -> Any:
+    return apply("divide", tensor(1, x.dtype.numpy), x) if not _is_integer(x) else None
+
+
+def _signed(x: Tensor) -> Any:
+    if x.dtype.is_complex:
+        return None
+    if x.dtype.is_floating:
+        return apply("select", apply("is_nan", x), x, apply("sign", x))
+    return apply("sign", x)
+
+
+def _divmod(x: Tensor, y: Tensor) -> Any:
+    return apply("floor_divide", x, y), apply("modulo", x, y)
+
+
+def _multiplied(x: Tensor, y: Tensor) -> Any:
+    """Matrices, NumPy's way: a vector is a row on the left, a column on the right, and leaves no dimension behind."""
+    ranks = rank_of(x), rank_of(y)
+    if 0 in ranks:
+        raise ValueError("matmul: Input operand does not have enough dimensions")
+    dtype = x.dtype
+    if dtype.is_bool:
+        x, y = (cast(v, np.uint8) for v in (x, y))
+    rows = apply("expand_dims", x, axis=0) if ranks[0] == 1 else x
+    columns = apply("expand_dims", y, axis=1) if ranks[1] == 1 else y
+    added = tuple(axis for axis, rank in zip((-2, -1), ranks, strict=True) if rank == 1)
+    found = apply("matmul", rows, columns)
+    if dtype.is_bool:
+        found = apply("not_equal", found, tensor(0, found.dtype.numpy))
+    return apply("squeeze", found, axis=added) if added else found
+
+
+LOOPS.update(
+    {
+        "add": _op("add", bools="logical_or"), "subtract": _op("subtract"), "multiply": _op("multiply", bools="logical_and"),
+        "divide": _op("divide", kinds="fc"), "floor_divide": _op("floor_divide", kinds="iuf"),
+        "remainder": _op("modulo", kinds="iuf"), "divmod": _divmod, "power": _power, "negative": _op("negative"),
+        "positive": _itself, "absolute": _op("abs", bools="identity"), "fabs": _real("abs"), "sign": _signed, "square": _op("square"),
+        "reciprocal": _reciprocal, "sqrt": _op("sqrt", kinds="fc"), "cbrt": _real("cbrt"), "exp": _op("exp", kinds="fc"),
+        "expm1": _real("expm1"), "log": _op("log", kinds="fc"), "log1p": _real("log1p"),
+        "sin": _op("sin", kinds="fc"), "cos": _op("cos", kinds="fc"), "tan": _op("tan", kinds="fc"), "arcsin": _real("asin"),
+        "arccos": _real("acos"), "arctan": _real("atan"), "arctan2": _real("atan2"), "hypot": _real("hypot"),
+        "sinh": _real("sinh"), "cosh": _real("cosh"), "tanh": _op("tanh", kinds="fc"), "arcsinh": _real("asinh"),
+        "arccosh": _real("acosh"), "arctanh": _real("atanh"), "logaddexp": _real("logaddexp"),
+        "deg2rad": _times(np.pi / 180), "radians": _times(np.pi / 180), "rad2deg": _times(180 / np.pi),
+        "degrees": _times(180 / np.pi), "maximum": _op("maximum", bools="logical_or", kinds="iuf"),
+        "minimum": _op("minimum", bools="logical_and", kinds="iuf"), "fmax": _nan_aware("maximum"), "fmin": _nan_aware("minimum"),
+        "bitwise_and": _op("bitwise_and", bools="logical_and"), "bitwise_or": _op("bitwise_or", bools="logical_or"),
+        "bitwise_xor": _op("bitwise_xor", bools="logical_xor"), "invert": _op("invert", bools="logical_not"),
+        "left_shift": _op("left_shift"), "right_shift": _op("right_shift"), "logical_and": _op("", bools="logical_and"),
+        "logical_or": _op("", bools="logical_or"), "logical_xor": _op("", bools="logical_xor"),
+        "logical_not": _op("", bools="logical_not"), "floor": _rounded("floor"), "ceil": _rounded("ceil"),
+        "trunc": _rounded("trunc"), "rint": _rounded("rint"), "isnan": _test("is_nan", False), "isinf": _test("is_inf", False),
+        "isfinite": _test("is_finite", True), "conjugate": lambda x: apply("conjugate", x) if x.dtype.is_complex else x,
+        "nextafter": _real("nextafter"), "matmul": _multiplied,
+        **{name: _compared(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
+    }
+)  # fmt: skip
+_COMPARING = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
+_REDUCTIONS = {
+    "add": np.sum, "multiply": np.prod, "maximum": np.max, "minimum": np.min, "logical_and": np.all, "logical_or": np.any,
+}  # fmt: skip
+UFUNCS = list({id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.values())
+
+for _ufunc in UFUNCS:
+    computes(_ufunc)(functools.partial(call_ufunc, _ufunc))
+    if _ufunc.nin == 2 and _ufunc.nout == 1 and _ufunc.signature is None:
+        for _method in (reduce, accumulate, outer, reduceat, at):
+            computes(getattr(_ufunc, _method.__name__))(functools.partial(_method, _ufunc))

@@ -1,0 +1,42 @@
+"""Results that NumPy writes into an array of the caller's: `out=`, and the functions that change their argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.numpy.operands import cast, numpy_dtype_of, refuse, tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
+
+
+def write_into(out: Any, found: Tensor, where: Any = True, casting: str = "same_kind") -> Any:
+    """Writes a result into `out`, where the mask holds, and gives `out`; raises NumPy's error for other dtypes."""
+    if isinstance(out, np.ndarray) or (isinstance(out, Tensor) and not isinstance(out, SymbolicTensor)):
+        refuse(
+            "is given an array to write to that is no part of the graph" if current_region() else "writes to a tensor"
+        )
+    dtype = numpy_dtype_of(out)
+    if not np.can_cast(found.dtype.numpy, dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(
+            f"Cannot cast ufunc output from dtype('{found.dtype.name}') to dtype('{dtype}') with casting rule '{casting}'"
+        )
+    value = cast(found, dtype)
+    if where is not True:
+        value = apply("select", tensor(where, bool), value, tensor(out))
+    if isinstance(out, SymbolicTensor):
+        changed(out)
+    out[...] = value
+    return out
+
+
+def changed(x: Any) -> None:
+    """Tells the trace that an array is changed where it is: it comes in by reference then."""
+    region = current_region()
+    if region is not None and region.trace.outside_effect is not None:
+        region.trace.outside_effect(x, "an array is changed in place")
+
+
+__all__ = ["changed", "write_into"]

@@ -1,0 +1,241 @@
+"""What goes over the border of a region: the graph values that carry a Python value in a layout, and the Python value
+around them on the other side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.operators.joining import is_same_arm, number_kind
+from autoconv.operators.layout import (
+    Arms,
+    Grown,
+    Instance,
+    Items,
+    Layout,
+    Leaf,
+    Never,
+    Parts,
+    Static,
+    Variant,
+    as_value,
+    is_container,
+    layout_of,
+    leaf_types,
+    made_here,
+    opened,
+    take_apart,
+    weak_type,
+)
+from autoconv.runtime import dispatch
+from autoconv.runtime.attributes import HEAP, GraphAttributes, held_by
+from autoconv.runtime.containers import PLAIN, TracedList, items_of, traced, untraced_copy
+from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
+from autoconv.runtime.journal import MISSING
+from autoconv.runtime.objects import SymbolicObject, box, unboxed
+from autoconv.runtime.recording import Region, current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import Template, pack
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+
+
+def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
+    """The graph values that carry `value` in that layout; records what conversion takes in `region`."""
+    if isinstance(value, Never):
+        return [absent(leaf, region) for leaf in leaf_types(layout)]
+    if isinstance(layout, (Static, Never)):
+        return []
+    if isinstance(layout, Leaf):
+        return [_emit_leaf(value, layout, region)]
+    if isinstance(layout, Grown):
+        return _emit_list(value, layout, region)
+    if isinstance(layout, Parts):
+        _, parts = take_apart(value)
+        return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
+    if isinstance(layout, Instance):
+        held = held_by(value)
+        return [v for key, part in zip(layout.keys, layout.parts, strict=True) for v in emit(held[key], part, region)]
+    return _emit_arms(value, layout, region)
+
+
+def _emit_list(value: Any, layout: Grown, region: Region) -> list[Value]:
+    items = value if type(value) is Items else items_of(value)
+    if items is not None:
+        return [region.lift(v) for v in items.widened(layout.element).values]
+    lists = empty_lists(layout, region)
+    for item in value:
+        lists = with_item(lists, item, layout, region)
+    return lists
+
+
+def empty_lists(layout: Grown, region: Region) -> list[Value]:
+    """The graph values of a list without items."""
+    made = []
+    for type_ in leaf_types(layout.element):
+        if not isinstance(type_, TensorType):
+            raise StagingError(
+                "a list inside of a list has a length that only the running graph knows", current_place(),
+                "one list, or an autoconv.TensorArray",
+            )  # fmt: skip
+        made.append(dispatch.apply("list_empty", dtype=type_.dtype, shape=type_.shape, weak=type_.weak))
+    return made or [weak_constant(region, 0).value_in_graph]
+
+
+def with_item(lists: Sequence[Any], item: Any, layout: Grown, region: Region) -> list[Value]:
+    """The graph values of a list with one more item at its end."""
+    values = emit(item, layout.element, region)
+    if not values:
+        return [(SymbolicTensor(lists[0]) + 1).value_in_graph]
+    return [
+        region.record("list_push", [region.lift(list_), value], {}).results[0]
+        for list_, value in zip(lists, values, strict=True)
+    ]
+
+
+def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
+    type_ = layout.type
+    if isinstance(type_, ObjectType):
+        return region.lift(box(value).value_in_graph)
+    wrapper = getattr(type(value), "__autoconv_graph_value__", None)
+    if wrapper is not None and type(value) is not SymbolicObject:
+        return as_value(wrapper(value), region)
+    assert isinstance(type_, TensorType)
+    if type(value) is SymbolicObject:
+        value = unboxed(value, type_)
+    if isinstance(value, (bool, int, float, complex)):
+        array = np.array(value, type_.dtype.numpy)
+        if not type_.weak:
+            return dispatch.graph_value(region, array)
+        return weak_constant(region, value if weak_dtype(value) is type_.dtype else array.item()).value_in_graph
+    tensor = as_tensor(value)
+    if tensor is None:
+        tensor = EagerTensor(to_array(value))
+    if tensor.type.dtype is not type_.dtype or (tensor.weak and not type_.weak):
+        tensor = dispatch.apply("python_cast", tensor, dtype=type_.dtype, weak=type_.weak)
+    return region.lift(dispatch.graph_value(region, tensor))
+
+
+def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
+    if isinstance(value, Variant):
+        held = layout_of(value, region)
+        assert isinstance(held, Arms)
+        positions = [_arm_index(layout, known) for known in held.arms]
+        tag = value.tag
+        if positions != list(range(len(positions))):
+            table = np.array(positions, np.int64)
+            tag = dispatch.apply(
+                "python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=weak_type(0).dtype, weak=True
+            )
+        if len(set(positions)) != len(positions):
+            raise StagingError("a value is of several kinds that are one kind on another path", current_place())
+        values = dict(zip(positions, value.values, strict=True))
+        tag_value = region.lift(tag.value_in_graph)
+    else:
+        index = _arm_index(layout, _known_arm(value, layout) or layout_of(value, region))
+        values = {index: value}
+        tag_value = weak_constant(region, index).value_in_graph
+    result = [tag_value]
+    for index, arm in enumerate(layout.arms):
+        if index in values:
+            result += emit(values[index], arm, region)
+        else:
+            result += [absent(leaf, region) for leaf in leaf_types(arm)]
+    return result
+
+
+def _known_arm(value: Any, layout: Arms) -> Layout | None:
+    """The arm that is a container or an object of the user's itself."""
+    itself = type(value) in PLAIN or made_here(value)
+    return Static(value) if itself and Static(value) in layout.arms else None
+
+
+def _arm_index(layout: Arms, wanted: Layout) -> int:
+    if wanted in layout.arms:
+        return layout.arms.index(wanted)
+    kind = number_kind(wanted)
+    for index, arm in enumerate(layout.arms):
+        if kind is not None and number_kind(arm) == kind:
+            return index
+    for index, arm in enumerate(layout.arms):
+        if is_same_arm(arm, wanted) or (is_container(wanted) and is_same_arm(arm, opened(wanted))):
+            return index
+    raise AssertionError(f"{_kinds(wanted)} is not an arm of {_kinds(layout)}")
+
+
+def _kinds(layout: Layout) -> str:
+    """A layout without the values in it, which a trace would take for being asked."""
+    if isinstance(layout, Static):
+        return f"the {type(layout.value).__name__}"
+    if isinstance(layout, Leaf):
+        return str(layout.type)
+    inner = layout.arms if isinstance(layout, Arms) else getattr(layout, "parts", ())
+    return f"{type(layout).__name__}({', '.join(map(_kinds, inner))})"
+
+
+def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
+    """The Python value of that layout around graph values (or, when a graph has run, around tensors)."""
+    if isinstance(layout, Static):
+        region = current_region()
+        if region is None:
+            return untraced_copy(layout.value)
+        if type(layout.value) in PLAIN and not region.is_inside(layout.value._home):
+            layout.value._home = region  # what a region made belongs to who gets it
+        return layout.value
+    if isinstance(layout, Never):
+        return None
+    if isinstance(layout, Leaf):
+        value = next(values)
+        if layout.wrap is not None:
+            return layout.wrap(value)
+        return SymbolicTensor(value) if isinstance(value, Value) else value
+    if isinstance(layout, Parts):
+        parts = [rebuild(part, values) for part in layout.parts]
+        if layout.kind is dict and current_region() is None and layout.keys is not None:
+            return {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
+        made: Any = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
+        return made if current_region() is None else traced(made)
+    if isinstance(layout, Instance):
+        parts = [rebuild(part, values) for part in layout.parts]
+        if layout.keys == (HEAP,) and current_region() is None:
+            return parts[0]
+        return _rebuilt_instance(layout, parts)
+    if isinstance(layout, Grown):
+        return _rebuilt_list(layout, [next(values) for _ in leaf_types(layout)])
+    tag = next(values)
+    found = [rebuild(arm, values) for arm in layout.arms]
+    if isinstance(tag, Value):
+        return Variant(SymbolicTensor(tag), layout.arms, found)
+    return found[int(tag)]
+
+
+def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
+    made: Any = object.__new__(layout.kind)
+    held = dict(zip(layout.keys, parts, strict=True))
+    made.__dict__ = GraphAttributes(held) if layout.keys == (HEAP,) else held
+    region = current_region()
+    if region is not None and region.trace.owned is not None:
+        region.trace.owned[id(made)] = made, region
+        if layout.shared:
+            region.trace.frozen[id(made)] = made
+    return made
+
+
+def _rebuilt_list(layout: Grown, values: list[Any]) -> Any:
+    if current_region() is not None:
+        made = TracedList()
+        made._items = Items(layout.element, values)
+        return made
+    types = list(leaf_types(layout.element))
+    count = values[0].length if types else int(values[0])
+    rows = [[EagerTensor(list_.get(i)) for list_ in values] for i in range(count)] if types else [[]] * count
+    return [rebuild(layout.element, iter(row)) for row in rows]
+
+
+def absent(type_: Type, region: Region) -> Value:
+    """A value that is never read."""
+    return region.record("absent", [], {"type": type_}).results[0]

@@ -1,0 +1,105 @@
+"""Calls of NumPy's functions in converted code, those too that NumPy itself does not hand over to tensors."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType
+from autoconv.operators.layout import Variant
+from autoconv.operators.variants import distribute
+from autoconv.runtime.containers import heap_of, items_of
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.numpy_protocol import CREATING, implementation
+from autoconv.runtime.objects import SymbolicObject
+from autoconv.runtime.recording import COMPILE
+from autoconv.runtime.shape import TensorShape
+
+# What only says how NumPy warns: entering it while tracing says the same for the trace.
+HARMLESS = frozenset({np.errstate, np.printoptions})
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape)
+# Under `function` they stay what TensorFlow says of them: arrays, which no tensor of a graph becomes.
+_ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
+
+
+def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
+    """What to call instead of a function of NumPy's under trace; None for one that is not known here."""
+    found = implementation(function)
+    if found is None:
+        return function if is_harmless(function) else None
+    compiles = region is not None and region.contract == COMPILE
+    if compiles:
+        region.trace.arrays = True
+    if function in _ARRAYS and not compiles:
+        return None
+    return functools.partial(_called, function, found, region.trace if compiles else None)
+
+
+def is_harmless(function: Any) -> bool:
+    """Whether this is one of those context managers, or a method of one."""
+    owner = function if isinstance(function, type) else type(getattr(function, "__self__", None))
+    return owner in HARMLESS
+
+
+def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """The call; `trace` is the one under `compile`, where arrays are the program's own and made on every call."""
+    if any(type(x) is Variant for x in (*args, *kwargs.values())):
+        return distribute(lambda *each: _called(function, compute, trace, *each, **kwargs), *args)
+    kinds = _kinds((*args, *kwargs.values()))
+    if SymbolicObject in kinds:
+        if trace is not None:
+            trace.allows_call(function if isinstance(function, np.ufunc) else _Unknown(function))
+        return function(*args, **kwargs)
+    if "tensor" in kinds or (trace is not None and (function in CREATING or np.ndarray in kinds)):
+        return compute(*args, **kwargs)
+    if trace is None:
+        return function(*args, **kwargs)
+    if object in kinds:
+        trace.allows_call(_Unknown(function))
+    found = function(*args, **kwargs)
+    made = _made_by(found)
+    return found if made is None else made
+
+
+class _Unknown:
+    """A function of NumPy's that is given what it may ask Python for, such as a generator."""
+
+    def __init__(self, function: Any) -> None:
+        self.__module__ = function.__module__
+        self.__qualname__ = getattr(function, "__qualname__", function.__name__)
+
+
+def _made_by(found: Any) -> Any:
+    """Arrays that NumPy made of plain values, as tensors: they are made on every call."""
+    from_array = implementation(np.asarray)
+    assert from_array is not None
+    if isinstance(found, np.ndarray):
+        return from_array(found)
+    if type(found) in (tuple, list) and any(isinstance(x, np.ndarray) for x in found):
+        return type(found)(from_array(x) if isinstance(x, np.ndarray) else x for x in found)
+    return None
+
+
+def _kinds(values: Any) -> set[Any]:
+    """Which of these are among the values, at any depth of lists and tuples: tensors, arrays, objects of the graph."""
+    found: set[Any] = set()
+    for value in values:
+        if items_of(value) is not None or heap_of(value) is not None:
+            found.add(SymbolicObject)
+        elif isinstance(value, (list, tuple)):
+            found |= _kinds(value)
+        elif type(value) is SymbolicObject:
+            found.add(SymbolicObject)
+        elif isinstance(value, np.ndarray):
+            found.add(np.ndarray)
+        elif as_tensor(value) is not None:
+            found.add("tensor")
+        elif not isinstance(value, _PLAIN):
+            found.add(object)
+    return found
+
+
+__all__ = ["HARMLESS", "is_harmless", "numpy_call"]

@@ -1,0 +1,92 @@
+"""What Python says of a value: of what kind it is, and which attributes it has."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from autoconv.operators.attributes import has_attribute, maybe_missing
+from autoconv.operators.conditionals import if_exp
+from autoconv.operators.held_iterators import HeldIterator
+from autoconv.operators.overrides import overrides
+from autoconv.operators.variants import is_arm
+from autoconv.runtime import dispatch
+from autoconv.runtime.journal import MISSING
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+
+def stands_for_array(x: SymbolicTensor) -> bool:
+    """Whether plain Python would have a NumPy array here; leaves the trace where it might be a NumPy scalar."""
+    region = current_region()
+    if region is None or not region.trace.arrays:
+        return False
+    if x.type.shape == () and region.trace.outside_effect is not None:
+        region.trace.outside_effect(x, "whether a value is a NumPy scalar or an array is asked")
+    return True
+
+
+@overrides(builtins.isinstance)
+def _isinstance(x: Any, kinds: Any) -> Any:
+    """Answers for a Python number that became state as for the number."""
+    if isinstance(x, SymbolicTensor) and x.weak:
+        sample = np.zeros((), x.type.dtype.numpy).item()
+        return builtins.isinstance(x, kinds) or builtins.isinstance(sample, kinds)
+    if isinstance(x, SymbolicTensor) and stands_for_array(x):
+        return issubclass(np.ndarray, kinds)
+    return builtins.isinstance(x, kinds)
+
+
+@overrides(np.isscalar)
+def _isscalar(x: Any) -> bool:
+    """Answers for a Python number that became state as for the number."""
+    return np.isscalar(x) or (isinstance(x, SymbolicTensor) and x.weak)
+
+
+@overrides(builtins.hasattr)
+def _hasattr(x: Any, name: str) -> Any:
+    found = has_attribute(x, name)
+    if found is not NotImplemented:
+        return found
+    held = maybe_missing(x, name)
+    if held is not None:
+        missing = is_arm(held, MISSING)
+        return dispatch.apply("logical_not", missing) if isinstance(missing, Tensor) else not missing
+    if isinstance(x, SymbolicTensor) and x.weak:
+        return builtins.hasattr(np.zeros((), x.type.dtype.numpy).item(), name)
+    if isinstance(x, SymbolicTensor) and stands_for_array(x):
+        return builtins.hasattr(np.ndarray, name)
+    return builtins.hasattr(x, name)
+
+
+@overrides(builtins.getattr)
+def _getattr(x: Any, name: str, *default: Any) -> Any:
+    """Of a number or array of the graph only what plain Python's has: tensors have names of their own."""
+    region = current_region()
+    found = has_attribute(x, name) if default else NotImplemented
+    if found is not NotImplemented:
+        return if_exp(found, lambda: builtins.getattr(x, name), lambda: default[0])
+    held = maybe_missing(x, name) if default else None
+    if held is not None:
+        return if_exp(is_arm(held, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
+    if isinstance(x, SymbolicTensor) and region is not None and region.contract == COMPILE and not _hasattr(x, name):
+        if default:
+            return default[0]
+        raise AttributeError(f"{kind_of(x).__name__!r} object has no attribute {name!r}")
+    return builtins.getattr(x, name, *default)
+
+
+@overrides(builtins.type)
+def kind_of(*args: Any) -> Any:
+    if len(args) == 1 and builtins.type(args[0]) is HeldIterator:
+        return args[0].__class__
+    if len(args) == 1 and isinstance(args[0], SymbolicTensor):
+        if args[0].weak:
+            return builtins.type(np.zeros((), args[0].type.dtype.numpy).item())
+        return np.ndarray if stands_for_array(args[0]) else EagerTensor
+    return builtins.type(*args)
+
+
+__all__ = ["kind_of", "stands_for_array"]

@@ -1,0 +1,264 @@
+"""For statements over what Python knows, under trace: the body once an item, until a tensor decides."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import operator
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.effects import Effects
+from autoconv.operators.attempts import Attempt
+from autoconv.operators.conditionals import Cells, if_stmt, is_staged, note_cells
+from autoconv.operators.fitting import of_program
+from autoconv.operators.for_loops import stage_for, stage_for_object
+from autoconv.operators.held_iterators import HeldIterator
+from autoconv.operators.iterables import StagedList, as_staged
+from autoconv.operators.lazy import Lazy
+from autoconv.operators.names import BREAK
+from autoconv.runtime.containers import (
+    PLAIN,
+    TracedDict,
+    TracedList,
+    TracedSet,
+    contents,
+    heap_of,
+    items_of,
+    materialise,
+)
+from autoconv.runtime.objects import record_object
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
+
+# Python iterables longer than this become one staged loop when a tensor decides where they end.
+_UNROLL = 4
+# More items than these are taken for no end of them.
+_MOST = 100_000
+# How far behind one another iterators of Python's own may be.
+_DEEPEST = 8
+# The views of a dict, and the method that makes them.
+_VIEWS = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
+
+
+class _ChangedError(BaseException):
+    """Leaves a loop over what became the graph's business meanwhile."""
+
+
+def unrolled(
+    iterable: Iterable[Any],
+    body: Any,
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+) -> tuple[Any, ...]:
+    """A Python iterable under trace: its body once an element, until a tensor decides whether to go on.
+
+    Where a list, dict or set changes in the loop over it in a way that only the running graph knows, what the loop did
+    is taken back: it is one of the graph, over an object of the graph.
+    """
+    owner, view = _gone_over(iterable)
+    region = current_region()
+    if owner is None or region is None:
+        return _in_python(iterable, body, state, names, code, cells)
+    trial = Attempt()
+    try:
+        if cells is not None:
+            note_cells(cells)
+        found = _in_python(iterable, body, state, names, code, cells)
+    except _ChangedError:
+        if region.contract != COMPILE:
+            trial.keep()
+            kind = PLAIN[type(owner)].__name__
+            raise StagingError(
+                f"a {kind} changes in a loop over it that a tensor ends", current_place(), "a loop over a copy, list(…)"
+            ) from None
+        trial.undo()
+        materialise(owner)
+        source = owner if not view else record_object("object_method", [owner], name=view)
+        return stage_for_object(source, body, state, names, code, cells)
+    except BaseException:
+        trial.keep()
+        raise
+    trial.keep()
+    return found
+
+
+def _gone_over(iterable: Any) -> tuple[Any, str]:
+    """The list, dict or set of the traced code's that this is, or is a view of, with the method that gives it."""
+    if type(iterable) in PLAIN:
+        return iterable, ""
+    view = _VIEWS.get(type(iterable), "")
+    owner = next((x for x in gc.get_referents(iterable) if type(x) is TracedDict), None) if view else None
+    return owner, view
+
+
+def _in_python(
+    iterable: Iterable[Any],
+    body: Any,
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+) -> tuple[Any, ...]:
+    iterator = _iterator(iterable)
+    done = 0
+    for item in iterator:
+        state = body(item, *state) or ()
+        done += 1
+        if heap_of(iterable) is not None and type(iterable) is TracedList and not _has_left(state, code):
+            return stage_for_object(iterable, body, state, names, code, cells, done)
+        if items_of(iterable) is not None and not _has_left(state, code):
+            return stage_for(StagedList(iterable, done), body, state, names, code, cells)
+        if code < 0:
+            continue
+        if is_staged(state[code]):
+            return _rest(iterable, iterator, body, state, names, code, cells)
+        if state[code] >= BREAK:
+            break
+    return state
+
+
+def _iterator(iterable: Any) -> Any:
+    if type(iterable) is TracedList:
+        return list.__iter__(iterable)
+    owner, view = _gone_over(iterable)
+    return iter(iterable) if owner is None else _entries(owner, view)
+
+
+def _entries(owner: Any, view: str) -> Iterator[Any]:
+    """The keys, values or items of a dict, or the items of a set, as its own iterator gives them while they are known:
+    the values are those of the moment, and it says what Python says where their number changes."""
+    own: Any = PLAIN[type(owner)]
+    keys = list(own.__iter__(owner))
+    for key in keys:
+        if view:
+            value = dict.__getitem__(owner, key)
+        yield key if view in ("", "keys") else value if view == "values" else (key, value)
+        if heap_of(owner) is not None:
+            raise _ChangedError
+        now = list(own.__iter__(owner))
+        if len(now) != len(keys):
+            kind = "Set" if type(owner) is TracedSet else "dictionary"
+            raise of_program(RuntimeError(f"{kind} changed size during iteration"))
+        if not all(map(_same, now, keys)):
+            raise _ChangedError
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and a == b)
+
+
+def _has_left(state: tuple[Any, ...], code: int) -> bool:
+    return code >= 0 and not is_staged(state[code]) and state[code] >= BREAK
+
+
+def _rest(
+    iterable: Any,
+    iterator: Any,
+    body: Any,
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+) -> tuple[Any, ...]:
+    """What is left of a Python iterable once a tensor decides whether to go on."""
+    sources = _sources(iterable)
+    before = [contents(source) for source in sources]
+    items = _taken(iterator)
+    if type(iterable) is HeldIterator:
+        iterable.leave()
+    staged = as_staged(items) if len(items) > _UNROLL else None
+    if staged is not None:
+        state = stage_for(staged, body, state, names, code, cells)
+        _check_unchanged(iterable, sources, before)
+        return state
+    for item in items:
+        state = if_stmt(
+            state[code] < BREAK, lambda *values, item=item: body(item, *values), None, state, names, cells=cells
+        )
+        _check_unchanged(iterable, sources, before)
+        if not is_staged(state[code]) and state[code] >= BREAK:
+            break
+    return state
+
+
+def _taken(iterator: Any) -> list[Any]:
+    """All that is left of an iterator, which Python would take one by one, as long as the loop goes on: it has to do
+    nothing but give its items."""
+    trial = Attempt()
+    try:
+        items = list(itertools.islice(iterator, _MOST))
+    except _ChangedError:
+        trial.keep()
+        raise
+    except BaseException:
+        trial.undo()
+        raise
+    effects = any(node.effects & ~Effects.READ for node in trial.region.graph.since(trial.mark))
+    assert trial.region.journal is not None
+    if effects or trial.region.journal.spots:
+        trial.undo()
+        raise StagingError(
+            "a tensor decides where this loop ends, and what it goes over does more than give its items",
+            current_place(), "a for statement over what that goes over, with what it does in its body",
+        )  # fmt: skip
+    trial.keep()
+    if len(items) == _MOST:
+        raise StagingError(
+            "a tensor decides where this loop over an unbounded Python iterator ends",
+            current_place(),
+            "a while loop, or `for i in autoconv.range(limit)`",
+        )
+    return items
+
+
+def _sources(iterable: Any) -> list[Any]:
+    """The lists, dicts and sets that an iterable, or an iterator of Python's own, takes its items from."""
+    found: list[Any] = []
+    pending, known = [(iterable, 0)], set()
+    while pending:
+        value, depth = pending.pop()
+        kind = type(value)
+        if id(value) in known or depth > _DEEPEST:
+            continue
+        known.add(id(value))
+        if kind is HeldIterator:
+            pending.append((value._iterator, depth))
+        elif kind in PLAIN or kind in (list, dict, set):
+            found.append(value)
+        elif kind is Lazy:
+            pending += [(part, depth + 1) for part in (value._iterator, getattr(value._source, "iterable", None))]
+        elif kind is tuple or kind in _VIEWS or issubclass(kind, (Iterator, types.FrameType)):
+            pending += [(part, depth + 1) for part in gc.get_referents(value)]
+    return found
+
+
+def _check_unchanged(iterable: Any, sources: list[Any], before: list[Any]) -> None:
+    """Raises where what is gone over was changed, whose items were taken from it before."""
+    for source, held in zip(sources, before, strict=True):
+        now = contents(source)
+        if _same_contents(now, held):
+            continue
+        if _gone_over(iterable)[0] is source:
+            raise _ChangedError
+        raise StagingError(
+            "a list changes in a loop over it that a tensor ends", current_place(), "a loop over a copy, list(…)"
+        )
+
+
+def _same_contents(now: Any, before: Any) -> bool:
+    if type(now) is not tuple or type(before) is not tuple:
+        return now is before or (type(now) is type(before) is frozenset and now == before)
+    return len(now) == len(before) and all(map(_is_same_entry, now, before))
+
+
+def _is_same_entry(a: Any, b: Any) -> bool:
+    """An item, or a pair of a dict's, which `contents` makes anew."""
+    return a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) and all(map(operator.is_, a, b)))
+
+
+__all__ = ["unrolled"]

@@ -1,0 +1,133 @@
+"""What a traced function returned, as the outputs of its graph."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.types import TensorType
+from autoconv.operators.crossing import emit
+from autoconv.operators.held_iterators import HeldIterator
+from autoconv.operators.iterables import Staged, StagedRange
+from autoconv.operators.layout import Layout, Static, Variant, is_container, layout_of
+from autoconv.operators.lazy import Lazy
+from autoconv.operators.names import Undefined, ld
+from autoconv.operators.tensor_lists import mapped
+from autoconv.operators.variants import of_distinct_arms
+from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_keys
+from autoconv.runtime.convert import as_tensor, convert_to_tensor
+from autoconv.runtime.journal import MISSING
+from autoconv.runtime.objects import SymbolicObject, box
+from autoconv.runtime.recording import COMPILE, Trace, current_region
+from autoconv.runtime.structure import flatten, is_structure, pack
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tracebacks import at_definition
+from autoconv.tracing import python_contract
+
+
+def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
+    """The layout of what a traced function returned, and its values as the outputs of the graph."""
+    region = trace.root
+    prepared = _standalone(result, trace, function)
+    layout = layout_of(prepared, region)
+    for value in _statics(layout):
+        if isinstance(value, (Lazy, Staged, HeldIterator)):  # in an arm, or in an object of the user's
+            raise python_contract.RunPlain(f"a {_kind(value)} is returned")
+    values = emit(prepared, layout, region)
+    outputs = []
+    for value in values:
+        if isinstance(value.type, TensorType):
+            node = region.record("identity", [value], {}, shown="Identity")
+            outputs.append(node.results[0])
+        else:
+            outputs.append(value)
+    return layout, outputs
+
+
+def _statics(layout: Layout) -> Iterator[Any]:
+    """The Python objects in a layout that are the same whatever happens."""
+    if isinstance(layout, Static):
+        yield layout.value
+    for part in getattr(layout, "parts", ()) or getattr(layout, "arms", ()):
+        yield from _statics(part)
+
+
+def _standalone(value: Any, trace: Trace, function: Any) -> Any:
+    """Results as they leave: under `function` every number is a tensor, under `compile` Python's stay Python's."""
+    if type(value) in (Variant, Undefined):
+        value = ld(value)
+    if type(value) is SymbolicObject:
+        return value
+    if heap_of(value) is not None:
+        return heap_of(value)
+    if items_of(value) is not None and trace.contract != COMPILE:
+        return mapped(value, functools.partial(_standalone, trace=trace, function=function))
+    if may_lack_keys(value):
+        return {key: _standalone(held, trace, function) for key, held in dict.items(value)}
+    if is_structure(value):
+        leaves, template = flatten(value)
+        return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
+    if isinstance(value, Variant):
+        return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
+    tensor = as_tensor(value)
+    if trace.contract == COMPILE:
+        if tensor is not None:
+            return _symbolic(tensor, trace)
+        if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type, range, TracedSet)):
+            return value
+        if isinstance(value, (np.ndarray, np.generic)):
+            return _symbolic(EagerTensor(value), trace)
+        if trace.owned is not None and id(value) in trace.owned:
+            return value
+        if type(value) is StagedRange:
+            return box(value)
+        raise python_contract.RunPlain(f"a {_kind(value)} is returned")
+    if value is None:
+        return None
+    if tensor is not None:
+        if tensor.weak:
+            return convert_to_tensor(tensor)
+        return _symbolic(tensor, trace)
+    if isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
+        return convert_to_tensor(value)
+    if hasattr(type(value), "__autoconv_graph_value__") and not isinstance(value, TracedSet):
+        return value
+    text = (
+        "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes "
+        f"or None values; in compilation of {_name(function)}, found return value of type {type(value).__name__}, "
+        "which is not a Tensor or ExtensionType. Return its tensors: a tuple, list or dict of them."
+    )
+    raise at_definition(TypeError(text), function)
+
+
+def _name(function: Any) -> str:
+    return repr(function)
+
+
+def _kind(value: Any) -> str:
+    """What Python calls it."""
+    name = value.__class__.__name__
+    return name.removeprefix("Staged").lower() if isinstance(value, Staged) else name
+
+
+def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
+    """What the arms of a result give; Python's own values stay what they are under `compile` alone."""
+    kept = trace.contract == COMPILE
+    found = []
+    for layout, v in zip(value.layouts, value.values, strict=True):
+        absent = v is MISSING or isinstance(v, Undefined)
+        own = isinstance(layout, Static) and (absent or (kept and not is_container(layout)))
+        found.append(v if own else _standalone(v, trace, function))
+    return found
+
+
+def _symbolic(tensor: Tensor, trace: Trace) -> Any:
+    if isinstance(tensor, SymbolicTensor):
+        return tensor
+    return SymbolicTensor(trace.capture(tensor, tensor.type, "Const"))
+
+
+__all__ = ["outputs_of"]

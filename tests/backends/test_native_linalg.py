@@ -1,0 +1,173 @@
+"""Linear algebra as native code: NumPy's numbers, NumPy's refusals, batches, what cannot be decomposed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv.backends import llvm
+from tests.backends.native import alike, graph_of, op, same_error
+
+DTYPES = ("float32", "float64")
+SQUARES = ((5, 5), (17, 17), (40, 40), (2, 7, 7), (3, 1, 33, 33), (130, 6, 6))
+SMALL = ((1, 1), (2, 2), (3, 3), (4, 4), (2, 3, 3), (50, 4, 4), (3, 1, 2, 2))
+
+
+def matrices(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def positive(x: np.ndarray) -> np.ndarray:
+    return (x @ np.swapaxes(x, -1, -2) + np.eye(x.shape[-1])).astype(x.dtype)
+
+
+def close(dtype: str) -> float:
+    return 3e-5 if dtype == "float32" else 1e-11
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [*SQUARES, *SMALL])
+def test_square_matrices(shape: tuple[int, ...], dtype: str) -> None:
+    """To the last bit what NumPy answers, where it is LAPACK that computes."""
+    x = matrices(shape, dtype)
+    exact: Any = {"rtol": close(dtype) if shape[-1] <= 4 else 0.0}
+    (found,) = alike(op("inverse"), x, **exact)
+    np.testing.assert_allclose(
+        found @ x, np.broadcast_to(np.eye(shape[-1]), shape), atol=0.05 if dtype == "float32" else 1e-9
+    )
+    alike(op("inverse", adjoint=True), x, **exact)
+    (found,) = alike(op("determinant"), x, **exact)
+    np.testing.assert_allclose(found, np.linalg.det(x), rtol=close(dtype))
+    alike(op("slogdet"), x, **exact)
+    (factor,) = alike(op("cholesky"), positive(x), **exact)
+    np.testing.assert_allclose(factor @ np.swapaxes(factor, -1, -2), positive(x), rtol=1e-3, atol=1e-4)
+    alike(op("eigh"), positive(x))
+    alike(op("qr"), x)
+    for columns in (1, 4, 9):
+        right = matrices((*shape[:-1], columns), dtype, seed=1)
+        for adjoint in (False, True):
+            alike(op("solve", adjoint=adjoint), x, right, **exact)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (5, 2), (17, 40), (40, 17), (3, 20, 7), (2, 2, 7, 20)])
+@pytest.mark.parametrize("full_matrices", [False, True])
+def test_decompositions_of_other_shapes(shape: tuple[int, ...], dtype: str, full_matrices: bool) -> None:
+    x = matrices(shape, dtype)
+    q, r = alike(op("qr", full_matrices=full_matrices), x)
+    np.testing.assert_allclose(q @ r, x, atol=1e-5)
+    s, u, v = alike(op("svd", full_matrices=full_matrices, compute_uv=True), x)
+    least = s.shape[-1]
+    product = (u[..., :least] * s[..., None, :]) @ np.swapaxes(v[..., :least], -1, -2)
+    np.testing.assert_allclose(product, x, atol=1e-5)
+    alike(op("svd", full_matrices=full_matrices, compute_uv=False), x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shapes", [((3, 3), (4, 3, 2)), ((2, 1, 6, 6), (5, 6, 3)), ((4, 6, 6), (6, 1))])
+def test_systems_whose_batches_are_broadcast(shapes: Any, dtype: str) -> None:
+    x, right = matrices(shapes[0], dtype), matrices(shapes[1], dtype, seed=1)
+    (found,) = alike(op("solve", adjoint=False), x, right, rtol=close(dtype))
+    np.testing.assert_allclose(found, np.linalg.solve(x, right + np.zeros(found.shape, dtype)), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_triangular_systems(lower: bool, adjoint: bool, dtype: str) -> None:
+    """What lies beyond the triangle is not looked at."""
+    x = matrices((2, 9, 9), dtype) + 4 * np.eye(9, dtype=dtype)
+    beyond = np.where(
+        np.tril(np.ones((9, 9), bool)) if lower else np.triu(np.ones((9, 9), bool)), x, np.asarray(np.nan, dtype)
+    )
+    for columns in (1, 5):
+        right = matrices((9, columns), dtype, seed=1)
+        (found,) = alike(op("triangular_solve", lower=lower, adjoint=adjoint), beyond, right, rtol=close(dtype))
+        triangle = np.tril(x) if lower else np.triu(x)
+        triangle = np.swapaxes(triangle, -1, -2) if adjoint else triangle
+        np.testing.assert_allclose(triangle @ found, np.broadcast_to(right, found.shape), atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [3, 6])
+def test_refusals_are_the_kernels(size: int, dtype: str) -> None:
+    zeros, right = np.zeros((2, size, size), dtype), np.ones((size, 2), dtype)
+    assert same_error(op("inverse"), zeros) == "Input is not invertible."
+    assert same_error(op("solve"), np.ones((size, size), dtype), right) == "Input matrix is not invertible."
+    assert same_error(op("triangular_solve"), zeros, right) == "Input matrix is not invertible."
+    assert "not successful" in same_error(op("cholesky"), -np.eye(size, dtype=dtype))
+    assert "did not converge" in same_error(op("svd"), np.full((size, size), np.nan, dtype))
+    (found,) = alike(op("determinant"), zeros)
+    assert not found.any()
+    _, size_ = alike(op("slogdet"), zeros)
+    assert np.all(size_ == -np.inf)
+
+
+@pytest.mark.parametrize("size", [3, 6])
+@pytest.mark.parametrize("special", [np.nan, np.inf, 1e150, 1e-200, 5e-324])
+def test_special_numbers_are_answered_as_numpy_answers_them(special: float, size: int) -> None:
+    x = np.eye(size) * 2
+    x[1, 2] = x[0, 0] = special
+    for name in ("determinant", "slogdet", "inverse", "eigh", "qr"):
+        try:
+            expected: Any = op(name), x
+            alike(*expected)
+        except ac.errors.InvalidArgumentError:
+            same_error(op(name), x)
+
+
+def test_nothing_to_decompose() -> None:
+    """Is for the kernels."""
+    for name, shape in (("determinant", (0, 3, 3)), ("determinant", (2, 0, 0)), ("inverse", (2, 0, 0))):
+        x = np.zeros(shape)
+        (found,) = llvm.compile_graph(graph_of(op(name), x))([x])
+        np.testing.assert_array_equal(found, np.linalg.det(x) if name == "determinant" else x)
+
+
+def test_in_loops_and_branches() -> None:
+    """Newton's iteration for a root, each step a system; with an error inside of a loop."""
+
+    @ac.function
+    def run(x: Any, steps: Any) -> Any:
+        for _ in range(steps):
+            if ac.reduce_sum(x) > 100.0:
+                x = ac.linalg.inv(x)
+            else:
+                x = ac.linalg.solve(x, x @ x) + ac.eye(6, dtype=ac.float64)
+        return x
+
+    x = matrices((6, 6), "float64")
+    expected = x
+    for _ in range(3):
+        inverted = expected.sum() > 100
+        expected = np.linalg.inv(expected) if inverted else np.linalg.solve(expected, expected @ expected) + np.eye(6)
+    np.testing.assert_allclose(run(ac.constant(x), ac.constant(3)).numpy(), expected, rtol=1e-9)
+    with pytest.raises(ac.errors.InvalidArgumentError, match="not invertible"):
+        run(ac.constant(np.zeros((6, 6))), ac.constant(1))
+
+
+def test_gradients_run_natively() -> None:
+    x = positive(matrices((7, 7), "float64"))
+
+    @ac.function
+    def gradient(x: Any) -> Any:
+        with ac.GradientTape() as tape:
+            tape.watch(x)
+            found = ac.linalg.logdet(x) + ac.reduce_sum(ac.linalg.inv(x))
+        return tape.gradient(found, x)
+
+    inverse = np.linalg.inv(x)
+    expected = inverse.T - inverse.T @ np.ones((7, 7)) @ inverse.T
+    np.testing.assert_allclose(gradient(ac.constant(x)).numpy(), expected, rtol=1e-8, atol=1e-10)
+    assert "by kernels" not in gradient.explain(), gradient.explain()
+
+
+def test_every_thread_takes_matrices() -> None:
+    """A batch that is split over threads gives what its matrices give alone."""
+    x = matrices((400, 12, 12), "float64")
+    (whole,) = alike(op("inverse"), x)
+    for i in (0, 133, 399):
+        np.testing.assert_array_equal(whole[i], np.linalg.inv(x[i]))

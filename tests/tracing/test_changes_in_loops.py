@@ -1,0 +1,258 @@
+"""Loops over lists, dicts and sets that change meanwhile, and over iterators with effects, some of them ended by a
+tensor: the items are those that Python takes, at the moment when it takes them."""
+
+import pytest
+
+import autoconv as ac
+
+
+def values_of_a_dict(a):
+    d = {1: 1, 2: 2, 3: 3}
+    t = 0
+    for _k, v in d.items():
+        d[3] += v
+        t += v
+        if t > a:
+            break
+    return t, d
+
+
+def dict_values(a):
+    d = {1: 1, 2: 2, 3: 3}
+    t = 0
+    for v in d.values():
+        d[3] += v
+        t += v
+        if t > a:
+            break
+    else:
+        t = -t
+    return t, d
+
+
+def new_keys(a):
+    d = {1: a, 2: a}
+    for x in d:
+        d[a + x] = 1
+    return d
+
+
+def old_or_new_keys(a):
+    d = {1: a, 2: a, 3: 7}
+    for _x, y in d.items():
+        d[a + 1] = 1 + y
+    return d
+
+
+def known_keys(a):
+    d = {1: a, 2: a}
+    for x in d:
+        d[x * 5] = 1
+    return d
+
+
+def set_grows(a):
+    d = {1, 2}
+    for x in d:
+        d.add(x + 100)
+    return d
+
+
+def keys_replaced(a):
+    d = {1: a, 2: a}
+    r = []
+    for x in d:
+        try:
+            del d[x]
+            d[x + 10] = a
+            r.append(x)
+        except KeyError:
+            pass
+        if len(r) > 8:
+            break
+    return d, r
+
+
+def nested(a):
+    d = {1: a, 2: a, 3: a}
+    log = []
+    for x in d.values():
+        for y in d:
+            d[a + y - y] = x
+            log.append((x, y))
+    return d, log
+
+
+def set_may_grow(a):
+    d = {1, 2}
+    for _x in d:
+        d.add(a)
+    return d
+
+
+def taken_out(a):
+    d = {1: 2, 2: 3}
+    for x in d:
+        if x > a:
+            break
+        d.pop(a, 0)
+    return d
+
+
+def numbered(a):
+    xs = [1, 2, 3, 4]
+    t = 0
+    for _i, v in enumerate(xs):
+        xs[3] += v
+        t += v
+        if t > a:
+            break
+    return t, xs
+
+
+def backwards(a):
+    xs = [1, 2, 3, 4, 5, 6, 7]
+    t = 0
+    for v in reversed(xs):
+        xs[1] += v
+        t += v
+        if t > a:
+            break
+    return t, xs
+
+
+class Counting:
+    def __init__(self):
+        self.n = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.n += 1
+        if self.n > 6:
+            raise StopIteration
+        return self.n
+
+
+def own_iterator(a):
+    it = Counting()
+    t = 0
+    for v in it:
+        t += v
+        if t > a:
+            break
+    return t, it.n
+
+
+def mapped(a):
+    log = []
+
+    def noisy(x):
+        log.append(x)
+        return x
+
+    t = 0
+    for v in map(noisy, [1, 2, 3, 4]):
+        t += v
+        if t > a:
+            break
+    return t, log
+
+
+def zipped_generator(a):
+    log = []
+
+    def gen():
+        for i in range(4):
+            log.append(i)
+            yield i
+
+    t = 0
+    for v, _w in zip(gen(), [1, 2, 3, 4], strict=False):
+        t += v
+        if t > a:
+            break
+    return t, log
+
+
+def generator_expression(a):
+    xs = [1, 2, 3, 4]
+    t = 0
+    for v, _w in zip((x for x in xs), [1, 2, 3, 4], strict=False):
+        xs[3] += 1
+        t += v
+        if t > a:
+            break
+    return t, xs
+
+
+def a_list(a):
+    xs = [1, 2, 3, 4]
+    t = 0
+    for v in xs:
+        xs[3] += 1
+        t += v
+        if t > a:
+            break
+    return t, xs
+
+
+def a_list_of_lists(a):
+    xs = [[1], [2], [3], [4]]
+    t = 0
+    for v in xs:
+        xs[3] = [t]
+        xs[2].append(5)
+        t += v[-1]
+        if t > a:
+            break
+    return t, xs
+
+
+def numbered_map(a):
+    log = []
+
+    def noisy(x):
+        log.append(x)
+        return x
+
+    t = 0
+    for _i, v in enumerate(map(noisy, [1, 2, 3, 4])):
+        t += v
+        if t > a:
+            break
+    return t, log
+
+
+def may_raise(a):
+    t = 0
+    for _i, v in enumerate(6 // (a - x) for x in [1, 2, 3, 4]):
+        t += v
+        if t > a:
+            break
+    return t
+
+
+STAGED = [
+    values_of_a_dict, dict_values, new_keys, old_or_new_keys, known_keys, set_grows, keys_replaced, nested,
+    set_may_grow, taken_out, mapped, a_list, a_list_of_lists,
+]  # fmt: skip
+IN_PYTHON = [
+    numbered, backwards, own_iterator, zipped_generator, generator_expression, numbered_map, may_raise,
+]  # fmt: skip
+
+
+def outcome(function, *arguments):
+    try:
+        return function(*arguments)
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("function", [*STAGED, *IN_PYTHON])
+def test_items_are_those_of_the_moment(function):
+    compiled = ac.compile(function)
+    for a in (1, 2, 5, 0, 20):
+        assert outcome(compiled, a) == outcome(function, a)
+    assert ("plain Python" in compiled.explain()) == (function in IN_PYTHON), compiled.explain()

@@ -1,0 +1,50 @@
+"""Ranges, generators and iterators of the builtins that leave a compiled function, on some paths or on all."""
+
+import autoconv as ac
+
+
+def test_ranges_are_ranges():
+    def chosen(a):
+        return range(a, 10, 2) if a > 0 else None
+
+    def each(a):
+        found = []
+        while a > 0:
+            found.append(range(a))
+            a -= 1
+        return found
+
+    for f in (chosen, each):
+        compiled = ac.compile(f)
+        assert [compiled(a) for a in (3, -2, 11)] == [f(a) for a in (3, -2, 11)]
+        assert compiled.experimental_get_tracing_count() == 1
+        assert "plain Python" not in compiled.explain()
+
+
+def test_iterators_that_are_returned_are_pythons_own():
+    class Box:
+        pass
+
+    def generator(a):
+        return (i * i for i in range(a)) if a > 0 else (1, 2)
+
+    def numbered(a):
+        return enumerate(range(a)) if a > 0 else (1, 2)
+
+    def mapped(a):
+        return map(abs, range(-a, 0)) if a > 0 else (1, 2)
+
+    def filtered(a):
+        return filter(None, range(a))
+
+    def in_an_object(a):
+        box = Box()
+        box.items = enumerate(range(a))
+        return box
+
+    for f in (generator, numbered, mapped, filtered):
+        compiled = ac.compile(f)
+        for a in (3, -2):
+            assert type(compiled(a)) is type(f(a))
+            assert list(compiled(a)) == list(f(a))
+    assert list(ac.compile(in_an_object)(3).items) == [(0, 0), (1, 1), (2, 2)]
