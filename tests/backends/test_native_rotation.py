@@ -1,4 +1,4 @@
-"""Loops whose test goes over arrays: it is asked at the end of each iteration, in the loop that computes what it reads."""
+"""Loops whose test goes over arrays: it is asked at the end of each iteration, in the loops of the body."""
 
 from __future__ import annotations
 

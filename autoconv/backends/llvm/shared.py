@@ -6,7 +6,7 @@ import ctypes
 import functools
 from typing import Any
 
-from autoconv.backends.llvm import pool, prelude, threads
+from autoconv.backends.llvm import dispatch, pool, prelude, threads
 from autoconv.backends.llvm.engine import Code
 
 
@@ -23,9 +23,15 @@ def handler() -> Any:
     return pool.capsule([_code().address(name) for name in pool.FUNCTIONS])
 
 
+def shared_address(name: str) -> int:
+    """Of a function or a global that is for this process alone."""
+    return _code().address(name)
+
+
 @functools.cache
 def _code() -> Code:
-    text, exports = prelude.TEXT + pool.TEXT, [*prelude.FUNCTIONS, *pool.FUNCTIONS]
+    text = prelude.TEXT + pool.TEXT + dispatch.TEXT
+    exports = [*prelude.FUNCTIONS, *pool.FUNCTIONS, *dispatch.FUNCTIONS]
     if threads.available():
         text, exports = text + threads.TEXT, [*exports, "parallel", "workers"]
     code = Code(text, exports, level=0)
