@@ -39,8 +39,8 @@ def _install(owner: Any) -> bool:
 
 def _offset(owner: type) -> int | None:
     """Where in an object its slot lies, in bytes; None where it is not to be seen."""
-    made, mark = object.__new__(owner), ("mark",)
-    made._straight = mark  # type: ignore[attr-defined]
+    made: Any = object.__new__(owner)
+    mark = made._straight = ("mark",)
     words = (ctypes.c_void_p * (owner.__basicsize__ // 8)).from_address(id(made))
     found = [8 * i for i, word in enumerate(words) if word == id(mark)]
     return found[0] if len(found) == 1 else None

@@ -171,9 +171,9 @@ def dispatching_method(
 
 def is_dispatchable(entry: Any, cell: ctypes.c_int64) -> bool:
     """Whether an entry and a counting cell lie in memory as the code expects it."""
-    if type(entry) is not type(len) or not isinstance(entry.__self__, tuple):
+    at, own = id(entry), getattr(entry, "__self__", None)
+    if type(entry) is not type(len) or not isinstance(own, tuple):
         return False
-    at, own = id(entry), entry.__self__
     return (
         _word(at + _OWNER) == id(own)
         and _word(at + _DEFINITION) == ctypes.addressof(own[0])

@@ -8,6 +8,7 @@ from autoconv.backends.llvm.scalars import Element, ElementWriter
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64
 
 _INTEGER = {float32: int32, float64: int64}
+_NAN = {float32: 0x7FC00000, float64: 0x7FF8000000000000}
 
 
 def key_dtype(dtype: DType) -> DType:
@@ -20,12 +21,14 @@ def key(b: ElementWriter, x: Element, kind: str) -> Element:
     if not x.dtype.is_floating:
         return x
     dtype = key_dtype(x.dtype)
-    return b.select(b.is_nan(x), dtype.max if kind == "max" else dtype.min, _flipped(b, b.bitcast(x, dtype)))
+    return b.select(b.is_nan(x), _NAN[x.dtype] if kind == "max" else dtype.min, _flipped(b, b.bitcast(x, dtype)))
 
 
 def of_key(b: ElementWriter, found: Element, dtype: DType) -> Element:
     """The number, of that dtype, of a key."""
-    return b.bitcast(_flipped(b, found), dtype) if dtype.is_floating else found
+    if not dtype.is_floating:
+        return found
+    return b.bitcast(b.select(found.same(found.dtype.min), _NAN[dtype], _flipped(b, found)), dtype)
 
 
 def worst(dtype: DType, kind: str) -> Any:

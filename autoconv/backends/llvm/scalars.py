@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.llvm.engine import instructions
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.graph.dtypes import DType, bool_, float32, float64, int64
 
@@ -198,6 +199,13 @@ class ElementWriter:
 
     def fma(self, x: Element, y: Any, z: Any) -> Element:
         return self.intrinsic("fma", x, self.like(x, y), self.like(x, z))
+
+    def scaled(self, x: Element, n: Element) -> Element | None:
+        """x·2^n in the vectors of AVX-512, which have an instruction for it; None elsewhere."""
+        if x.dtype is not float32 or "avx512f" not in instructions():
+            return None
+        function = self.out.module.declare("llvm.ldexp.f32.i32", "float", "float, i32")
+        return self._new(float32, f"call float {function}(float {x.ir}, i32 {n.ir})")
 
     def checked(self, name: str, x: Element, y: Element) -> tuple[Element, Element]:
         """Integer add, sub or mul, and whether it overflows."""
