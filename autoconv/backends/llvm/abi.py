@@ -19,7 +19,8 @@ OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
 _PYTHON = (
     "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
-    "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
+    "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
+    "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback",
 )  # fmt: skip
 # Positions in the table of NumPy's C API.
 _NUMPY = {
