@@ -20,6 +20,7 @@ from autoconv import (
     signal,
     strings,
     types,
+    xp,
 )
 from autoconv.api.accumulator import ForwardAccumulator
 from autoconv.api.arithmetic import add, add_n, divide, floordiv, multiply, negative, pow, subtract, truediv
@@ -214,7 +215,7 @@ __all__ = [
     "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile",
     "timestamp", "transpose", "truediv", "types", "uint16", "uint32", "uint64", "uint8", "unique",
     "unique_with_counts", "unstack", "value_and_grad", "variable_creator_scope", "vectorized_map",
-    "vjp", "where", "while_loop", "zeros", "zeros_like",
+    "vjp", "where", "while_loop", "xp", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _present_functions(globals())

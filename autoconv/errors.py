@@ -6,6 +6,7 @@ AutoconvError
 ├── ConversionError               a construct that cannot be converted, with its place
 │   └── UnsupportedError          … met while converting statically (exit code 1)
 ├── StagingError                  something that cannot become part of a graph, met while tracing
+├── DonatedTensorError            (also a ValueError) a tensor is used that was given away with `donate=`
 └── OpError                       an op failed, with TensorFlow's classes below
     ├── InvalidArgumentError      (also a ValueError)
     │   ├── IndexOutOfRangeError  (also an IndexError)
@@ -93,6 +94,10 @@ class UnsupportedError(ConversionError):
 
 class StagingError(AutoconvError, TypeError):
     """Something that cannot become part of a graph, met while a function was traced."""
+
+
+class DonatedTensorError(AutoconvError, ValueError):
+    """A tensor is used that was donated to a call before."""
 
 
 class ItemAssignmentError(TypeError):

@@ -151,7 +151,7 @@ class Region(Level):
 
     `outer` maps its parameters to what they are for values of the level around; `captures` collects those that the way
     back reads, with their parameters in the backward graph. With `repeats` (a loop), pure nodes that depend on these
-    alone are computed again rather than kept.
+    alone are computed again rather than kept, as are parts of them.
     """
 
     def __init__(self, parent: Level, forward: Graph, outer: Mapping[Value, Value], repeats: bool = False) -> None:
@@ -177,7 +177,7 @@ class Region(Level):
     def _bring(self, value: Value) -> Value:
         if value in self.outer:
             return self._captured(self.outer[value])
-        if self._repeats and value.node is not None and self._is_invariant(value):
+        if self._repeats and value.node is not None and (self._is_invariant(value) or self._is_part(value)):
             inputs = [self.resolve(v) for v in value.node.inputs]
             return copy_node(self.backward, value.node, inputs).results[value.index]
         return super()._bring(value)
@@ -200,6 +200,13 @@ class Region(Level):
             )
             self._invariant[value] = found
         return found
+
+    def _is_part(self, value: Value) -> bool:
+        """Whether it is cut out of an invariant at places that are numbers: those are kept, and it is cut out again."""
+        node = value.node
+        if node is None or node.op.name != "get_item" or not self._is_invariant(node.inputs[0]):
+            return False
+        return all(isinstance(place.type, TensorType) and place.type.shape == () for place in node.inputs[1:])
 
     def _keep(self, value: Value) -> Value:
         type_ = ListType(value.type)

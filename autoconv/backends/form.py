@@ -38,13 +38,17 @@ Guard = GlobalGuard | CellGuard
 class CallForm:
     """What arguments come as and results leave as.
 
-    parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), "number" (a Python
-                  bool, int or float), or what it always is
-    results       for each output "tensor", "array" (NumPy scalars where there are no dimensions), "number"
-    single        whether the call answers its only result, not a tuple
+    parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), "memory" (an
+                  ndarray that lies in memory as its type says, shares none with the others, and may be written to),
+                  "number" (a Python bool, int or float), or what it always is
+    results       for each output "tensor", "array" (NumPy scalars where there are no dimensions), "memory" (an
+                  ndarray), "number"
+    single        whether the call answers its only result, not a tuple; None where there is none
     tensor_class  its instances hold an array at `array_slot` and a bool at `weak_slot`, offsets in bytes
     weak          for each parameter that is a tensor, what its bool has to be
     guards        what has to be as it was; else, and while `busy` is not 0, the call answers NotImplemented
+    donated       positions of the parameters whose tensors are given away: the call puts `donation` where their arrays
+                  were, and may use the memory of those for other arrays
     """
 
     parameters: tuple[str | Captured, ...]
@@ -56,3 +60,5 @@ class CallForm:
     weak: tuple[bool, ...]
     guards: tuple[Guard, ...]
     busy: ctypes.c_int64
+    donated: frozenset[int] = frozenset()
+    donation: Any = None

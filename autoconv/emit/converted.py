@@ -55,9 +55,9 @@ def convert_generator(function: types.FunctionType, operators: Any) -> types.Fun
 
 def converted_text(function: types.FunctionType) -> str:
     """The converted source of one function; raises ConversionError as `convert_function` does."""
-    from autoconv.emit import function as conversion  # lazily: it brings gast and astunparse
+    from autoconv.emit import shown  # lazily: it brings gast and astunparse
 
-    return conversion.converted_text(function)
+    return shown.converted_text(function)
 
 
 def changed_names(function: types.FunctionType) -> frozenset[str]:
@@ -102,7 +102,7 @@ def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.Code
     if kept is not None:
         code, changed = marshal.loads(kept)
         return code, frozenset(changed)
-    from autoconv.emit import function as conversion  # lazily: it brings gast and astunparse
+    from autoconv.emit import function as conversion  # lazily: it brings gast
 
     code, changed = conversion.convert_code(function, hands)
     if key is not None:

@@ -13,10 +13,9 @@ from typing import Any
 import gast
 
 from autoconv.analysis.changes import only_changed
+from autoconv.emit.depth import deep_recursion
 from autoconv.emit.generators import handing
-from autoconv.emit.module import deep_recursion
 from autoconv.emit.relocate import Extent, rename_regions
-from autoconv.emit.unparse import unparse
 from autoconv.errors import ConversionError, Place, SourceError
 from autoconv.passes import run_passes
 from autoconv.passes.base import Context
@@ -28,16 +27,10 @@ _INNER = "converted_function"
 _RELOAD = "the function as it was, or start the program (or reload the module) again"
 
 
-def converted_text(function: types.FunctionType) -> str:
-    """The converted source of one function; raises ConversionError as `convert_function` does."""
-    definition = _rewritten(function)[0]
-    return unparse(ast.Module([definition], []))
-
-
 def convert_code(function: types.FunctionType, hands: bool = False) -> tuple[types.CodeType, frozenset[str]]:
     """The converted code of a function (with `hands`, of a generator function that hands out its values), and the
     outer names that it only changes (see `autoconv.analysis.changes`)."""
-    definition, class_name, filename, generated, lambdas, changed = _rewritten(function, hands)
+    definition, class_name, filename, generated, lambdas, changed = rewritten(function, hands)
     definition.name = _INNER  # its own name means in the body what it means outside
     inner: Any = definition
     result: ast.expr = ast.Name(definition.name, ast.Load())
@@ -90,7 +83,7 @@ def _future_flags(function: types.FunctionType) -> int:
     return function.__code__.co_flags & every
 
 
-def _rewritten(
+def rewritten(
     function: types.FunctionType, hands: bool = False
 ) -> tuple[ast.FunctionDef, str, str, list[str], set[Extent], frozenset[str]]:
     """(converted definition without decorators, name of the class around it, file, names of region functions, where

@@ -16,20 +16,22 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.escapes import TRIES
 from autoconv.passes.base import Context
 from autoconv.syntax import build
 from autoconv.syntax.tree import Transformer, contains, walk, walk_scope
 
 _YIELDS = (gast.Yield, gast.YieldFrom)
-_GUARDING = (*TRIES, gast.With, gast.AsyncWith, gast.AsyncFor)
+_ASYNCHRONOUS = (gast.AsyncWith, gast.AsyncFor)
+# What a try or with around a yield says to the consumer: it is not to raise; nor to leave early.
+_TRIED, _KEPT = "tried", "kept"
+_EXITS = ("BaseException", "BaseExceptionGroup", "GeneratorExit")
 _FRAME = ("StopIteration", "next", "locals", "eval", "exec")
 
 
 def handing(definition: Any, context: Context) -> bool:
     """Turns a generator function into one that hands its values to the consumer it is given first, which answers
-    whether it wants no more. Says whether it could: not where a consumer's exception would be seen, where a value is
-    sent, or where what is evaluated before a yield would be evaluated behind it."""
+    whether it wants no more. Says whether it could: not where a value is sent, or where what is evaluated before a
+    yield would be evaluated behind it. Inside of a try or with the consumer is told so."""
     if not _can_hand(definition):
         return False
     name = "take_"
@@ -49,10 +51,12 @@ def _can_hand(definition: Any) -> bool:
     nodes = [node for statement in definition.body for node in walk_scope(statement)]
     if not any(isinstance(node, _YIELDS) for node in nodes):
         return False
-    if any(isinstance(node, _GUARDING) and contains(node, _YIELDS) for node in nodes):
+    if any(isinstance(node, _ASYNCHRONOUS) and contains(node, _YIELDS) for node in nodes):
         return False
-    if any(isinstance(node, gast.Name) and node.id in _FRAME for node in nodes):
-        return False
+    calls = [node for node in nodes if isinstance(node, gast.Call) and len(node.args) == 2]
+    safe = {id(call.func) for call in calls if isinstance(call.func, gast.Name) and call.func.id == "next"}
+    if any(isinstance(node, gast.Name) and node.id in _FRAME and id(node) not in safe for node in nodes):
+        return False  # `next` of two arguments never ends a generator
     hosts = {id(found) for node in nodes for found in [_first_yield(node)] if found is not None}
     return all(id(node) in hosts for node in nodes if isinstance(node, _YIELDS))
 
@@ -81,6 +85,7 @@ class _Handing(Transformer):
         super().__init__()
         self.name = name
         self.context = context
+        self.around = ""
 
     def visit_Expr(self, node: Any) -> Any:
         found = _first_yield(node)
@@ -97,6 +102,22 @@ class _Handing(Transformer):
             node.value = None
             return node
         return [build.placed(gast.Expr(node.value), node), build.placed(gast.Return(None), node)]
+
+    def visit_Try(self, node: Any) -> Any:
+        gives_behind = any(contains(statement, _YIELDS) for statement in node.finalbody)
+        kept = gives_behind or any(map(_takes_every_exit, node.handlers))
+        return self._inside(node, _KEPT if kept else self.around or _TRIED)
+
+    visit_TryStar = visit_Try
+
+    def visit_With(self, node: Any) -> Any:
+        return self._inside(node, _KEPT)
+
+    def _inside(self, node: Any, around: str) -> Any:
+        before, self.around = self.around, around
+        found = self.generic(node)
+        self.around = before
+        return found
 
     def visit_FunctionDef(self, node: Any) -> Any:
         return node
@@ -116,8 +137,15 @@ class _Handing(Transformer):
         return handed
 
     def _if_enough(self, value: Any, statement: Any) -> Any:
-        call = build.call(build.name(self.name), value)
+        around = [build.constant(self.around)] if self.around else []
+        call = build.call(build.name(self.name), value, *around)
         return build.placed(self.context.mark(gast.If(call, [gast.Return(None)], [])), statement)
+
+
+def _takes_every_exit(handler: Any) -> bool:
+    """Whether an except clause may take what closes a generator."""
+    kinds = handler.type.elts if isinstance(handler.type, gast.Tuple) else [handler.type]
+    return not all(isinstance(kind, gast.Name) and kind.id not in _EXITS for kind in kinds)
 
 
 def _without(statement: Any, found: Any) -> Any:

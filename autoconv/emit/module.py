@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from autoconv.emit.conversion import Construct, Conversion, Diagnostic, Options
+from autoconv.emit.depth import deep_recursion
 from autoconv.emit.relocate import encode_lines
 from autoconv.emit.unparse import Printed, print_tree
 from autoconv.errors import TargetError, UnsupportedError
@@ -76,17 +74,6 @@ def _with_map(printed: Printed, source: str, context: Context, options: Options)
     parts = options.source_path, digest, encode_lines(printed.origins), " ".join(context.namer.generated)
     call = f"{MARKER}.came_from({', '.join(map(repr, parts))})"
     return f"{printed.text}\n\n{call}\n", (*printed.origins, 0, 0, 0)
-
-
-@contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Long chains of elif are deep trees: lets them through."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 60_000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from autoconv.graph.attribute_text import builtin_exception
 from autoconv.graph.dtypes import DTYPES, DType
 from autoconv.graph.scanner import Scanner
 from autoconv.graph.types import (
+    ArrayType,
     Dimension,
     IterableType,
     IteratorType,
@@ -32,6 +33,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?(?:inf\b|nan\b|\d+(\.\d*)?([eE][+-]?\d+)?)")
 _HEX = re.compile(r"0x[0-9a-f]+")
 _DIMENSION = re.compile(r"[^\s,()<>{}\[\]]+")
+_STRIDE = re.compile(r"\?|-?\d+")
 _TAG = re.compile(r"[^:<>,\n]+")
 
 
@@ -127,6 +129,25 @@ def _map(scanner: Scanner) -> MapType:
     return MapType(key, parse_type(scanner))
 
 
+def _in_memory(scanner: Scanner) -> ArrayType:
+    shared = scanner.take("shared")
+    elements = parse_type(scanner)
+    if not isinstance(elements, TensorType) or elements.shape is None:
+        scanner.fail("expected the dtype and the shape of an array")
+    scanner.expect(",")
+    scanner.expect("[")
+    strides: list[int | None] = []
+    while not scanner.take("]"):
+        if strides:
+            scanner.expect(",")
+        found = scanner.match(_STRIDE)
+        if found is None:
+            scanner.fail(f"expected a stride, found {scanner.shown()}")
+        strides.append(None if found == "?" else int(found))
+    shape = tuple(size if isinstance(size, int) else None for size in elements.shape)
+    return ArrayType(elements.dtype, shape, tuple(strides), shared)
+
+
 def _arm(scanner: Scanner) -> tuple[str, Type]:
     tag = scanner.match(_TAG)
     if tag is None:
@@ -144,6 +165,7 @@ _TYPES: dict[str | None, Callable[[Scanner], Type]] = {
     "iterable": lambda scanner: IterableType(parse_type(scanner)),
     "variant": lambda scanner: VariantType(_types(scanner, _arm)),
     "object": lambda scanner: ObjectType(scanner.name("the name of a class")),
+    "array": _in_memory,
 }
 
 

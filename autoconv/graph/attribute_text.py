@@ -11,6 +11,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import (
+    ArrayType,
     IterableType,
     IteratorType,
     ListType,
@@ -26,6 +27,7 @@ from autoconv.graph.types import (
 
 TYPES = (
     TensorType, TupleType, ListType, MapType, ResourceType, IteratorType, IterableType, VariantType, ObjectType,
+    ArrayType,
 )  # fmt: skip
 _BARE = re.compile(r"[A-Za-z0-9_.<>/\-]+")
 

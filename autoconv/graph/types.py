@@ -7,7 +7,7 @@ value it meets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autoconv.graph.dtypes import DType
@@ -125,8 +125,54 @@ class ObjectType:
         return f"object<{self.kind}>"
 
 
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An array in memory that is changed in place, or a view of one: two values may share their elements.
+
+    `strides` are in bytes, as NumPy counts them; what is not known of sizes and strides is None. `shared`: some of its
+    elements may be those of another argument.
+    """
+
+    dtype: DType
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+    shared: bool = False
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether its elements are known to lie side by side, the last dimension's first."""
+        return None not in self.shape and self.strides == dense_strides(self.shape, self.dtype)
+
+    def __str__(self) -> str:
+        strides = ",".join("?" if stride is None else str(stride) for stride in self.strides)
+        return f"array<{'shared ' if self.shared else ''}{self.dtype.name}[{shape_text(self.shape)}], [{strides}]>"
+
+
+def dense_strides(shape: Sequence[int | None], dtype: DType) -> tuple[int | None, ...]:
+    """The strides of a new array of that shape: from a size on that is not known, none is."""
+    found: list[int | None] = []
+    stride: int | None = dtype.size
+    for size in reversed(shape):
+        found.append(stride)
+        stride = None if stride is None or size is None else stride * size
+    return tuple(reversed(found))
+
+
 Type = (
-    TensorType | TupleType | ListType | MapType | ResourceType | IteratorType | IterableType | VariantType | ObjectType
+    TensorType
+    | TupleType
+    | ListType
+    | MapType
+    | ResourceType
+    | IteratorType
+    | IterableType
+    | VariantType
+    | ObjectType
+    | ArrayType
 )
 
 
@@ -157,6 +203,8 @@ def join(first: Type, second: Type) -> Type:
         return MapType(join(first.key, second.key), join(first.value, second.value))
     if isinstance(first, ObjectType) and isinstance(second, ObjectType):
         return ObjectType()
+    if isinstance(first, ArrayType) and isinstance(second, ArrayType):
+        return _join_arrays(first, second)
     if isinstance(first, TupleType) and isinstance(second, TupleType) and len(first.items) == len(second.items):
         return TupleType(tuple(map(join, first.items, second.items)))
     if isinstance(first, VariantType) and isinstance(second, VariantType):
@@ -165,6 +213,16 @@ def join(first: Type, second: Type) -> Type:
             arms[tag] = join(arms[tag], payload) if tag in arms else payload
         return VariantType(tuple(arms.items()))
     raise NoCommonType(f"{first} and {second} have no common type")
+
+
+def _join_arrays(first: ArrayType, second: ArrayType) -> ArrayType:
+    if first.dtype is not second.dtype or first.rank != second.rank:
+        raise NoCommonType(f"{first} and {second} have no common type")
+    shape, strides = (
+        tuple(a if a == b else None for a, b in zip(*pair, strict=True))
+        for pair in ((first.shape, second.shape), (first.strides, second.strides))
+    )
+    return ArrayType(first.dtype, shape, strides, first.shared or second.shared)
 
 
 def join_dtypes(first: TensorType, second: TensorType) -> tuple[DType, bool]:

@@ -28,7 +28,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shaping import shape_argument
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.dispatch import apply
-from autoconv.runtime.numpy_protocol import CREATING
+from autoconv.runtime.numpy_protocol import CREATING, FUNCTIONS
 from autoconv.runtime.tensor import Tensor
 
 
@@ -161,8 +161,8 @@ def _arithmetic(start: Any, stop: Any, step: Any, dtype: np.dtype[Any]) -> Tenso
 
 @creates("linspace")
 def linspace(
-    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: Any = 0,
-    *, device: Any = None,
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: Any = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
     count = integer(num)
     if count < 0:
@@ -324,9 +324,7 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = N
 @computes("where")
 def where(condition: Any, *branches: Any) -> Any:
     if not branches:
-        x = tensor(condition, bool)
-        found = apply("where_indices", x)
-        return tuple(apply("get_item", found, spec=(("ellipsis",), ("int", i))) for i in range(rank_of(x)))
+        return FUNCTIONS[np.nonzero](condition)
     if len(branches) != 2:
         raise ValueError("either both or neither of x and y should be given")
     x, y = tensors(*branches)
@@ -352,7 +350,7 @@ for _kind in _SCALARS:
 
 # Windows and frequencies, and places of a shape: of plain numbers alone.
 for _name in (
-    "hanning", "hamming", "blackman", "bartlett", "kaiser", "fft.fftfreq", "fft.rfftfreq", "tril_indices", "triu_indices",
-    "diag_indices", "ix_", "mask_indices", "frombuffer", "fromiter",
+    "hanning", "hamming", "blackman", "bartlett", "kaiser", "fft.fftfreq", "fft.rfftfreq", "tril_indices",
+    "triu_indices", "diag_indices", "ix_", "mask_indices", "frombuffer", "fromiter",
 ):  # fmt: skip
     creates(_name)(_spaced(_name))

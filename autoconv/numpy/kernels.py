@@ -49,7 +49,7 @@ def _described(value: Any, inputs: list[Tensor]) -> tuple[Any, ...]:
         return ("dtype", np.dtype(value).name)
     if isinstance(value, _PLAIN):
         return ("value", value.item() if isinstance(value, np.generic) else value)
-    refuse(f"is given a {type(value).__name__}")
+    return refuse(f"is given a {type(value).__name__}")
 
 
 Compute = Callable[..., Any]

@@ -49,7 +49,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 @computes("vdot")
 def vdot(a: Any, b: Any, /) -> Any:
     x, y = (apply("reshape", tensor(v), shape=(-1,)) for v in (a, b))
-    return multiply(call_ufunc(np.conjugate, x), y)
+    return multiply(apply("conjugate", x) if x.dtype.is_complex else x, y)
 
 
 @computes("inner")
@@ -88,8 +88,9 @@ def tensordot(a: Any, b: Any, /, axes: Any = 2, **kwargs: Any) -> Any:
 def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1, **kwargs: Any) -> Any:
     without(**kwargs)
     x, y = tensors(tensor(x1), tensor(x2))
-    found = apply("multiply", call_ufunc(np.conjugate, moveaxis(x, axis, -1)), moveaxis(y, axis, -1))
-    return apply("numpy_sum", found, axis=-1, dtype=x.dtype)
+    x, y = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
+    found = call_ufunc(np.multiply, apply("conjugate", x) if x.dtype.is_complex else x, y)
+    return apply("numpy_any", found, axis=-1) if x.dtype.is_bool else apply("numpy_sum", found, axis=-1, dtype=x.dtype)
 
 
 @computes("kron")
@@ -324,6 +325,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
 
 
 by_kernel(
-    "linalg.lstsq", "linalg.matrix_rank", "linalg.pinv", "linalg.cond", "linalg.svdvals", "linalg.matrix_norm",
+    "linalg.matrix_rank", "linalg.pinv", "linalg.cond", "linalg.svdvals", "linalg.matrix_norm",
     "linalg.tensorsolve", "linalg.tensorinv", "matvec", "vecmat",
 )  # fmt: skip
+by_kernel("linalg.lstsq", by_values=True)

@@ -27,6 +27,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
+from autoconv.ops.rules import element_count
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.tensor import Tensor
 
@@ -41,17 +42,23 @@ def _given(value: Any, default: Any = None) -> Any:
     return default if value is _NOTHING else value
 
 
-def _kept(x: Tensor, axis: Any, keepdims: bool) -> tuple[Any, bool]:
+# Of an array without dimensions they take the axis 0, as reductions of ufuncs do.
+_OF_SCALARS = frozenset({"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"})
+
+
+def _kept(name: str, x: Tensor, axis: Any, keepdims: bool) -> tuple[Any, bool]:
     """Axis and keepdims as the ops take them; axes that are not there raise AxisError."""
     rank = rank_of(x)
-    if axis is None:
+    if axis is None or (
+        not rank and name in _OF_SCALARS and not isinstance(axis, (tuple, list)) and integer(axis) in (0, -1)
+    ):
         return None, keepdims and rank > 0
     axes = axes_of(axis, rank)
     return axes if isinstance(axis, (tuple, list)) else axes[0], keepdims
 
 
 def _reduce(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
-    axis, kept = _kept(x, axis, _flag(keepdims))
+    axis, kept = _kept(name, x, axis, _flag(keepdims))
     if axis == ():
         return _over_nothing(name, x, out, options)
     if kept:
@@ -127,8 +134,9 @@ def _extreme(name: str, combine: Any) -> Callable[..., Any]:
                 )
             x = _masked(x, where, initial)
         if x.dtype.is_complex:
-            return whole_call(name, False, x, axis=axis, keepdims=_flag(keepdims))
-        if x.dtype.is_bool and axis != ():
+            options = {} if _given(initial) is None else {"initial": initial}
+            return whole_call(name, False, x, axis=axis, keepdims=_flag(keepdims), **options)
+        if x.dtype.is_bool and axis != () and element_count(x.type.shape):
             return _reduce("any" if name == "max" else "all", x, axis, keepdims, out)
         if _given(initial) is None:
             return _reduce(name, x, axis, keepdims, out)
@@ -190,7 +198,7 @@ def _position(name: str) -> Callable[..., Any]:
         x = tensor(a)
         if x.dtype.is_complex:
             return whole_call(name, False, x, axis=axis, keepdims=_flag(keepdims))
-        return _reduce(name, x, None if axis is None else axis_of(axis, rank_of(x)), keepdims, out)
+        return _reduce(name, x, axis if axis is None else integer(axis), keepdims, out)
 
     return run
 
@@ -241,10 +249,14 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
     x = tensor(a)
     if weights is None:
         found = _reduce("mean", x, axis, keepdims, None)
+        if element_count(found.type.shape) == 0:
+            raise ZeroDivisionError("division by zero")
         count = call_ufunc(np.true_divide, size_of(x, axes_of(axis, rank_of(x))), 1)
         scale = apply("add", apply("zeros_like", found), cast(tensor(count), found.dtype))
     else:
         by = tensor(weights)
+        if axis is None and known_shape(by) != known_shape(x):
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
         if rank_of(by) != rank_of(x):
             if axis is None or isinstance(axis, (tuple, list)) or rank_of(by) != 1:
                 refuse("is given weights of another shape")
@@ -289,8 +301,8 @@ def _cumulative(name: str) -> Callable[..., Any]:
         found = _scan(name)(x, axis, dtype)
         if include_initial:
             at = axis_of(axis, rank_of(found))
-            first = apply("zeros_like" if name == "cumsum" else "ones_like",
-                          apply("get_item", found, spec=(*((("slice", None, None, None),) * at), ("slice", 0, 1, None))))  # fmt: skip
+            shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(found)))
+            first = apply("fill", tensor(0 if name == "cumsum" else 1, found.dtype), shape=shape)
             found = apply("concat", first, found, axis=at)
         return found if out is None else write_into(out, found)
 
@@ -403,10 +415,20 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 @computes("ediff1d")
 def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     without(to_end=to_end, to_begin=to_begin)
-    return _diff(apply("reshape", tensor(ary), shape=(-1,)))
+    x = apply("reshape", tensor(ary), shape=(-1,))
+    ends = [apply("get_item", x, spec=(("slice", *bounds, None),)) for bounds in ((1, None), (None, -1))]
+    return call_ufunc(np.subtract, *ends)
 
 
 by_kernel(
     "nanstd", "nanvar", "nanmedian", "nanargmax", "nanargmin", "nancumsum", "nancumprod", "percentile", "quantile",
-    "nanpercentile", "nanquantile", "gradient",
+    "nanpercentile", "nanquantile",
 )  # fmt: skip
+
+
+@computes("gradient")
+def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
+    x = tensor(f)
+    if not rank_of(x):
+        refuse("is given a scalar")
+    return whole_call("gradient", False, x, *varargs, axis=axis, edge_order=edge_order)

@@ -55,6 +55,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     x = tensor(a)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
+    x = x if rank_of(x) else apply("reshape", x, shape=(1,))
     at = axis_of(axis, rank_of(x))
     found = at_places(x, at, _places(indices, known_shape(x)[at] if mode != "raise" else 0, mode))
     return found if out is None else write_into(out, found)
@@ -194,9 +195,9 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
     x = tensor(a)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), -1
+    if x.dtype.is_complex or not rank_of(x):
+        return whole_call("argsort", False, x, axis)
     at = axis_of(axis, rank_of(x))
-    if x.dtype.is_complex:
-        return whole_call("argsort", False, x, at)
     found = apply("argsort", cast(x, np.uint8) if x.dtype.is_bool else x, axis=at)
     return cast(found, np.int64)
 
@@ -220,6 +221,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
 
 @computes("digitize")
 def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
+    if tensor(x).dtype.is_complex:
+        raise TypeError("x may not be complex")
     edges = np.asarray(bins) if not holds_tensors(bins) else None
     if edges is None or edges.ndim != 1:
         return whole_call("digitize", False, tensor(x), bins, right)
@@ -246,7 +249,14 @@ def isin(
     return apply("logical_not", found) if invert else found
 
 
-by_kernel("partition", "argpartition", "lexsort", "unravel_index", "ravel_multi_index", "sort_complex", "in1d")
+@computes("unravel_index")
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, ...]:
+    if order != "C" or not isinstance(shape, (tuple, list)) or len(shape) < 2:
+        refuse("is given another order, or one dimension")
+    return whole_call("unravel_index", False, tensor(indices), tuple(shape))
+
+
+by_kernel("partition", "argpartition", "lexsort", "ravel_multi_index", "sort_complex", "in1d")
 by_kernel(
     "unique", "unique_values", "unique_counts", "unique_inverse", "unique_all", "union1d", "intersect1d", "setdiff1d",
     "setxor1d", by_values=True,

@@ -138,6 +138,8 @@ def rollaxis(a: Any, axis: Any, start: Any = 0) -> Tensor:
 def squeeze(a: Any, axis: Any = None) -> Tensor:
     x = tensor(a)
     shape = known_shape(x)
+    if not shape and axis in (0, -1):
+        return x
     axes = tuple(i for i, d in enumerate(shape) if d == 1) if axis is None else axes_of(axis, len(shape))
     if any(shape[i] != 1 for i in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
@@ -265,6 +267,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Tensor:
     x = tensor(a)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
+    x = x if rank_of(x) else apply("reshape", x, shape=(1,))
     at = axis_of(axis, rank_of(x))
     known = static_value(repeats)
     if known is not None and np.size(known) == 1:
@@ -278,6 +281,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> T
     widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
     if widths is None or callable(mode):
         refuse("is given widths that only the running graph knows")
+    if not rank_of(x):
+        return x
     amounts = np.broadcast_to(np.asarray(widths), (rank_of(x), 2))
     paddings = tuple((int(low), int(high)) for low, high in amounts)
     if mode == "constant" and set(options) <= {"constant_values"}:

@@ -134,8 +134,7 @@ def imag(val: Any) -> Tensor:
 def angle(z: Any, deg: bool = False) -> Tensor:
     x = tensor(z)
     if not x.dtype.is_complex:
-        x = x if x.dtype.is_floating else cast(x, np.float64)
-        found = call_ufunc(np.arctan2, apply("zeros_like", x), x)
+        found = call_ufunc(np.arctan2, 0, x)
     else:
         found = call_ufunc(np.arctan2, apply("imag", x), apply("real", x))
     return call_ufunc(np.multiply, found, 180 / np.pi) if deg else found
@@ -202,6 +201,8 @@ def cov(
 
 @computes("corrcoef")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    if tensor(x).dtype.is_complex:
+        return whole_call("corrcoef", False, tensor(x), None, rowvar)
     found = cov(x, y, rowvar, dtype=dtype)
     if not rank_of(found):
         return apply("divide", found, found)
@@ -239,6 +240,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 @computes("interp")
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     values = tensor(fp)
+    if tensor(x).dtype.is_complex or tensor(xp).dtype.is_complex:
+        raise TypeError("Cannot cast array data from complex to float64 according to the rule 'safe'")
     if period is not None or values.dtype.is_complex:
         return whole_call("interp", False, tensor(x), tensor(xp), values, left, right, period)
     at, places, values = (tensor(v, np.float64) for v in (x, xp, fp))
@@ -308,7 +311,8 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Tensor:
         or mode not in ("full", "same", "valid")
     ):
         return whole_call("correlate", False, x, y, mode)
-    return convolve(x, call_ufunc(np.conjugate, apply("reverse", y, axis=(0,))), mode)
+    turned = apply("reverse", y, axis=(0,))
+    return convolve(x, apply("conjugate", turned) if y.dtype.is_complex else turned, mode)
 
 
 # ---- polynomials

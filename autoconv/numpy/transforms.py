@@ -55,6 +55,8 @@ def _one(name: str) -> Callable[..., Any]:
 def _several(name: str, default: Any) -> Callable[..., Any]:
     def run(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
         without(out=out)
+        if not rank_of(tensor(a)):
+            return tensor(a)
         x = _complex(a)
         over = axes if axes is not None else range(rank_of(x)) if s is None else range(-len(s), 0)
         places = tuple(axis_of(axis, rank_of(x)) for axis in over)
@@ -101,7 +103,9 @@ def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = No
     count = 2 * (known_shape(x)[at] - 1) if n is None else integer(n)
     if count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
-    return _back(apply("irfft", _last(x, at), length=count, norm=_norm(norm)), at)
+    x = x if known_shape(x)[at] else _sized(x, at, 1)
+    found = _back(apply("irfft", _last(x, at), length=count, norm=_norm(norm)), at)
+    return cast(found, np.float16) if tensor(a).dtype.numpy == np.float16 else found
 
 
 def _real_several(default: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -134,6 +138,8 @@ def _shifted(sign: int) -> Callable[..., Any]:
         v = tensor(x)
         places = range(rank_of(v)) if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
         over = tuple(axis_of(axis, rank_of(v)) for axis in places)
+        if not over:
+            raise ValueError("not enough values to unpack (expected 2, got 0)")
         shifts = [known_shape(v)[axis] // 2 if sign > 0 else -(known_shape(v)[axis] // 2) for axis in over]
         return roll(v, tuple(shifts), over)
 
@@ -147,7 +153,8 @@ computes("fft.ifftshift")(_shifted(-1))
 @computes("fft.hfft")
 def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
     turned = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[_norm(norm)]
-    return irfft(call_ufunc(np.conjugate, _complex(a)), n, axis, turned, out)
+    found = irfft(call_ufunc(np.conjugate, _complex(a)), n, axis, turned, out)
+    return cast(found, np.float16) if tensor(a).dtype.numpy == np.float16 else found
 
 
 by_kernel("fft.ihfft")

@@ -181,6 +181,10 @@ def _real(name: str) -> Loop:
     return _op(name, kinds="f")
 
 
+def _truth(name: str) -> Loop:
+    return lambda *operands: apply(name, *(cast(x, bool) for x in operands))
+
+
 def _compared(name: str) -> Loop:
     """Bools compare as numbers; complex numbers only for equality."""
 
@@ -230,6 +234,24 @@ def _times(factor: float) -> Loop:
     return lambda x: apply("multiply", x, tensor(factor, x.dtype.numpy)) if x.dtype.is_floating else None
 
 
+def _heaviside(x: Tensor, at_zero: Tensor) -> Any:
+    zero, one = (tensor(v, x.dtype) for v in (0, 1))
+    found = apply("select", apply("greater", x, zero), one, apply("select", apply("less", x, zero), zero, at_zero))
+    return apply("select", apply("is_nan", x), x, found)
+
+
+def _signbit(x: Tensor) -> Any:
+    kind = {2: np.int16, 4: np.int32, 8: np.int64}[x.dtype.size] if x.dtype.is_floating else None
+    return None if kind is None else apply("less", apply("bitcast", x, dtype=as_dtype(kind)), tensor(0, kind))
+
+
+def _copysign(x: Tensor, y: Tensor) -> Any:
+    if not x.dtype.is_floating:
+        return None
+    size = apply("abs", x)
+    return apply("select", _signbit(y), apply("negative", size), size)
+
+
 def _reciprocal(x: Tensor) -> Any:
     return apply("divide", tensor(1, x.dtype.numpy), x) if not _is_integer(x) else None
 
@@ -265,33 +287,82 @@ def _multiplied(x: Tensor, y: Tensor) -> Any:
 
 LOOPS.update(
     {
-        "add": _op("add", bools="logical_or"), "subtract": _op("subtract"), "multiply": _op("multiply", bools="logical_and"),
-        "divide": _op("divide", kinds="fc"), "floor_divide": _op("floor_divide", kinds="iuf"),
-        "remainder": _op("modulo", kinds="iuf"), "divmod": _divmod, "power": _power, "negative": _op("negative"),
-        "positive": _itself, "absolute": _op("abs", bools="identity"), "fabs": _real("abs"), "sign": _signed, "square": _op("square"),
-        "reciprocal": _reciprocal, "sqrt": _op("sqrt", kinds="fc"), "cbrt": _real("cbrt"), "exp": _op("exp", kinds="fc"),
-        "expm1": _real("expm1"), "log": _op("log", kinds="fc"), "log1p": _real("log1p"),
-        "sin": _op("sin", kinds="fc"), "cos": _op("cos", kinds="fc"), "tan": _op("tan", kinds="fc"), "arcsin": _real("asin"),
-        "arccos": _real("acos"), "arctan": _real("atan"), "arctan2": _real("atan2"), "hypot": _real("hypot"),
-        "sinh": _real("sinh"), "cosh": _real("cosh"), "tanh": _op("tanh", kinds="fc"), "arcsinh": _real("asinh"),
-        "arccosh": _real("acosh"), "arctanh": _real("atanh"), "logaddexp": _real("logaddexp"),
-        "deg2rad": _times(np.pi / 180), "radians": _times(np.pi / 180), "rad2deg": _times(180 / np.pi),
-        "degrees": _times(180 / np.pi), "maximum": _op("maximum", bools="logical_or", kinds="iuf"),
-        "minimum": _op("minimum", bools="logical_and", kinds="iuf"), "fmax": _nan_aware("maximum"), "fmin": _nan_aware("minimum"),
-        "bitwise_and": _op("bitwise_and", bools="logical_and"), "bitwise_or": _op("bitwise_or", bools="logical_or"),
-        "bitwise_xor": _op("bitwise_xor", bools="logical_xor"), "invert": _op("invert", bools="logical_not"),
-        "left_shift": _op("left_shift"), "right_shift": _op("right_shift"), "logical_and": _op("", bools="logical_and"),
-        "logical_or": _op("", bools="logical_or"), "logical_xor": _op("", bools="logical_xor"),
-        "logical_not": _op("", bools="logical_not"), "floor": _rounded("floor"), "ceil": _rounded("ceil"),
-        "trunc": _rounded("trunc"), "rint": _rounded("rint"), "isnan": _test("is_nan", False), "isinf": _test("is_inf", False),
-        "isfinite": _test("is_finite", True), "conjugate": lambda x: apply("conjugate", x) if x.dtype.is_complex else x,
-        "nextafter": _real("nextafter"), "matmul": _multiplied,
+        "add": _op("add", bools="logical_or"),
+        "subtract": _op("subtract"),
+        "multiply": _op("multiply", bools="logical_and"),
+        "divide": _op("divide", kinds="fc"),
+        "floor_divide": _op("floor_divide", kinds="iuf"),
+        "remainder": _op("modulo", kinds="iuf"),
+        "divmod": _divmod,
+        "power": _power,
+        "negative": _op("negative"),
+        "positive": _itself,
+        "absolute": _op("abs", bools="identity"),
+        "fabs": _real("abs"),
+        "sign": _signed,
+        "square": _op("square"),
+        "reciprocal": _reciprocal,
+        "sqrt": _op("sqrt", kinds="fc"),
+        "cbrt": _real("cbrt"),
+        "exp": _op("exp", kinds="fc"),
+        "expm1": _real("expm1"),
+        "log": _op("log", kinds="fc"),
+        "log1p": _real("log1p"),
+        "sin": _op("sin", kinds="fc"),
+        "cos": _op("cos", kinds="fc"),
+        "tan": _op("tan", kinds="fc"),
+        "arcsin": _real("asin"),
+        "arccos": _real("acos"),
+        "arctan": _real("atan"),
+        "arctan2": _real("atan2"),
+        "hypot": _real("hypot"),
+        "sinh": _real("sinh"),
+        "cosh": _real("cosh"),
+        "tanh": _op("tanh", kinds="fc"),
+        "arcsinh": _real("asinh"),
+        "arccosh": _real("acosh"),
+        "arctanh": _real("atanh"),
+        "logaddexp": _real("logaddexp"),
+        "deg2rad": _times(np.pi / 180),
+        "radians": _times(np.pi / 180),
+        "rad2deg": _times(180 / np.pi),
+        "degrees": _times(180 / np.pi),
+        "maximum": _op("maximum", bools="logical_or", kinds="iuf"),
+        "minimum": _op("minimum", bools="logical_and", kinds="iuf"),
+        "fmax": _nan_aware("maximum"),
+        "fmin": _nan_aware("minimum"),
+        "bitwise_and": _op("bitwise_and", bools="logical_and"),
+        "bitwise_or": _op("bitwise_or", bools="logical_or"),
+        "bitwise_xor": _op("bitwise_xor", bools="logical_xor"),
+        "invert": _op("invert", bools="logical_not"),
+        "left_shift": _op("left_shift"),
+        "right_shift": _op("right_shift"),
+        "logical_and": _truth("logical_and"),
+        "logical_or": _truth("logical_or"),
+        "logical_xor": _truth("logical_xor"),
+        "logical_not": _truth("logical_not"),
+        "floor": _rounded("floor"),
+        "ceil": _rounded("ceil"),
+        "trunc": _rounded("trunc"),
+        "rint": _rounded("rint"),
+        "isnan": _test("is_nan", False),
+        "isinf": _test("is_inf", False),
+        "isfinite": _test("is_finite", True),
+        "conjugate": lambda x: apply("conjugate", x) if x.dtype.is_complex else x,
+        "nextafter": _real("nextafter"),
+        "matmul": _multiplied,
+        "float_power": _op("power", kinds="fc"),
+        "exp2": lambda x: apply("power", tensor(2, x.dtype), x) if x.dtype.is_floating else None,
+        "heaviside": _heaviside,
+        "copysign": _copysign,
+        "signbit": _signbit,
         **{name: _compared(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
     }
-)  # fmt: skip
+)
 _COMPARING = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
 _REDUCTIONS = {
-    "add": np.sum, "multiply": np.prod, "maximum": np.max, "minimum": np.min, "logical_and": np.all, "logical_or": np.any,
+    "add": np.sum, "multiply": np.prod, "maximum": np.max, "minimum": np.min, "logical_and": np.all,
+    "logical_or": np.any,
 }  # fmt: skip
 UFUNCS = list({id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.values())
 

@@ -21,7 +21,8 @@ def write_into(out: Any, found: Tensor, where: Any = True, casting: str = "same_
     dtype = numpy_dtype_of(out)
     if not np.can_cast(found.dtype.numpy, dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
-            f"Cannot cast ufunc output from dtype('{found.dtype.name}') to dtype('{dtype}') with casting rule '{casting}'"
+            f"Cannot cast ufunc output from dtype('{found.dtype.name}') to dtype('{dtype}') with casting rule "
+            f"'{casting}'"
         )
     value = cast(found, dtype)
     if where is not True:

@@ -83,6 +83,7 @@ from autoconv.operators.tries import (
     unwound,
     watch,
     watched,
+    watching,
 )
 from autoconv.runtime.recording import follow
 
@@ -107,7 +108,8 @@ __all__ = [
     "lt", "managed", "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_",
     "not_in", "operand", "or_", "own", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr",
     "set_item", "set_item_in", "set_item_of", "set_of", "shared", "slice", "split_group", "SPREAD", "spread",
-    "switch_stmt", "test", "text", "Undefined", "unpacked", "unwound", "watch", "watched", "while_stmt",
+    "switch_stmt", "test", "text", "Undefined", "unpacked", "unwound", "watch", "watched", "watching",
+    "while_stmt",
 ]  # fmt: skip
 
 # What plain values may make raise, by how it is called.

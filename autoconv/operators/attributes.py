@@ -111,11 +111,46 @@ class _AnyAttribute:
         raise error
 
 
+def _set_attribute(self: Any, name: str, value: Any) -> None:
+    """`__setattr__` of such a class, for code that is not converted and for setters of Python's own."""
+    heap = _heap_for(self, name)
+    if heap is None:
+        object.__setattr__(self, name, value)
+    else:
+        record_object("object_set_attribute", [heap, value], name=name)
+
+
+def _delete_attribute(self: Any, name: str) -> None:
+    heap = _heap_for(self, name)
+    if heap is None:
+        object.__delattr__(self, name)
+    else:
+        record_object("object_delete_attribute", [heap], name=name)
+
+
+def _heap_for(owner: Any, name: str) -> SymbolicObject | None:
+    """The object of the graph whose attribute it is; None for one that its class takes care of."""
+    known = inspect.getattr_static(type(owner), name, None)
+    if name == "__dict__" or (not isinstance(known, MaybeMissing) and hasattr(type(known), "__set__")):
+        return None
+    return heap_instance(owner) if current_region() is not None else None
+
+
 def expect_any(region: Region, cls: type) -> None:
-    """Has objects of the class that are in the graph find there what Python does not know of, until the trace ends."""
-    if (cls, "__getattr__") not in region.trace.stand_ins:
-        region.trace.stand_ins[cls, "__getattr__"] = vars(cls).get("__getattr__", MISSING)
-        cls.__getattr__ = _AnyAttribute()  # type: ignore[attr-defined]
+    """Has objects of the class that are in the graph read and write there what Python does not know of, until the
+    trace ends."""
+    _stand_in(region, cls, "__getattr__", _AnyAttribute())
+    _stand_in(region, cls, "__setattr__", _set_attribute)
+    _stand_in(region, cls, "__delattr__", _delete_attribute)
+
+
+STAND_INS = frozenset({_set_attribute, _delete_attribute})
+
+
+def _stand_in(region: Region, cls: type, name: str, value: Any) -> None:
+    if (cls, name) not in region.trace.stand_ins:
+        region.trace.stand_ins[cls, name] = vars(cls).get(name, MISSING)
+        setattr(cls, name, value)
 
 
 def has_attribute(x: Any, name: Any) -> Any:
@@ -132,4 +167,4 @@ def has_attribute(x: Any, name: Any) -> Any:
     return record_object("object_truth", [apply_object("hasattr", heap, name)])
 
 
-__all__ = ["expect_any", "expect_missing", "has_attribute", "may_be_missing", "maybe_missing"]
+__all__ = ["STAND_INS", "expect_any", "expect_missing", "has_attribute", "may_be_missing", "maybe_missing"]

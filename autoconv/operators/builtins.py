@@ -11,7 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import emit_output
-from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, or_, truth, users_method
+from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, length_of, or_, truth, users_method
 from autoconv.operators.fitting import of_program, plainly
 from autoconv.operators.iterables import (
     Staged,
@@ -31,6 +31,7 @@ from autoconv.operators.questions import kind_of
 from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_methods import is_scalar
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.number_methods import refuse_number
@@ -81,11 +82,13 @@ def _range(*bounds: Any) -> Any:
 
 @overrides(builtins.len)
 def _len(x: Any) -> Any:
+    if type(x) is SymbolicArray and x.ndim:
+        return x.size_of(0)
     tensor = _tensor(x)
     if tensor is None:
         own = users_method(x, "__len__")
         if own is not None:
-            return own(x)
+            return length_of(x, own)
         if items_of(x) is not None:
             return items_of(x).length()
         if may_lack_keys(x):
@@ -220,6 +223,8 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
             if tensor is not None and current_region() is not None:
                 return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
             args = tuple(args[0])
+        if any(map(is_object, args)) and _is_compiled():
+            return apply_object(name, *args) if len(args) > 1 else args[0]
         if not any(isinstance(a, SymbolicTensor) for a in args):
             return plain(args)
         result = args[0]

@@ -13,15 +13,17 @@ from typing import Any
 from autoconv.config import SETTINGS
 from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted
 from autoconv.errors import ConversionError, StagingError
-from autoconv.operators import instances as _instances  # noqa: F401 - it says how objects are made
+from autoconv.operators import by_class as _by_class  # noqa: F401 - it says what operators of objects become
 from autoconv.operators.builtins import override_for
 from autoconv.operators.consumers import extending
 from autoconv.operators.fitting import fitting
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.held_iterators import held
+from autoconv.operators.instances import make_early
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
+from autoconv.operators.numpy_arrays import array_function
 from autoconv.operators.numpy_calls import numpy_call
 from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.overrides import OVERRIDES
@@ -32,8 +34,10 @@ from autoconv.operators.warning import WARN, warn
 from autoconv.ops.objects import LIBRARY
 from autoconv.runtime.containers import PLAIN, items_of, traced
 from autoconv.runtime.logs import tell
+from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place, is_own_file
+from autoconv.runtime.tensor import SymbolicTensor
 
 # Modules whose functions are called as they are.
 _NOT_ENTERED = frozenset({"autoconv", "numpy", "jax", "torch", "tensorflow", "numba", "pytest", "_pytest"})
@@ -52,6 +56,12 @@ def converted(function: Any, region: Any = None) -> Any:
     """The function as it is to run under trace."""
     if type(function) is Variant:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
+    if type(function) is SymbolicTensor and function.weak and region is not None and region.contract == COMPILE:
+        return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
+    if region is not None and region.trace.memory:
+        known = array_function(function)
+        if known is not None:
+            return known
     override = override_for(function)
     if override is not None:
         compiles = region is not None and region.contract == COMPILE
@@ -185,6 +195,7 @@ def _class(cls: type, guard: Any) -> Any:
                 (_function(init, guard) if written else init)(made, *args, **kwargs)
             if own and not written:
                 _trace_defaults(made, args, kwargs)
+            make_early(made)
             return made
 
         return construct

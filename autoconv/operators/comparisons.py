@@ -19,6 +19,7 @@ from autoconv.operators.names import BREAK, NORMAL
 from autoconv.operators.twins import check_identity
 from autoconv.operators.variants import distribute, is_arm
 from autoconv.runtime import dispatch
+from autoconv.runtime.arrays import SymbolicArray, is_one_array
 from autoconv.runtime.containers import PLAIN, heap_of, items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.number_methods import refuse_number
@@ -259,6 +260,8 @@ def is_(a: Any, b: Any) -> Any:
         return distribute(is_, a, b)
     if type(a) is Variant or type(b) is Variant:
         return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
+    if type(a) is SymbolicArray and type(b) is SymbolicArray:
+        return a is b or is_one_array(a, b)
     if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
         if region is not None and region.contract == COMPILE and (a is b or _kind_of_number(a) != _kind_of_number(b)):
             return a is b

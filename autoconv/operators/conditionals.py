@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
@@ -201,11 +202,38 @@ def asked(value: Any) -> Any:
     """A value that decides: for an object of the user's, what its own `__bool__` or `__len__` says under trace."""
     if current_region() is None:
         return value
-    own = users_method(value, "__bool__" if hasattr(type(value), "__bool__") else "__len__")
+    name = "__bool__" if hasattr(type(value), "__bool__") else "__len__"
+    own = users_method(value, name)
     if own is None:
         return value
-    answer = own(value)
+    answer = own(value) if name == "__bool__" else length_of(value, own)
     return answer if is_staged(answer) else bool(answer)
+
+
+def length_of(value: Any, own: Callable[[Any], Any]) -> Any:
+    """What `len` makes of the `__len__` of a class of the user's."""
+    found = own(value)
+    if not is_staged(found):
+        return builtins.len(_OfLength(found))
+    negative = truth(found < 0)
+
+    def fails() -> tuple[()]:
+        error = ValueError("__len__() should return >= 0")
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+
+    stage_arms(negative, [fails, lambda: ()], [], ())
+    return found
+
+
+class _OfLength:
+    """Has Python itself say what is wrong with a length."""
+
+    def __init__(self, length: Any) -> None:
+        self.length = length
+
+    def __len__(self) -> Any:
+        return self.length
 
 
 def users_method(value: Any, name: str) -> Any:

@@ -182,6 +182,7 @@ def _next_in_python(iterator: Lazy, default: tuple[Any, ...]) -> Any:
     """The next value of a generator function that no tensor decides in before it."""
     begins = iterator.begins
     trial = Attempt()
+    refused = trial.region.trace.refusal
     try:
         found = builtins.next(iterator, *default)
     except StagingError:
@@ -189,6 +190,7 @@ def _next_in_python(iterator: Lazy, default: tuple[Any, ...]) -> Any:
             trial.keep()
             raise
         trial.undo()
+        trial.region.trace.refusal = refused
         iterator.begin_again()
         return _TENSOR_DECIDES
     except BaseException:

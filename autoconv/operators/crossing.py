@@ -32,12 +32,13 @@ from autoconv.operators.layout import (
     take_apart,
     weak_type,
 )
+from autoconv.operators.twins import wants_identity
 from autoconv.runtime import dispatch
 from autoconv.runtime.attributes import HEAP, GraphAttributes, held_by
 from autoconv.runtime.containers import PLAIN, TracedList, items_of, traced, untraced_copy
 from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
 from autoconv.runtime.journal import MISSING
-from autoconv.runtime.objects import SymbolicObject, box, unboxed
+from autoconv.runtime.objects import SymbolicObject, box, named, unboxed
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import Template, pack
@@ -57,6 +58,8 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
     if isinstance(layout, Parts):
         _, parts = take_apart(value)
         return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
+    if isinstance(layout, Instance) and layout.keys == (HEAP,):
+        return [region.lift(box(held_by(value)[HEAP]).value_in_graph)]
     if isinstance(layout, Instance):
         held = held_by(value)
         return [v for key, part in zip(layout.keys, layout.parts, strict=True) for v in emit(held[key], part, region)]
@@ -100,7 +103,7 @@ def with_item(lists: Sequence[Any], item: Any, layout: Grown, region: Region) ->
 def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
     type_ = layout.type
     if isinstance(type_, ObjectType):
-        return region.lift(box(value).value_in_graph)
+        return region.lift(named(value).value_in_graph)
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) is not SymbolicObject:
         return as_value(wrapper(value), region)
@@ -132,6 +135,8 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
                 "python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=weak_type(0).dtype, weak=True
             )
         if len(set(positions)) != len(positions):
+            for arm in filter(made_here, value.values):
+                wants_identity(arm)
             raise StagingError("a value is of several kinds that are one kind on another path", current_place())
         values = dict(zip(positions, value.values, strict=True))
         tag_value = region.lift(tag.value_in_graph)
@@ -220,7 +225,7 @@ def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
     region = current_region()
     if region is not None and region.trace.owned is not None:
         region.trace.owned[id(made)] = made, region
-        if layout.shared:
+        if layout.shared and layout.keys != (HEAP,):
             region.trace.frozen[id(made)] = made
     return made
 

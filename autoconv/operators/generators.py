@@ -7,11 +7,15 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.errors import StagingError
+from autoconv.operators.bodies import is_about_program
 from autoconv.operators.conditionals import is_staged
 from autoconv.operators.lazy import Generated, Lazy
 from autoconv.operators.names import BREAK
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import COMPILE, Region, current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.stores import is_catchable
 
 
 def is_generator_function(function: Any, region: Region | None) -> bool:
@@ -39,7 +43,7 @@ def for_generated(
     source: Generated, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str
 ) -> tuple[Any, ...]:
     """A loop over what the generator gives: `state = body(item, *state)`, left when the one called `exit` says so."""
-    consumer = Consumer(body, state, names, exit)
+    consumer = Consumer(body, state, names, exit, source.is_held)
     source.handing(consumer, *source.args, **source.kwargs)
     return tuple(consumer.state)
 
@@ -49,8 +53,11 @@ class Consumer:
 
     __autoconv_function__ = True
 
-    def __init__(self, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str) -> None:
+    def __init__(
+        self, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str, is_held: Any
+    ) -> None:
         self.body = body
+        self.is_held = is_held
         self.state = list(state)
         self.code = names.index(exit) if exit else -1
         home = current_region()
@@ -62,10 +69,19 @@ class Consumer:
 
         return Spot((id(self), position), name, lambda: self.state[position], write, self, home)
 
-    def __call__(self, item: Any) -> Any:
-        """Whether the loop wants no more values."""
-        after = self.body(item, *self.state) or ()
+    def __call__(self, item: Any, around: str = "") -> Any:
+        """Whether the loop wants no more values. `around` says what is around the yield: "tried", a try statement,
+        which would take an exception of the loop's body; "kept", one that sees how the generator is left, too."""
         region = current_region()
+        mark = region.graph.mark() if region is not None else None
+        try:
+            after = self.body(item, *self.state) or ()
+        except Exception as error:
+            if around and not is_about_program(error):
+                raise _refused() from None
+            raise
+        if around and region is not None and any(map(is_catchable, region.graph.since(mark))):
+            raise _refused()
         journal = region.journal if region is not None else None
         if journal is not None:
             for spot in self.spots:
@@ -74,7 +90,21 @@ class Consumer:
         if self.code < 0:
             return False
         code = self.state[self.code]
+        if around and (is_staged(code) or code >= BREAK) and (around == "kept" or self.is_held()):
+            raise _refused()
         return code >= BREAK if is_staged(code) else bool(code >= BREAK)
+
+
+def _refused() -> StagingError:
+    refusal = StagingError(
+        "a loop over a generator function may be left where the generator yields inside of a try or with",
+        current_place(),
+        "a list of what the generator gives, or the yield outside of that statement",
+    )
+    region = current_region()
+    if region is not None:
+        region.trace.refusal = refusal  # that statement may swallow it
+    return refusal
 
 
 __all__ = ["Consumer", "for_generated", "generating", "is_generator_function"]

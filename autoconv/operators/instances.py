@@ -4,15 +4,18 @@ knows: they are made in the graph then, and what Python has is a stand-in that r
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from autoconv.errors import StagingError
-from autoconv.operators.attributes import expect_any, expect_missing
+from autoconv.errors import AutoconvError, StagingError
+from autoconv.operators.attributes import STAND_INS, expect_any, expect_missing
 from autoconv.operators.builtins import called
+from autoconv.operators.layout import made_here
 from autoconv.operators.staging import stage_arms
+from autoconv.operators.twins import class_name
 from autoconv.runtime import objects
 from autoconv.runtime.attributes import HEAP, GraphAttributes, held_by
 from autoconv.runtime.journal import Spot
@@ -20,13 +23,8 @@ from autoconv.runtime.objects import ObjectMethod, SymbolicObject, heap_instance
 from autoconv.runtime.recording import Region, Trace, current_region
 from autoconv.runtime.spans import current_place
 
-# What Python runs for a class by itself, which a graph cannot.
-_NAMES = """
-    add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod
-    pow rpow ipow matmul rmatmul imatmul lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior
-    xor rxor ixor neg pos abs invert divmod rdivmod eq ne lt le gt ge getitem setitem delitem contains len bool
-    round call iter next hash str repr format index int float getattr getattribute setattr delattr del enter exit
-"""
+# What Python runs for a class by itself, and no operator stands for (see `autoconv.operators.by_class`).
+_NAMES = "next hash str repr format index int float complex getattr getattribute setattr delattr del reversed missing"
 _SPECIAL = tuple(f"__{name}__" for name in _NAMES.split())
 
 
@@ -51,8 +49,46 @@ def make_in_graph(value: Any) -> SymbolicObject:
         expect_missing(region, value, name)
     _put(value, GraphAttributes({HEAP: heap}))
     expect_any(region, type(value))
-    region.trace.made.add(type(value))
+    _note_made(region.trace, type(value), tuple(held))
     return heap
+
+
+def _note_made(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
+    """Has the trace begin anew where it recorded what might have been an operation on an object of that class."""
+    if kind not in trace.made and trace.asked_by_class and trace.begin_again is not None and _has_operators(kind):
+        if any(class_name(known) == class_name(kind) for known in trace.made):  # each trace makes another one
+            raise StagingError(
+                f"the class {kind.__name__} is defined in the function itself and has special methods, and objects of "
+                "it become part of what only the graph knows", current_place(), "a class outside of the function",
+            )  # fmt: skip
+        trace.begin_again("made", (kind, names))
+    trace.made.add(kind)
+
+
+def expect_made(region: Region, kind: type, names: Sequence[str]) -> None:
+    """Has the region know from the start that objects of that class, with these attributes, will be in the graph."""
+    sample: Any = object.__new__(kind)
+    for name in names:
+        expect_missing(region, sample, name)
+    expect_any(region, kind)
+    region.trace.made.add(kind)
+
+
+def _has_operators(kind: type) -> bool:
+    """Whether the class has special methods of its own, apart from those that make or describe its objects."""
+    return any(is_written(method) for name, method in inspect.getmembers(kind) if _is_operator(name))
+
+
+def _is_operator(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__") and name not in ("__init__", "__post_init__", "__getattr__")
+
+
+def make_early(made: Any) -> None:
+    """Moves an object that was just constructed into the graph, where one of its class has to be there from the start:
+    a tensor decides which one is changed."""
+    region = current_region()
+    if region is not None and class_name(type(made)) in region.trace.made_early and made_here(made):
+        make_in_graph(made)
 
 
 def instance_spot(value: Any, trace: Trace) -> Spot:
@@ -92,7 +128,7 @@ class InstanceMethod:
         def of_ours(made: Any) -> Any:
             return called(getattr(made, self.name))(*args, **kwargs)
 
-        return _by_kind(self.owner, self.kinds, of_ours, lambda: ObjectMethod(self.owner, self.name)(*args, **kwargs))
+        return by_kind(self.owner, self.kinds, of_ours, lambda: ObjectMethod(self.owner, self.name)(*args, **kwargs))
 
 
 def attribute_of_ours(value: SymbolicObject, name: str) -> Any:
@@ -108,10 +144,10 @@ def attribute_of_ours(value: SymbolicObject, name: str) -> Any:
     if not any(isinstance(found[kind], property) for kind in kinds):
         return InstanceMethod(value, name, kinds)
     plain = lambda: record_object("object_get_attribute", [value], name=name)
-    return _by_kind(value, kinds, lambda made: getattr(made, name), plain)
+    return by_kind(value, kinds, lambda made: getattr(made, name), plain)
 
 
-def _by_kind(
+def by_kind(
     value: SymbolicObject, kinds: Sequence[type], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]
 ) -> Any:
     """An arm for each of the classes that the object may be of."""
@@ -122,10 +158,14 @@ def _by_kind(
     def is_one() -> tuple[Any]:
         region = current_region()
         assert region is not None
-        return (of_ours(stand_in(kind, value, region)),)
+        try:
+            return (of_ours(stand_in(kind, value, region)),)
+        except (TypeError, AttributeError) as error:  # which the program raises, if it comes here at all
+            error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
+            raise
 
     test = record_object("object_isinstance", [value], kinds=kind)
-    arms = [is_one, lambda: (_by_kind(value, others, of_ours, otherwise),)]
+    arms = [is_one, lambda: (by_kind(value, others, of_ours, otherwise),)]
     return stage_arms(test, arms, [], ("attribute",))[0]
 
 
@@ -135,7 +175,7 @@ def _put(value: Any, held: dict[str, Any]) -> None:
 
 def _check(kind: type) -> None:
     """Refuses classes whose objects do more than hold attributes and have methods that are called."""
-    own = [name for name in _SPECIAL if _is_written(getattr(kind, name, None))]
+    own = [name for name in _SPECIAL if is_written(getattr(kind, name, None))]
     if own or type(kind) is not type or not hasattr(kind, "__dict__") or hasattr(kind, "__slots__"):
         why = f", and has {own[0]}" if own else ""
         raise StagingError(
@@ -143,11 +183,13 @@ def _check(kind: type) -> None:
         )
 
 
-def _is_written(method: Any) -> bool:
+def is_written(method: Any) -> bool:
     """Whether a special method is the user's: not one that a dataclass has by itself."""
-    return isinstance(method, FunctionType) and method.__code__.co_filename not in ("<string>", dataclasses.__file__)
+    if not isinstance(method, FunctionType) or method in STAND_INS:
+        return False
+    return method.__code__.co_filename not in ("<string>", dataclasses.__file__)
 
 
 objects.make_by(make_in_graph, attribute_of_ours)
 
-__all__ = ["instance_spot", "make_in_graph", "stand_in"]
+__all__ = ["by_kind", "expect_made", "instance_spot", "is_written", "make_early", "make_in_graph", "stand_in"]

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
-from autoconv.graph.dtypes import int64
+from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attributes import expect_missing
 from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.layout import Variant
-from autoconv.operators.picking import is_only_an_arm, picked_item, picked_value, picks_an_arm
-from autoconv.operators.variants import distribute, is_absent, payload, raise_if
+from autoconv.operators.picking import is_only_an_arm, picked_by_object, picked_item, picked_value, picks_an_arm
+from autoconv.operators.twins import refuse_change
+from autoconv.operators.variants import distribute, is_absent, one_number, payload, raise_if
 from autoconv.runtime import dispatch
+from autoconv.runtime.arrays import SymbolicArray, refuse_attribute
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.journal import attribute_spot, cells_spots
@@ -44,6 +46,9 @@ def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def augment(x: Any, value: Any) -> Any:
         if isinstance(x, (list, dict, set)):
             _about_to_write(x)
+        if type(x) is SymbolicArray and type(value) is Variant:
+            distribute(lambda v: change(x, v), value)
+            return x
         try:
             return change(x, value)
         except TypeError as error:
@@ -80,6 +85,9 @@ def get_item(x: Any, index: Any) -> Any:
     if type(index) is SymbolicTensor:
         return _symbolic_index(x, index)
     if type(x) is not SymbolicObject and holds_symbols((index,)):
+        known = isinstance(x, (list, tuple)) and heap_of(x) is None and items_of(x) is None
+        if known and type(index) is SymbolicObject and any(map(is_only_an_arm, x)):
+            return picked_by_object(x, index)
         return apply_object("getitem", x, index)
     if type(x) not in _OF_PYTHON:
         return x[index]
@@ -164,6 +172,15 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
             distribute(lambda v: set_item(v, path, value), x)
             return x
         x = payload(x, "item assignment")
+    if type(x) is SymbolicArray:
+        if type(value) is Variant:
+            number = one_number(value, as_dtype(x.dtype))
+            if number is None:
+                distribute(lambda v: set_item(x, path, v), value)
+                return x
+            value = number
+        x[_index_number(index)] = value
+        return x
     if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
         _in_place(x, "an item of an array or tensor is assigned")
         return dispatch.set_item(x, index, value)
@@ -279,6 +296,8 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
     if type(owner) is SymbolicObject:
         record_object("object_set_attribute", [owner, value], name=attribute)
         return
+    if type(owner) is SymbolicArray:
+        refuse_attribute(attribute)
     if isinstance(getattr(type(owner), attribute, None), property):
         setattr(owner, attribute, value)  # whose setter notes what it writes
         return
@@ -326,10 +345,7 @@ def note_attribute(owner: Any, attribute: str) -> None:
     if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
         return  # Python refuses the write
     if id(owner) in region.trace.frozen:
-        raise StagingError(
-            f"a tensor decides which {type(owner).__name__} this is, and its attribute {attribute!r} is changed",
-            current_place(),
-        )
+        refuse_change(owner, attribute)
     if region.journal is not None:
         owned = region.trace.owned
         home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None

@@ -14,8 +14,9 @@ from autoconv.operators.fitting import of_program, plainly
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import payload, raise_if
 from autoconv.runtime import dispatch
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import items_of
-from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.convert import as_tensor, weak_constant
 from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object
 from autoconv.runtime.recording import Region, current_region
@@ -77,6 +78,10 @@ class StagedRange(Staged):
         return dispatch.apply("select", step > 0, up, down)
 
     def item(self, position: Any) -> Any:
+        region = current_region()
+        if region is not None and region.trace.memory and isinstance(position, SymbolicTensor):
+            # What it is made of says where it lies: native code need not look whether it is in range.
+            return dispatch.apply("range_item", position, *map(_as_int, (self.start, self.stop, self.step)))
         scaled = position if isinstance(self.step, int) and self.step == 1 else position * self.step
         return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
 
@@ -103,6 +108,16 @@ def _no_step() -> ValueError:
     return of_program(ValueError("range() arg 3 must not be zero"))
 
 
+def _as_int(bound: Any) -> Any:
+    """A bool as the int that it is, and typed ones as Python's."""
+    tensor = as_tensor(bound)
+    if not isinstance(tensor, SymbolicTensor):
+        region = current_region()
+        assert region is not None
+        return weak_constant(region, int(bound))
+    return tensor if tensor.weak and tensor.type.dtype is int64 else dispatch.apply("python_int", tensor)
+
+
 class StagedTensor(Staged):
     """The rows of a tensor."""
 
@@ -117,6 +132,21 @@ class StagedTensor(Staged):
 
     def item(self, position: Any) -> Any:
         return dispatch.get_item(self.tensor, position)
+
+
+class StagedArray(Staged):
+    """The rows of an array that is traced as memory: views of it, or what its elements are when they are reached."""
+
+    def __init__(self, array: SymbolicArray) -> None:
+        if not array.ndim:
+            raise TypeError("iteration over a 0-d array")
+        self.array = array
+
+    def length(self) -> Any:
+        return self.array.size_of(0)
+
+    def item(self, position: Any) -> Any:
+        return self.array[position]
 
 
 class StagedNumbers(Staged):
@@ -236,6 +266,8 @@ def as_staged(iterable: Any) -> Staged | None:
         return StagedList(iterable)
     if isinstance(iterable, Variant):
         return as_staged(payload(iterable, "iteration"))
+    if type(iterable) is SymbolicArray:
+        return StagedArray(iterable)
     tensor = as_tensor(iterable)
     if tensor is not None:
         return StagedTensor(tensor)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.graph.types import NoCommonType, ObjectType, TensorType, join
+from autoconv.graph.types import NoCommonType, ObjectType, TensorType, Type, join
 from autoconv.operators.layout import (
     NEVER,
     Arms,
@@ -20,6 +20,7 @@ from autoconv.operators.layout import (
     Static,
     home_of,
     instance_layout,
+    is_array_layout,
     is_container,
     is_number_layout,
     is_object_layout,
@@ -27,8 +28,9 @@ from autoconv.operators.layout import (
     typed,
     weak_type,
 )
+from autoconv.runtime.arrays import as_array
 from autoconv.runtime.containers import heap_of, items_of
-from autoconv.runtime.objects import as_object
+from autoconv.runtime.objects import as_object, heap_instance
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import plain_kind
@@ -42,6 +44,8 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
         return second
     if is_object_layout(first) or is_object_layout(second):
         return joined_objects(first, second)
+    if is_array_layout(first) and is_array_layout(second) and _go_together(first, second):
+        return Leaf(join(_array_type(first), _array_type(second)), as_array)
     if isinstance(first, Arms) or isinstance(second, Arms):
         return _join_arms(first, second, name, contract)
     if contract == COMPILE and number_kind(first) != number_kind(second):
@@ -74,6 +78,7 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
             ) from None
     whole = first, second
     first, second = opened(first), opened(second)
+    first, second = _in_graph(first, second)
     first, second = _opened_instance(first, second), _opened_instance(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
         others = dict(zip(second.keys, second.parts, strict=True))
@@ -87,6 +92,21 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
         return Parts(first.kind, first.keys, joined)
     first, second = (w if is_container(w) else opened for w, opened in zip(whole, (first, second), strict=True))
     return _join_arms(first, second, name, contract)
+
+
+def _array_type(layout: Layout) -> Type:
+    assert isinstance(layout, (Static, Leaf))
+    found: Type = layout.type if isinstance(layout, Leaf) else layout.value.type
+    return found
+
+
+def _go_together(first: Layout, second: Layout) -> bool:
+    """Whether two arrays are of one dtype and have as many dimensions."""
+    try:
+        join(_array_type(first), _array_type(second))
+    except NoCommonType:
+        return False
+    return True
 
 
 def joined_lists(lists: Sequence[Layout], name: str, contract: str) -> Layout:
@@ -136,8 +156,24 @@ def _opened_instance(layout: Layout, other: Layout) -> Layout:
         return layout
     if region is None or home_of(layout.value, region) is None:
         return layout
+    if heap_instance(layout.value) is not None:  # it is in the graph, where it stays the one that it is
+        return instance_layout(layout.value, region, False)
     region.trace.frozen[id(layout.value)] = layout.value
     return instance_layout(layout.value, region)
+
+
+def _in_graph(first: Layout, second: Layout) -> tuple[Layout, Layout]:
+    """Two known objects of one class that are in the graph, by what they are there."""
+    region = current_region()
+    if region is None or not isinstance(first, Static) or not isinstance(second, Static):
+        return first, second
+    if (
+        type(first.value) is not type(second.value)
+        or heap_instance(first.value) is None
+        or heap_instance(second.value) is None
+    ):
+        return first, second
+    return instance_layout(first.value, region, False), instance_layout(second.value, region, False)
 
 
 def _same_instance(a: Instance, b: Instance) -> bool:
@@ -194,6 +230,8 @@ def is_same_arm(a: Layout, b: Layout) -> bool:
         return not _is_bool_or_number(a, b)
     if a == b:
         return True
+    if is_array_layout(a) or is_array_layout(b):
+        return is_array_layout(a) and is_array_layout(b) and _go_together(a, b)
     if is_container(a) or is_container(b):
         return False
     if _is_grown(a) or _is_grown(b):

@@ -28,6 +28,8 @@ from autoconv.runtime.objects import (
     box_array,
     build_object,
     constant_object,
+    named,
+    record_as_it_is,
     record_object,
     unboxed,
 )
@@ -39,7 +41,7 @@ from autoconv.runtime.tensor import SymbolicTensor
 
 def keep(frame: Any, position: int, value: Any, name: str) -> None:
     """Records that `value`, of the variable called `name`, is in the dict `frame` of the graph from here on."""
-    apply_object("setitem", frame, position, _boxable(value, name))
+    record_as_it_is("object_apply", [frame, position, named(_boxable(value, name))], function="setitem", keywords=())
 
 
 def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any, contract: str) -> Any:
@@ -93,7 +95,8 @@ def keep_parts(frame: Any, position: int, layouts: list[Layout], value: Any, reg
         layouts.append(layout)
     parts = [SymbolicObject(v) if isinstance(v.type, ObjectType) else _boxable(SymbolicTensor(v), "")
              for v in emit(value, layout, region)]  # fmt: skip
-    apply_object("setitem", frame, position, build_object("tuple", [layouts.index(layout), *parts]))
+    whole = record_as_it_is("object_build", [layouts.index(layout), *parts], kind="tuple")
+    record_as_it_is("object_apply", [frame, position, whole], function="setitem", keywords=())
 
 
 def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any) -> Any:

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.graph import Value
-from autoconv.graph.types import ListType, ObjectType, TensorType, Type
+from autoconv.graph.types import ArrayType, ListType, ObjectType, TensorType, Type
 from autoconv.operators.names import Undefined
 from autoconv.runtime import dispatch
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.attributes import held_by
 from autoconv.runtime.containers import PLAIN, GraphItems, heap_of, items_of
 from autoconv.runtime.convert import as_tensor, to_array, weak_dtype
@@ -154,6 +155,8 @@ def layout_of(value: Any, region: Region) -> Layout:
         if sum(map(is_object_layout, arms)) > 1:  # lists that moved into the graph since
             return Leaf(ObjectType(), as_object)
         return Arms(arms)
+    if type(value) is SymbolicArray and value.value_in_graph.graph is not region.graph:
+        return Static(value)  # one that is there already, as itself
     made = getattr(type(value), "__autoconv_made_in__", None)
     if made is not None and region.contract == COMPILE and made(value, region):
         return Leaf(ObjectType(), as_object)
@@ -205,6 +208,8 @@ def state_layout(value: Any, region: Region) -> Layout:
         return Static(value)
     if isinstance(value, (bool, int, float, complex)):
         return Leaf(weak_type(value))
+    if type(value) is SymbolicArray:
+        return Static(value)
     if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
         return Leaf(typed(value))
     if is_structure(value) and not isinstance(value, (list, dict)):
@@ -216,6 +221,13 @@ def state_layout(value: Any, region: Region) -> Layout:
 def is_container(layout: Layout) -> bool:
     """Whether this is a list, dict or set that the traced code made, as itself."""
     return isinstance(layout, Static) and type(layout.value) in PLAIN
+
+
+def is_array_layout(layout: Layout) -> bool:
+    """Whether this is an array that is traced as memory."""
+    if isinstance(layout, Static):
+        return type(layout.value) is SymbolicArray
+    return isinstance(layout, Leaf) and isinstance(layout.type, ArrayType)
 
 
 def is_object_layout(layout: Layout) -> bool:
@@ -243,6 +255,8 @@ def as_value(value: Any, region: Region) -> Value:
 
 
 def is_number_layout(layout: Layout) -> bool:
+    if is_array_layout(layout):
+        return False
     if isinstance(layout, Leaf):
         return layout.wrap is None and isinstance(layout.type, TensorType)
     return isinstance(layout, Static) and (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.runtime.recording import current_region
-from autoconv.runtime.spans import current_place
+from autoconv.runtime.spans import current_place, is_own_file
 
 
 class Source:
@@ -37,7 +38,7 @@ class Generated:
     """What a generator function gives: `function(*args, **kwargs)` in Python; `handing(take, *args, **kwargs)`, where
     there is such a function, hands the values to `take` until that answers that it is enough."""
 
-    __slots__ = ("args", "function", "handing", "is_nested", "kwargs")
+    __slots__ = ("args", "function", "handing", "is_nested", "kwargs", "stand_in")
 
     def __init__(self, function: Any, handing: Any, args: Any, kwargs: Any) -> None:
         self.function = function
@@ -45,6 +46,16 @@ class Generated:
         self.args = args
         self.kwargs = kwargs
         self.is_nested = True  # once a loop over it was left, it cannot be gone on with
+        self.stand_in: Any = None
+
+    def is_held(self) -> bool:
+        """Whether a name of the program holds the generator, so that it is not closed where a loop over it ends."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            if not is_own_file(frame.f_code.co_filename) and any(x is self.stand_in for x in frame.f_locals.values()):
+                return True
+            frame = frame.f_back  # type: ignore[assignment]
+        return False
 
     def values(self) -> Iterator[Any]:
         found: Iterator[Any] = self.function(*self.args, **self.kwargs)
@@ -95,6 +106,8 @@ class Lazy:
         if type(self._source) is Generated and self._source.handing is None:
             return self._native()
         self._iterator = _used()
+        if type(self._source) is Generated:
+            self._source.stand_in = self
         return self._source
 
     @property

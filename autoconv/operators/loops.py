@@ -28,6 +28,8 @@ from autoconv.runtime.spans import current_place
 
 # Under `compile`, loops that record ops become part of the graph after this many iterations in Python.
 _PEEL = 32
+# Ranges longer than this are, where arrays are traced as memory: what their loops do is mostly done to elements.
+_MOST_UNROLLED = 4
 
 
 def while_stmt(
@@ -98,6 +100,9 @@ def for_stmt(
     if current_region() is not None:
         if type(iterable) is Variant:
             return _for_variant(iterable, body, state, names, exit, cells)
+        iterates = getattr(getattr(type(iterable), "__iter__", None), "__autoconv_iterates__", None)
+        if iterates is not None:  # an object of the user's
+            iterable = iterates()(iterable)
         if type(iterable) is Lazy:
             return for_source(iterable, body, state, names, exit, cells)
         if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
@@ -118,7 +123,9 @@ def for_stmt(
 def _is_long(iterable: Any) -> bool:
     """Whether a range is better part of the graph than unrolled: only where the results are the same."""
     region = current_region()
-    return isinstance(iterable, range) and len(iterable) > _PEEL and region is not None and region.contract == COMPILE
+    if not isinstance(iterable, range) or region is None or region.contract != COMPILE:
+        return False
+    return len(iterable) > (_MOST_UNROLLED if region.trace.memory else _PEEL)
 
 
 def _for_variant(

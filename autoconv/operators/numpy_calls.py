@@ -19,8 +19,9 @@ from autoconv.runtime.recording import COMPILE
 from autoconv.runtime.shape import TensorShape
 
 # What only says how NumPy warns: entering it while tracing says the same for the trace.
-HARMLESS = frozenset({np.errstate, np.printoptions})
+HARMLESS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape)
+_METHODS = frozenset(f"{kind.__name__}.__{name}__" for kind in HARMLESS for name in ("enter", "exit"))
 # Under `function` they stay what TensorFlow says of them: arrays, which no tensor of a graph becomes.
 _ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
@@ -41,7 +42,7 @@ def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
 def is_harmless(function: Any) -> bool:
     """Whether this is one of those context managers, or a method of one."""
     owner = function if isinstance(function, type) else type(getattr(function, "__self__", None))
-    return owner in HARMLESS
+    return owner in HARMLESS or getattr(function, "__qualname__", "") in _METHODS
 
 
 def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -7,6 +7,8 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from autoconv.graph.dtypes import int64
+from autoconv.graph.types import TensorType
 from autoconv.operators.comparisons import eq
 from autoconv.operators.conditionals import truth
 from autoconv.operators.layout import made_here
@@ -14,7 +16,7 @@ from autoconv.operators.staging import stage_arms
 from autoconv.operators.variants import raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import heap_of
-from autoconv.runtime.objects import holds_symbols
+from autoconv.runtime.objects import apply_object, constant_object, holds_symbols, unboxed
 from autoconv.runtime.structure import plain_kind
 from autoconv.runtime.tensor import SymbolicTensor
 
@@ -36,6 +38,13 @@ def picked_item(owner: Any, items: Sequence[Any], index: SymbolicTensor) -> Any:
     size = len(items)
     raise_if((index >= size) | (index < -size), IndexError(f"{plain_kind(owner).__name__} index out of range"))
     return _arms(index % size, items)
+
+
+def picked_by_object(owner: Sequence[Any], index: Any) -> Any:
+    """As `picked_item`, for an index that Python's own sequence says what to do with."""
+    positions = plain_kind(owner)(range(len(owner)))
+    found = apply_object("getitem", constant_object(positions), index)
+    return _arms(unboxed(found, TensorType(int64, (), True)), list(owner))
 
 
 def picked_value(owner: dict[Any, Any], key: Any) -> Any:

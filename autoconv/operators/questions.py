@@ -13,6 +13,7 @@ from autoconv.operators.held_iterators import HeldIterator
 from autoconv.operators.overrides import overrides
 from autoconv.operators.variants import is_arm
 from autoconv.runtime import dispatch
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -23,6 +24,8 @@ def stands_for_array(x: SymbolicTensor) -> bool:
     region = current_region()
     if region is None or not region.trace.arrays:
         return False
+    if x.type.shape == () and region.trace.memory:
+        return False  # arrays without dimensions are traced as memory
     if x.type.shape == () and region.trace.outside_effect is not None:
         region.trace.outside_effect(x, "whether a value is a NumPy scalar or an array is asked")
     return True
@@ -34,7 +37,7 @@ def _isinstance(x: Any, kinds: Any) -> Any:
     if isinstance(x, SymbolicTensor) and x.weak:
         sample = np.zeros((), x.type.dtype.numpy).item()
         return builtins.isinstance(x, kinds) or builtins.isinstance(sample, kinds)
-    if isinstance(x, SymbolicTensor) and stands_for_array(x):
+    if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and stands_for_array(x)):
         return issubclass(np.ndarray, kinds)
     return builtins.isinstance(x, kinds)
 
@@ -56,7 +59,7 @@ def _hasattr(x: Any, name: str) -> Any:
         return dispatch.apply("logical_not", missing) if isinstance(missing, Tensor) else not missing
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.hasattr(np.zeros((), x.type.dtype.numpy).item(), name)
-    if isinstance(x, SymbolicTensor) and stands_for_array(x):
+    if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and stands_for_array(x)):
         return builtins.hasattr(np.ndarray, name)
     return builtins.hasattr(x, name)
 
@@ -82,6 +85,8 @@ def _getattr(x: Any, name: str, *default: Any) -> Any:
 def kind_of(*args: Any) -> Any:
     if len(args) == 1 and builtins.type(args[0]) is HeldIterator:
         return args[0].__class__
+    if len(args) == 1 and builtins.type(args[0]) is SymbolicArray:
+        return np.ndarray
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):
         if args[0].weak:
             return builtins.type(np.zeros((), args[0].type.dtype.numpy).item())

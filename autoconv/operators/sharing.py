@@ -28,6 +28,7 @@ from autoconv.operators.layout import (
     made_here,
     state_layout,
 )
+from autoconv.operators.twins import wants_identity
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.objects import box, heap_instance
@@ -113,6 +114,7 @@ def refuse_changed_copies(region: Region, spots: Iterable[Spot], handled: Collec
     `handled` was copied as the path leaves it."""
     for spot in spots:
         if id(spot.owner) in region.trace.frozen and id(spot.owner) not in handled:
+            wants_identity(spot.owner)
             raise StagingError(f"a tensor decides which object this is, and {spot.name} is changed", current_place())
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.errors import StagingError
 from autoconv.operators.conditionals import not_
+from autoconv.operators.readers import writes
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import Trace
+from autoconv.runtime.spans import current_place
 
 # Called by Python itself for an expression or a statement, or by a dataclass that is made. Those that make, copy or
 # describe other objects stay.
@@ -46,6 +50,20 @@ def _not_equal(self: Any, other: Any) -> Any:
     return found if found is NotImplemented else not_(found)
 
 
+def _iterating(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
+    """An `__iter__` that writes: for statements go over what the converted one gives."""
+
+    @functools.wraps(method)
+    def run(self: Any) -> Any:
+        raise StagingError(
+            f"the __iter__ of a {type(self).__name__} writes to attributes or outer names, and Python itself calls it",
+            current_place(), "a for statement over the object",
+        )  # fmt: skip
+
+    run.__autoconv_iterates__ = functools.cache(lambda: convert(method))  # type: ignore[attr-defined]
+    return run
+
+
 def restore_special_methods(trace: Trace) -> None:
     """Puts back what `convert_special_methods` and stand-ins for attributes took away."""
     for (cls, name), value in trace.stand_ins.items():
@@ -65,6 +83,8 @@ def _put_back(cls: type, name: str, value: Any) -> None:
 
 
 def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
+    if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
+        return _iterating(value, convert)
     if isinstance(value, types.FunctionType) and name in _CALLED:
         return convert(value)
     if isinstance(value, property):

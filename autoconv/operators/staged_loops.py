@@ -80,7 +80,8 @@ def stage_loop(
         initial = [*state, *(spot.read() for spot in spots.values())]
         layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
         for position, value in enumerate(state):
-            if heap_of(value) is not None and not is_object_layout(layouts[position]):  # a list that moved into the graph since
+            # A list that moved into the graph since.
+            if heap_of(value) is not None and not is_object_layout(layouts[position]):
                 layouts[position] = state_layout(value, parent)
         with unnoted_changes(body, state, current_place()):
             checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count, twins)

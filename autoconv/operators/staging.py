@@ -19,6 +19,7 @@ from autoconv.operators.bodies import (
 from autoconv.operators.copies import changed_copies, layout_as_left
 from autoconv.operators.crossing import emit, rebuild
 from autoconv.operators.joining import join_layouts, joined_lists
+from autoconv.operators.known_classes import note_class
 from autoconv.operators.layout import NEVER, Arms, Layout, Leaf, holds_made_here, is_container, layout_of, leaf_types
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import check_alias, move_into_graph, move_shared, refuse_changed_copies, unnoted_changes
@@ -41,7 +42,7 @@ def stage_arms(
     frozen = dict(parent.trace.frozen)
     while True:
         parent.trace.frozen = dict(frozen)  # what an earlier recording froze, this one makes anew
-        recorded = _record_arms(parent, arms, inputs, count)
+        recorded = _record_arms(parent, index, arms, inputs, count)
         spots: dict[tuple[Any, ...], Spot] = {}
         for arm in recorded:
             spots.update(arm.spots)
@@ -110,13 +111,28 @@ def give(
             ]
 
 
-def _record_arms(parent: Region, arms: Sequence[Body], inputs: Sequence[Any], count: int) -> list[Recorded]:
+def _record_arms(
+    parent: Region, index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], count: int
+) -> list[Recorded]:
     kinds = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
     recorded = []
     for kind, branch in zip(kinds, arms, strict=True):
+        body = applied(branch, inputs)
+        if len(arms) == 2:
+            body = _knowing(index, kind == "true", body)
         with unnoted_changes(branch, inputs, current_place()):
-            recorded.append(record_body(parent, f"cond_{kind}", applied(branch, inputs), count))
+            recorded.append(record_body(parent, f"cond_{kind}", body, count))
     return recorded
+
+
+def _knowing(test: SymbolicTensor, holds: bool, body: Body) -> Body:
+    """The body of an arm, in which it is known what the test found."""
+
+    def run(region: Region) -> Any:
+        note_class(region, test, holds)
+        return body(region)
+
+    return run
 
 
 def _joined_as_left(

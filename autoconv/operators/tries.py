@@ -13,8 +13,10 @@ from autoconv.errors import StagingError
 from autoconv.operators.calls import call
 from autoconv.operators.conditionals import is_staged, truth
 from autoconv.operators.items import context
+from autoconv.operators.layout import Variant
 from autoconv.operators.staging import stage_arms
 from autoconv.operators.trials import Trial, passes
+from autoconv.operators.twins import wants_identity
 from autoconv.runtime.objects import StagedException, SymbolicObject, apply_object
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import place_of
@@ -36,6 +38,9 @@ def entering(manager: Any, read: Callable[[], Any] | None = None, names: tuple[s
     region = current_region()
     if region is None:
         return _ONCE
+    if type(manager) is Variant:
+        for one in manager.values:
+            wants_identity(one)
     own = isinstance(getattr(type(manager), "__enter__", None), _FUNCTION)
     if not own or type(manager).__module__.partition(".")[0] in ("autoconv", "contextlib"):
         context(manager)
@@ -99,9 +104,23 @@ def watched(mark: Any, value: Any = None) -> Any:
     return value
 
 
+def watching(mark: Any, iterable: Any) -> Any:
+    """What a `yield from` there goes over; it is asked before each value, too."""
+    if mark is None:
+        return (yield from iterable)
+    iterator = iter(iterable)
+    while True:
+        try:
+            value = next(iterator)
+        except StopIteration as end:
+            return end.value
+        yield watched(mark, value)
+
+
 def managed(trial: Trial | None, manager: Any) -> Any:
     """The manager of a with statement in one round of it."""
     return manager if trial is None else _Managed(trial, manager)
+
 
 class _Managed:
     """A context manager of the user's in one round."""
@@ -141,5 +160,6 @@ class _Managed:
 
         stage_arms(truth(answer), [lambda: (), again], [], ())
         return True
+
 
 _FUNCTION = type(lambda: None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.operators.layout import NEVER, Arms, Instance, Layout, Parts, home_of
@@ -48,6 +48,30 @@ def frozen_where_shared(
     return [_frozen(layout) if held else layout for layout, held in zip(layouts, holds, strict=True)]
 
 
+def class_name(kind: type) -> str:
+    """What a class is called from one trace to the next, each of which may make it anew."""
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def wants_identity(owner: Any) -> None:
+    """Has the trace begin anew with all objects of that one's class in the graph, where each stays the one that it is;
+    does nothing where they are there already, or the contract is not `compile`."""
+    region = current_region()
+    if region is None or region.trace.begin_again is None or home_of(owner, region) is None:
+        return
+    if class_name(type(owner)) not in region.trace.made_early:
+        region.trace.begin_again("class", class_name(type(owner)))
+
+
+def refuse_change(owner: Any, attribute: str) -> NoReturn:
+    """Raises StagingError for a write to an object of which a path made a copy, unless the trace can begin anew."""
+    wants_identity(owner)
+    raise StagingError(
+        f"a tensor decides which {type(owner).__name__} this is, and its attribute {attribute!r} is changed",
+        current_place(),
+    )
+
+
 def check_identity(a: Any, b: Any) -> None:
     """Raises StagingError where nobody knows whether two objects are one."""
     region = current_region()
@@ -55,6 +79,7 @@ def check_identity(a: Any, b: Any) -> None:
         return
     frozen, owned = region.trace.frozen, region.trace.owned or {}
     if (id(a) in frozen or id(b) in frozen) and id(a) in owned and id(b) in owned:
+        wants_identity(a)
         raise StagingError(
             "a tensor decides which object this is, and it is compared with another by identity", current_place(),
             "a comparison of what the objects hold",

@@ -28,6 +28,7 @@ from autoconv.runtime.containers import (
     heap_of,
     items_of,
     materialise,
+    may_lack_keys,
 )
 from autoconv.runtime.objects import record_object
 from autoconv.runtime.recording import COMPILE, current_region
@@ -64,18 +65,20 @@ def unrolled(
     region = current_region()
     if owner is None or region is None:
         return _in_python(iterable, body, state, names, code, cells)
+    if region.contract != COMPILE:
+        try:
+            return _in_python(iterable, body, state, names, code, cells)
+        except _ChangedError:
+            kind = PLAIN[type(owner)].__name__
+            raise StagingError(
+                f"a {kind} changes in a loop over it that a tensor ends", current_place(), "a loop over a copy, list(…)"
+            ) from None
     trial = Attempt()
     try:
         if cells is not None:
             note_cells(cells)
         found = _in_python(iterable, body, state, names, code, cells)
     except _ChangedError:
-        if region.contract != COMPILE:
-            trial.keep()
-            kind = PLAIN[type(owner)].__name__
-            raise StagingError(
-                f"a {kind} changes in a loop over it that a tensor ends", current_place(), "a loop over a copy, list(…)"
-            ) from None
         trial.undo()
         materialise(owner)
         source = owner if not view else record_object("object_method", [owner], name=view)
@@ -126,7 +129,7 @@ def _iterator(iterable: Any) -> Any:
     if type(iterable) is TracedList:
         return list.__iter__(iterable)
     owner, view = _gone_over(iterable)
-    return iter(iterable) if owner is None else _entries(owner, view)
+    return iter(iterable) if owner is None or may_lack_keys(owner) else _entries(owner, view)
 
 
 def _entries(owner: Any, view: str) -> Iterator[Any]:

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
+from autoconv.graph.dtypes import DType
 from autoconv.graph.types import TensorType, weak_rank
 from autoconv.operators.layout import NEVER, Layout, Leaf, Static, Variant, layout_of
 from autoconv.operators.names import Undefined, unbound
 from autoconv.operators.staging import stage_arms
 from autoconv.runtime import dispatch
+from autoconv.runtime.arrays import element_of
 from autoconv.runtime.containers import items_of
 from autoconv.runtime.objects import box
 from autoconv.runtime.recording import Region, current_region
@@ -70,6 +72,26 @@ def assigned(variant: Variant) -> Any:
 def present(variant: Variant, absent: Any, error: BaseException) -> Any:
     """The variant less the arm that is the object `absent`; `error` is raised where it is that one."""
     return without(variant, lambda value: value is absent, lambda _: error)
+
+
+def one_number(variant: Variant, dtype: DType) -> Any:
+    """A number of one of several kinds, as an element of an array of that dtype; None where an arm is no number."""
+    known = defined(variant)
+    if type(known) is not Variant:
+        return known
+    if not all(_is_number(value) for value in known.values):
+        return None
+    found: Any = None
+    for index, value in enumerate(known.values):
+        number = element_of(value, dtype)
+        found = number if found is None else dispatch.apply("select", known.tag == index, number, found)
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, SymbolicTensor):
+        return value.type.shape == () and not value.type.dtype.is_complex and not value.type.dtype.is_string
+    return isinstance(value, (bool, int, float))
 
 
 def distribute(function: Any, *operands: Any) -> Any:

@@ -90,9 +90,12 @@ def _circle(b: Builder, x: Any) -> Any:
 
 
 def _integer_power(x: Any, y: Any) -> Any:
-    if np.any(np.less(y, 0)):
-        raise InvalidArgumentError("Integers to negative integer powers are not allowed")
-    return np.power(x, y)
+    try:
+        return np.power(x, y)
+    except ValueError as error:
+        if "negative" not in str(error):
+            raise
+        raise InvalidArgumentError("Integers to negative integer powers are not allowed") from None
 
 
 def _power(x: Any, y: Any) -> Any:

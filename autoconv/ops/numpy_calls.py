@@ -39,8 +39,10 @@ def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values:
     found: list[tuple[np.ndarray, ...]] = []
     for size in _SIZES[: 1 if known or by_values else None]:
         try:
-            found.append(_call(*(_example(x, size) for x in inputs), function=function, arguments=arguments,
-                               keywords=keywords))  # fmt: skip
+            results = _call(
+                *(_example(x, size) for x in inputs), function=function, arguments=arguments, keywords=keywords
+            )
+            found.append(results if isinstance(results, tuple) else (results,))
         except Exception:
             if known:
                 raise
@@ -91,12 +93,13 @@ def _call(
     arguments: tuple[Argument, ...],
     keywords: tuple[Any, ...] = (),
     by_values: bool = False,
-) -> tuple[np.ndarray, ...]:
+) -> Any:
     compute: Any = functools.reduce(getattr, function.split("."), np)
     given = [_resolve(argument, inputs) for argument in arguments]
     found = compute(*given, **{name: _resolve(argument, inputs) for name, argument in keywords})
-    results = found if isinstance(found, (tuple, list)) else (found,)
-    return tuple(np.asarray(result) for result in results)
+    if isinstance(found, (tuple, list)) and len(found) > 1:
+        return tuple(np.asarray(result) for result in found)
+    return np.asarray(found[0] if isinstance(found, (tuple, list)) else found)
 
 
 def _effects(types: Sequence[Type], attributes: Any) -> Effects:

@@ -14,7 +14,7 @@ import heapq
 import math
 import operator
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,13 +27,13 @@ from autoconv.ops.control import again
 from autoconv.ops.exception_groups import left_of_group, split_group
 from autoconv.ops.python_numbers import to_python_array
 from autoconv.ops.record import define, none
-from autoconv.ops.undo import CHANGING_HEAPS, note_apply, note_attribute, note_iteration, note_method
+from autoconv.ops.undo import CHANGING_HEAPS, note_apply, note_attribute, note_method
 
-_NO_GRADIENT = none(
+NO_GRADIENT = none(
     "it went through an object of Python's own: a list or dict, or a variable as it was when an exception was raised"
 )
-_READS = Effects.READ | Effects.RAISE
-_CHANGES = Effects.READ | Effects.WRITE | Effects.RAISE
+READS = Effects.READ | Effects.RAISE
+CHANGES = Effects.READ | Effects.WRITE | Effects.RAISE
 
 
 class NotAssigned:
@@ -51,6 +51,14 @@ class NotAssigned:
 def _has_attribute(x: Any, name: str) -> bool:
     _refuse_own_access(x, name)
     return hasattr(x, name)
+
+
+def _not_called(x: Any) -> Any:
+    """What a call of something gives that is of none of the classes whose objects can be called there."""
+    name = type(x).__name__
+    if callable(x):
+        raise StagingError(f"a graph chooses which {name} it calls, and cannot call it")
+    raise TypeError(f"{name!r} object is not callable")
 
 
 # Results of these may be new objects that somebody changes later, or they change their first operand.
@@ -79,6 +87,7 @@ _READING: dict[str, Callable[..., Any]] = {
     "any": builtins.any, "all": builtins.all, "ord": builtins.ord, "chr": builtins.chr, "hex": builtins.hex,
     "bin": builtins.bin, "oct": builtins.oct, "len": builtins.len, "hash": builtins.hash,
     "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass, "hasattr": _has_attribute,
+    "not_called": _not_called,
 }  # fmt: skip
 FUNCTIONS = {**_MAKING, **_CHANGING, **_READING}
 # What the standard library has for lists and for counting, by the names of their modules without an underscore.
@@ -118,7 +127,7 @@ def _count_type(*_: Type, **__: Any) -> TensorType:
 
 define(
     name="object_constant", graphdef="ObjectConst", result=lambda *, value: ObjectType(type(value).__name__),
-    kernel=lambda *, value: (value,), gradient=_NO_GRADIENT, effects=Effects.READ,
+    kernel=lambda *, value: (value,), gradient=NO_GRADIENT, effects=Effects.READ,
 )  # fmt: skip
 
 
@@ -137,7 +146,7 @@ def _box_type(x: TensorType, *, how: str) -> ObjectType:
 
 
 define(
-    name="object_box", graphdef="ObjectBox", result=_box_type, kernel=_box, gradient=_NO_GRADIENT, effects=Effects.READ
+    name="object_box", graphdef="ObjectBox", result=_box_type, kernel=_box, gradient=NO_GRADIENT, effects=Effects.READ
 )
 
 
@@ -148,8 +157,8 @@ def _unbox(x: Any, *, type: TensorType) -> np.ndarray:
 
 
 define(
-    name="object_unbox", graphdef="ObjectUnbox", result=lambda x, *, type: type, kernel=_unbox, gradient=_NO_GRADIENT,
-    effects=_READS,
+    name="object_unbox", graphdef="ObjectUnbox", result=lambda x, *, type: type, kernel=_unbox, gradient=NO_GRADIENT,
+    effects=READS,
 )  # fmt: skip
 
 
@@ -160,9 +169,14 @@ def _build(*items: Any, kind: str) -> tuple[Any]:
     return ({"list": list, "tuple": tuple, "set": set}[kind](items),)
 
 
+def _build_effects(_: Any, attributes: Any) -> Effects:
+    """Only what is hashed may raise."""
+    return CHANGES if attributes["kind"] in ("dict", "set") else CHANGES & ~Effects.RAISE
+
+
 define(
     name="object_build", graphdef="ObjectBuild", result=lambda *_, kind: ObjectType(kind), kernel=_build,
-    gradient=_NO_GRADIENT, effects=_CHANGES,
+    gradient=NO_GRADIENT, effects=_build_effects,
 )  # fmt: skip
 
 
@@ -175,7 +189,7 @@ def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
 
 define(
     name="object_make", graphdef="ObjectMake", result=lambda *_, kind, names: ObjectType(kind.__name__), kernel=_make,
-    gradient=_NO_GRADIENT, effects=_CHANGES,
+    gradient=NO_GRADIENT, effects=CHANGES,
 )  # fmt: skip
 
 
@@ -187,11 +201,11 @@ def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tup
 
 
 def _apply_effects(_: Any, attributes: Any) -> Effects:
-    return _CHANGES if attributes["function"] in (_MAKING | _CHANGING) else _READS
+    return CHANGES if attributes["function"] in (_MAKING | _CHANGING) else READS
 
 
 define(
-    name="object_apply", graphdef="ObjectApply", result=_any, kernel=_apply, gradient=_NO_GRADIENT,
+    name="object_apply", graphdef="ObjectApply", result=_any, kernel=_apply, gradient=NO_GRADIENT,
     effects=_apply_effects,
 )  # fmt: skip
 
@@ -205,20 +219,20 @@ def _defined(x: Any) -> tuple[Any]:
 
 
 define(
-    name="object_defined", graphdef="ObjectDefined", result=_any, kernel=_defined, gradient=_NO_GRADIENT,
-    effects=_READS,
+    name="object_defined", graphdef="ObjectDefined", result=_any, kernel=_defined, gradient=NO_GRADIENT,
+    effects=READS,
 )  # fmt: skip
 define(
     name="object_truth", graphdef="ObjectTruth", result=_truth_type, kernel=lambda x: np.array(bool(x)),
-    gradient=_NO_GRADIENT, effects=_READS,
+    gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 define(
     name="object_length", graphdef="ObjectLength", result=_count_type, kernel=lambda x: np.array(len(x)),
-    gradient=_NO_GRADIENT, effects=_READS,
+    gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 define(
     name="object_index", graphdef="ObjectIndex", result=_count_type,
-    kernel=lambda x: to_python_array(operator.index(x)), gradient=_NO_GRADIENT, effects=_READS,
+    kernel=lambda x: to_python_array(operator.index(x)), gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 
 
@@ -235,9 +249,15 @@ def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) 
     return (found(*arguments[:count], **dict(zip(keywords, arguments[count:], strict=True))),)
 
 
+def _method_effects(types: Any, attributes: Any) -> Effects:
+    """What is known to be a list takes whatever is appended."""
+    appends = types[0] == ObjectType("list") and attributes["name"] == "append" and len(types) == 2
+    return CHANGES & ~Effects.RAISE if appends else CHANGES
+
+
 define(
-    name="object_method", graphdef="ObjectMethod", result=_any, kernel=_method, gradient=_NO_GRADIENT,
-    effects=_CHANGES,
+    name="object_method", graphdef="ObjectMethod", result=_any, kernel=_method, gradient=NO_GRADIENT,
+    effects=_method_effects,
 )  # fmt: skip
 
 
@@ -269,82 +289,21 @@ def _refuse_own_access(x: Any, name: str) -> None:
 
 define(
     name="object_get_attribute", graphdef="ObjectGetAttribute", result=_any, kernel=_get_attribute,
-    gradient=_NO_GRADIENT, effects=_READS,
+    gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 define(
     name="object_set_attribute", graphdef="ObjectSetAttribute", result=_nothing, kernel=_set_attribute,
-    gradient=_NO_GRADIENT, effects=_CHANGES,
+    gradient=NO_GRADIENT, effects=CHANGES,
 )  # fmt: skip
 define(
     name="object_delete_attribute", graphdef="ObjectDeleteAttribute", result=_nothing, kernel=_delete_attribute,
-    gradient=_NO_GRADIENT, effects=_CHANGES,
+    gradient=NO_GRADIENT, effects=CHANGES,
 )  # fmt: skip
 
 
-class Cursor:
-    """Where a loop is in what it goes over."""
-
-    __slots__ = ("current", "items")
-
-    def __init__(self, items: Iterator[Any]) -> None:
-        self.items = items
-        self.current: Any = None
-
-    def advance(self) -> bool:
-        """Goes to the next item; False when there is none."""
-        for item in self.items:
-            self.current = item
-            return True
-        return False
-
-
-def _from(items: Any, start: int) -> Iterator[Any]:
-    """What is left of a list behind the first `start` items, those included that it is still to get."""
-    note_iteration(items)
-    found = iter(items)
-    if start:
-        found.__setstate__(start)  # type: ignore[attr-defined]
-    return found
-
-
-define(
-    name="object_iterate", graphdef="ObjectIterate", result=lambda *_, start=0: ObjectType("iterator"),
-    kernel=lambda x, *, start=0: (Cursor(_from(x, start)),), gradient=_NO_GRADIENT, effects=_CHANGES,
-)  # fmt: skip
-define(
-    name="object_advance", graphdef="ObjectAdvance", result=_truth_type, kernel=lambda it: np.array(it.advance()),
-    gradient=_NO_GRADIENT, effects=_CHANGES,
-)  # fmt: skip
-define(
-    name="object_current", graphdef="ObjectCurrent", result=_any, kernel=lambda it: (it.current,),
-    gradient=_NO_GRADIENT, effects=_READS,
-)  # fmt: skip
-
-
-def _unpack(x: Any, *, count: int, star: int = -1) -> tuple[Any, ...]:
-    """The items of x as Python unpacks them to `count` names, of which the one at `star` takes the rest."""
-    note_iteration(x)
-    items = list(x)
-    if star < 0:
-        if len(items) > count:
-            raise ValueError(f"too many values to unpack (expected {count})")
-        if len(items) < count:
-            raise ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
-        return tuple(items)
-    if len(items) < count - 1:
-        raise ValueError(f"not enough values to unpack (expected at least {count - 1}, got {len(items)})")
-    after = count - 1 - star
-    end = len(items) - after
-    return (*items[:star], items[star:end], *items[end:])
-
-
-define(
-    name="object_unpack", graphdef="ObjectUnpack", result=lambda *_, count, star=-1: (ObjectType(),) * count,
-    kernel=_unpack, gradient=_NO_GRADIENT, effects=_CHANGES,
-)  # fmt: skip
 define(
     name="object_isinstance", graphdef="ObjectIsinstance", result=_truth_type,
-    kernel=lambda x, *, kinds: np.array(isinstance(x, kinds)), gradient=_NO_GRADIENT, effects=_READS,
+    kernel=lambda x, *, kinds: np.array(isinstance(x, kinds)), gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 
 
@@ -357,7 +316,7 @@ def _match(x: Any, *, clauses: tuple[Any, ...]) -> np.ndarray:
 
 
 define(
-    name="object_match", graphdef="ObjectMatch", result=_count_type, kernel=_match, gradient=_NO_GRADIENT,
+    name="object_match", graphdef="ObjectMatch", result=_count_type, kernel=_match, gradient=NO_GRADIENT,
     effects=Effects.READ,
 )  # fmt: skip
 
@@ -372,7 +331,7 @@ def _raise(x: Any, *rest: Any, linked: str = "") -> tuple[()]:
 
 
 define(
-    name="object_raise", graphdef="ObjectRaise", result=_nothing, kernel=_raise, gradient=_NO_GRADIENT,
+    name="object_raise", graphdef="ObjectRaise", result=_nothing, kernel=_raise, gradient=NO_GRADIENT,
     effects=Effects.RAISE | Effects.OUTPUT | Effects.READ,
 )  # fmt: skip
 
@@ -384,12 +343,12 @@ def _make_exception(*arguments: Any, kind: Any) -> tuple[Any]:
 
 define(
     name="object_exception", graphdef="ObjectException", result=lambda *_, kind: ObjectType("Exception"),
-    kernel=_make_exception, gradient=_NO_GRADIENT, effects=_CHANGES,
+    kernel=_make_exception, gradient=NO_GRADIENT, effects=CHANGES,
 )  # fmt: skip
 define(
     name="object_print", graphdef="PrintV2", result=_nothing,
-    kernel=lambda *values, sep, end: (print(*values, sep=sep, end=end), ())[1], gradient=_NO_GRADIENT,
-    effects=Effects.OUTPUT | _READS,
+    kernel=lambda *values, sep, end: (print(*values, sep=sep, end=end), ())[1], gradient=NO_GRADIENT,
+    effects=Effects.OUTPUT | READS,
 )  # fmt: skip
 
-__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "Cursor"]
+__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned"]

@@ -223,6 +223,17 @@ define(
 )  # fmt: skip
 
 
+def _range_item(position: Any, start: Any, stop: Any, step: Any) -> np.ndarray:
+    """The item of a range at a position that it has."""
+    return np.asarray(int(start) + int(position) * int(step))
+
+
+define(
+    name="range_item", graphdef="RangeItem", result=lambda *_: TensorType(int64, (), True), kernel=_range_item,
+    gradient=none("an integer"), samples=(sample(_I, _I, np.array(100), np.array(2)),),
+)  # fmt: skip
+
+
 INTEGER_MATH = frozenset({"floor", "ceil", "trunc", "gcd", "lcm", "isqrt", "comb", "perm", "factorial"})
 BOOL_MATH = frozenset({"isnan", "isinf", "isfinite", "isclose"})
 _MATH_GRADIENTS = {

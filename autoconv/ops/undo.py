@@ -25,6 +25,7 @@ _NOTED = frozenset(
         "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
         "object_iterate", "object_advance", "object_unpack", "object_exception",
         "object_make",
+        "array_new", "array_of",
     }
 )  # fmt: skip
 _PRINTING = frozenset({"print", "python_print", "object_print", "py_call"})
@@ -96,9 +97,31 @@ class _Log:
 _ACTIVE = _Active()
 
 
-def can_undo(graph: Graph) -> bool:
-    """Whether everything that the graph writes is noted: it draws nothing, prints nothing, and changes only objects."""
-    return not any(_cannot_undo(node) for node in graph.walk())
+def can_undo(graph: Graph, arrays: bool = False) -> bool:
+    """Whether everything that the graph writes is noted: it draws nothing, prints nothing, and changes only objects.
+
+    With `arrays` those that come in as memory count as noted (see `restoring`).
+    """
+    written = ("array_store", "array_set") if arrays else ()
+    return not any(_cannot_undo(node) and node.op.name not in written for node in graph.walk())
+
+
+def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
+    """`run`, with the arrays that `arrays(*arguments)` gives as they were, where it raises for a number that a graph
+    does not carry. They are copied before each run."""
+
+    def noted(*arguments: Any) -> Any:
+        given = arrays(*arguments)
+        copies = [array.copy() for array in given]
+        try:
+            return run(*arguments)
+        except (IntegerLimitError, OtherKindError) as error:
+            for array, copy in zip(given, copies, strict=True):
+                array[...] = copy
+            error._autoconv_undone = True  # type: ignore[union-attr]
+            raise
+
+    return noted
 
 
 def _cannot_undo(node: Node) -> bool:
@@ -270,4 +293,4 @@ def _note_whole(log: _Log, owner: Any) -> None:
         log.lose()
 
 
-__all__ = ["can_undo", "note_apply", "note_attribute", "note_iteration", "note_method", "undoing"]
+__all__ = ["can_undo", "note_apply", "note_attribute", "note_iteration", "note_method", "restoring", "undoing"]

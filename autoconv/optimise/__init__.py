@@ -17,6 +17,7 @@ from autoconv.optimise.dead import dead
 from autoconv.optimise.fold import fold
 from autoconv.optimise.hoist import hoist
 from autoconv.optimise.inline import inline
+from autoconv.optimise.promote import promote
 from autoconv.optimise.simplify import simplify
 
 
@@ -34,6 +35,7 @@ class Optimisation:
 
 OPTIMISATIONS = (
     Optimisation(name="inline", transform=inline),  # first: the others see more of what goes together
+    Optimisation(name="promote", transform=promote),
     Optimisation(name="fold", transform=fold),
     Optimisation(name="simplify", transform=simplify),
     Optimisation(name="common", transform=common),

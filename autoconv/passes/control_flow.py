@@ -91,7 +91,7 @@ class _Regions:
         self._inside(node)
         region = self.plan.regions.get(id(node)) if isinstance(node, (gast.Try, gast.With)) else None
         if region is None:
-            if isinstance(node, TRIES) and (node.handlers or node.finalbody) and not _is_round(node):
+            if _sees_what_is_raised(node):
                 self._watch(node)
             return [node]
         rewritten = self._with_rounds(node, region) if isinstance(node, gast.With) else self._try_rounds(node, region)
@@ -111,7 +111,8 @@ class _Regions:
         if isinstance(first, gast.Assign) and build.is_operation(first.value, "watch"):
             return
         mark = self.namer.fresh("try_")
-        what = build.constant("a finally" if not node.handlers else "an except clause")
+        kind = "a with" if isinstance(node, gast.With) else "an except clause" if node.handlers else "a finally"
+        what = build.constant(kind)
         start = build.assign(mark, build.operate("watch", what))
         stop = gast.Expr(build.operate("watched", build.name(mark)))
         leaves = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
@@ -310,6 +311,12 @@ class _Regions:
         return gast.Tuple(names, gast.Load()), functions
 
 
+def _sees_what_is_raised(node: Any) -> bool:
+    if isinstance(node, gast.With):
+        return contains(node, (gast.Yield, gast.YieldFrom))
+    return isinstance(node, TRIES) and bool(node.handlers or node.finalbody) and not _is_round(node)
+
+
 class _Leaving(Transformer):
     """Ways out of a try body report to `watched` too."""
 
@@ -336,6 +343,15 @@ class _Leaving(Transformer):
 
     def _before(self, node: Any) -> Any:
         return [build.placed(gast.Expr(build.operate("watched", build.name(self.mark))), node), node]
+
+    def visit_Yield(self, node: Any) -> Any:
+        """Nobody knows whether what follows a yield will ever run."""
+        node.value = build.operate("watched", build.name(self.mark), self.generic(node).value or build.constant(None))
+        return build.placed(node, node)
+
+    def visit_YieldFrom(self, node: Any) -> Any:
+        node.value = build.operate("watching", build.name(self.mark), self.generic(node).value)
+        return build.placed(node, node)
 
     def visit_Break(self, node: Any) -> Any:
         return node if self.in_loop else self._before(node)

@@ -19,6 +19,7 @@ from autoconv.runtime import dispatch
 from autoconv.runtime.containers import traced
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.number_methods import number_attribute
+from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.objects import as_object
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
@@ -332,11 +333,29 @@ def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
     return dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
 
 
+def _by_function(name: str, *parameters: str) -> Callable[..., Any]:
+    """The method as NumPy's function of that name, whose arguments behind the array are called `parameters`."""
+
+    def run(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:
+        compute = implementation(getattr(np, name))
+        assert compute is not None
+        return compute(x, **dict(zip(parameters, args, strict=False)), **kwargs)
+
+    return run
+
+
+def _compress(x: SymbolicTensor, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    compute = implementation(np.compress)
+    assert compute is not None
+    return compute(condition, x, axis, out)
+
+
 _ATTRIBUTES: dict[str, Callable[[SymbolicTensor], Any]] = {
-    "T": _transpose,
-    "real": lambda x: _refuse("real", "is called on complex elements") if x.dtype.is_complex else x,
-    "size": lambda x: element_count(_shape(x, "size")),
-}
+    "T": _transpose, "mT": _by_function("matrix_transpose"),
+    "real": lambda x: dispatch.apply("real", x) if x.dtype.is_complex else x, "imag": _by_function("imag"),
+    "size": lambda x: element_count(_shape(x, "size")), "itemsize": lambda x: x.type.dtype.size,
+    "nbytes": lambda x: element_count(_shape(x, "nbytes")) * x.type.dtype.size,  # type: ignore[operator]
+}  # fmt: skip
 _METHODS: dict[str, Callable[..., Any]] = {
     **{name: _total(name) for name in ("sum", "prod", "mean")},
     **{name: _choice(name) for name in ("min", "max", "any", "all", "argmin", "argmax")},
@@ -344,6 +363,14 @@ _METHODS: dict[str, Callable[..., Any]] = {
     **{name: _scan(name) for name in ("cumsum", "cumprod")},
     "round": _round, "clip": _clip, "reshape": _reshape, "ravel": _ravel, "transpose": _transpose, "squeeze": _squeeze,
     "copy": _copy, "flatten": _flatten, "astype": _astype, "item": _item, "tolist": _tolist, "dot": _dot,
+    "conj": _by_function("conjugate"), "conjugate": _by_function("conjugate"), "nonzero": _by_function("nonzero"),
+    "swapaxes": _by_function("swapaxes", "axis1", "axis2"),
+    "argsort": _by_function("argsort", "axis", "kind", "order"), "repeat": _by_function("repeat", "repeats", "axis"),
+    "take": _by_function("take", "indices", "axis", "out", "mode"),
+    "choose": _by_function("choose", "choices", "out", "mode"), "compress": _compress,
+    "diagonal": _by_function("diagonal", "offset", "axis1", "axis2"),
+    "trace": _by_function("trace", "offset", "axis1", "axis2", "dtype", "out"),
+    "searchsorted": _by_function("searchsorted", "v", "side", "sorter"),
 }  # fmt: skip
 # Ops whose results without dimensions are NumPy scalars; elementwise ones are so for scalars and arrays alike.
 _GIVE_SCALARS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}

@@ -30,7 +30,11 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     array = to_array(value, wanted_dtype)
     if wanted is not None:
         array = np.full(wanted, array) if array.size == 1 else array.reshape(wanted)
-    return EagerTensor(array) if region is None else record_constant(region, array, name=name)
+    if region is not None:
+        return record_constant(region, array, name=name)
+    if isinstance(value, np.ndarray) and np.may_share_memory(array, value):
+        array = array.copy()  # the program may write to its own array; a tensor stays what it is
+    return EagerTensor(array)
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
-from autoconv.graph.dtypes import DType, as_dtype, float32, float64, string
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int64, string
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
@@ -28,7 +28,7 @@ from autoconv.runtime.convert import (
 from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.recording import COMPILE, Region, current_region, display_name, out_of_scope
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, measure_by
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -104,6 +104,10 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
     """An operator between two values, at least one of them a tensor; NotImplemented for what is not an operand."""
     if op_name == "multiply" and _are_of_python(x, y):
         return _repeat(x, y)
+    made = getattr(type(x), "__autoconv_fresh__", None) or getattr(type(y), "__autoconv_fresh__", None)
+    if made is not None:  # what is computed of an array that can change is a new one
+        operands = [as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)]
+        return made(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
     if _are_arrays() and not _are_numbers(x, y):
@@ -113,6 +117,14 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
     elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
         op_name = op_name.replace("bitwise", "logical")
     return apply(op_name, x, y)
+
+
+def _size_of(x: Any, axis: int) -> Any:
+    size = apply("dimension", x, axis=axis, dtype=int64)
+    return apply("python_cast", size, dtype=int64, weak=True)
+
+
+measure_by(_size_of)
 
 
 def repeat_by(repeat: Callable[[Any, Any], Any]) -> None:

@@ -56,6 +56,14 @@ def make_by(make: Callable[[Any], Any], own_attribute: Callable[[Any, str], Any]
     _make, _own_attribute = make, own_attribute
 
 
+def operate_by(operation: Callable[[str, list[Any], dict[str, Any]], Any]) -> None:
+    """Has `operation(op, operands, attributes)` asked before a node over objects is recorded: what it gives, other than
+    NotImplemented, is the result."""
+    global _operation
+    _operation = operation
+
+
+_operation: Callable[[str, list[Any], dict[str, Any]], Any] = lambda op, operands, attributes: NotImplemented
 _make: Callable[[Any], Any] = lambda value: constant_object(value)
 _own_attribute: Callable[[Any, str], Any] = lambda value, name: NotImplemented
 
@@ -139,7 +147,8 @@ class SymbolicObject:
         _refuse("turned into text by Python itself")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        _refuse("called")
+        found = _operation("object_call", [self, *args], kwargs)
+        return found if found is not NotImplemented else _refuse("called")
 
     def __repr__(self) -> str:
         return f"<autoconv object {self._value.full_name!r}>"
@@ -190,6 +199,22 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     region = current_region()
     if region is None:
         raise StagingError("a value that belongs to a graph is used after the graph was recorded", current_place())
+    operands = list(operands)
+    found = _operation(op, operands, attributes)
+    return record_as_it_is(op, operands, **attributes) if found is NotImplemented else found
+
+
+def named(value: Any) -> SymbolicObject:
+    """Something that becomes an object of any class, under a name that goes from one region to the next."""
+    made = box(value)
+    _operation("name", [made], {})
+    return made
+
+
+def record_as_it_is(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
+    """As `record_object`, whatever classes the operands may be of."""
+    region = current_region()
+    assert region is not None
     inputs = [region.lift(box(operand).value_in_graph) for operand in operands]
     results = [_wrapped(value) for value in region.record(op, inputs, attributes).results]
     return results[0] if len(results) == 1 else tuple(results)

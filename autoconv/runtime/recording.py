@@ -39,7 +39,8 @@ class Trace:
     `concretise` and `attribute` (for names that tensors do not have); `stores` are told before a node is
     recorded that does more than compute, and after a call of a function that is being recorded. `calls` are the user's
     functions that run now, `recursions` those that were recorded as functions that call themselves. `arrays` says that
-    NumPy arrays came in, which can be changed in place;
+    NumPy arrays came in, which can be changed in place, `memory` that they are traced as memory (see
+    `runtime/arrays.py`): "apart", or "shared" where some of those that came in overlap;
     `owned` are the objects that the traced code made, with the regions that made them, `cells` the local names that its
     functions share with inner ones, with the regions in which those functions were called, `frozen` those that may not
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
@@ -47,7 +48,10 @@ class Trace:
     that it uses. `sources` are the arrays that constants were made of. `refusal` is an error that the traced code
     may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
     that they had, `stand_ins` those that have something else for an attribute, with what they had.
-    `made` are the classes of the user's of which objects were made in the graph.
+    `made` are the classes of the user's of which objects were made in the graph, `holders` the names of attributes that
+    hold such objects, `relied` those of which the trace took for granted that they do not, `made_early` the names of
+    the classes all of whose objects are made in the graph, and `begin_again` is what has the trace begin anew with more
+    in the last or the first.
     `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
     what is recorded into that graph.
     """
@@ -67,6 +71,7 @@ class Trace:
     calls: list[Any] = field(default_factory=list)
     recursions: dict[Any, Any] = field(default_factory=dict)
     arrays: bool = False
+    memory: str = ""
     owned: dict[int, Any] | None = None
     cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
     frozen: dict[int, Any] = field(default_factory=dict)
@@ -78,6 +83,11 @@ class Trace:
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     made: set[type] = field(default_factory=set)
+    holders: set[str] = field(default_factory=set)
+    relied: set[str] = field(default_factory=set)
+    made_early: frozenset[str] = frozenset()
+    asked_by_class: bool = False
+    begin_again: Any = None
     scope: str = ""
     device: str = ""
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
@@ -95,7 +105,8 @@ class Trace:
 @dataclass(eq=False)
 class Region:
     """A graph being recorded. `captures` maps outer values to this graph's parameters, in order; `most_iterations` is
-    what the body of a loop sets to have it end; `became` is the region around it that its nodes went to."""
+    what the body of a loop sets to have it end; `became` is the region around it that its nodes went to;
+    `known_classes` are objects of the graph, classes, and whether the objects are of them wherever the region runs."""
 
     graph: Graph
     parent: Region | None = None
@@ -103,6 +114,7 @@ class Region:
     journal: Journal | None = None
     most_iterations: Any = None
     became: Region | None = None
+    known_classes: list[tuple[Value, Any, bool]] = field(default_factory=list)
     _trace: Trace | None = None
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,6 +16,7 @@ from autoconv.runtime import taping
 from autoconv.runtime.numpy_protocol import array_function, array_ufunc
 from autoconv.runtime.recording import COMPILE, current_region, defined_at, is_in_scope, out_of_scope
 from autoconv.runtime.shape import TensorShape, as_shape
+from autoconv.runtime.spans import is_own_file
 from autoconv.runtime.tensor_methods import TensorMethods, refuse_to_iterate
 
 
@@ -59,6 +60,18 @@ class Tensor(TensorMethods):
     def weak(self) -> bool:
         """Whether this is a Python number that became state: it takes the dtype of what it meets."""
         return self.type.weak
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """`autoconv.xp`, the array API standard; raises ValueError for a version that it does not have."""
+        if api_version not in (None, "2021.12", "2022.12", "2023.12"):
+            raise ValueError(f"the array API of {api_version} is not here: autoconv.xp is that of 2023.12")
+        return _namespace()
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+        """The tensor itself: all tensors are in the memory of the CPU."""
+        if str(device).lower().rpartition("/")[2] not in ("cpu", "device:cpu:0"):
+            raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")
+        return self
 
     def __setitem__(self, index: Any, value: Any) -> NoReturn:
         raise ItemAssignmentError(f"{type(self).__name__!r} object does not support item assignment")
@@ -109,8 +122,53 @@ class EagerTensor(Tensor):
     backing_device = device
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = np.asarray(self.numpy())
+        """The elements themselves, read-only, unless another dtype or a copy is asked for."""
+        array = self._shared()
         return np.array(array, dtype) if copy else np.asarray(array, dtype)
+
+    def _shared(self) -> np.ndarray:
+        """A view of the elements that nobody writes through."""
+        taping.note_leaving(self)
+        view = self._array.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        if self._array.dtype.kind in "OV":  # NumPy reads no elements of these from it
+            raise AttributeError("__array_interface__")
+        interface: dict[str, Any] = self._shared().__array_interface__
+        return interface
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return memoryview(self._shared())  # type: ignore[arg-type]
+
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    ) -> Any:
+        """The elements for another library: themselves where it can be told not to write to them, else a copy."""
+        shared = self._shared()
+        if copy or max_version is None or max_version[0] < 1:
+            return shared.copy().__dlpack__()
+        return shared.__dlpack__(max_version=max_version)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # the CPU
+
+    @property
+    def T(self) -> Tensor:
+        """The tensor with its dimensions in reverse order."""
+        return np.transpose(self)  # type: ignore[return-value]
+
+    @property
+    def mT(self) -> Tensor:
+        """The tensor with its last two dimensions exchanged."""
+        return np.swapaxes(self, -1, -2)  # type: ignore[return-value]
+
+    @property
+    def size(self) -> int:
+        """How many elements there are."""
+        return self._array.size
 
     def __bool__(self) -> bool:
         return bool(self._array)
@@ -162,11 +220,15 @@ class EagerTensor(Tensor):
         return repr(value) if isinstance(value, bytes) else str(value)
 
     def __str__(self) -> str:
+        if not isinstance(self._array, np.ndarray):  # donated
+            return repr(self)
         text = self._text()
         newline = "\n" if self._array.ndim > 1 else ""
         return f"autoconv.Tensor({newline}{text}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self) -> str:
+        if not isinstance(self._array, np.ndarray):
+            return f"<autoconv.Tensor: {self._array}>"
         newline = "\n" if self._array.ndim else ""
         text = repr(self._array) if self._array.ndim else self._text()
         return f"<autoconv.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={newline}{text}>"
@@ -191,9 +253,20 @@ class SymbolicTensor(Tensor):
 
     @property
     def dtype(self) -> DType:
-        """A Python number that became state shows as what it would leave the function as."""
+        """A Python number that became state shows as what it would leave the function as; a program with NumPy's
+        arrays gets NumPy's dtype."""
         type_ = self.type
-        return standalone_dtype(type_) if type_.weak else type_.dtype
+        if type_.weak:
+            return standalone_dtype(type_)
+        return type_.dtype.numpy if _is_asked_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
+
+    @property
+    def shape(self) -> TensorShape:
+        """A program with NumPy's arrays gets a tuple, in which an unknown size is a number of the graph."""
+        dims = self.type.shape
+        if dims is not None and _is_asked_as_array(sys._getframe(1)):
+            return tuple(d if isinstance(d, int) else size_of(self, axis) for axis, d in enumerate(dims))  # type: ignore[return-value]
+        return TensorShape(dims)
 
     @property
     def name(self) -> str:
@@ -226,7 +299,8 @@ class SymbolicTensor(Tensor):
     def _changed_in_place(self, other: Any) -> Any:
         """`x += y`: for an array under `compile` that changes it for all who hold it; else the name is rebound."""
         region = current_region()
-        if region is not None and region.trace.arrays and not self.weak and region.trace.outside_effect is not None:
+        is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
+        if region is not None and region.trace.arrays and not is_number and region.trace.outside_effect is not None:
             region.trace.outside_effect(self, "an array is changed in place")
         return NotImplemented
 
@@ -334,6 +408,8 @@ class SymbolicTensor(Tensor):
                 return found
         if name.startswith(ASSIGNING):
             return _of_origin(self, name)
+        if name in _BY_NUMPY and not self.weak:
+            return _BY_NUMPY[name](self)
         unknown = ": its value is known only when the graph runs; compute with the tensor itself"
         remedy = unknown if name == "numpy" else ""
         if remedy and not is_in_scope(self._value):
@@ -352,6 +428,36 @@ class SymbolicTensor(Tensor):
         self._shown()
         shape = self._shape_text() or " shape=<unknown>"
         return f"<autoconv.Tensor '{self.name}'{shape} dtype={self.dtype.name}>"
+
+
+def _is_asked_as_array(frame: Any) -> bool:
+    """Whether the program asks, which under `compile` has NumPy's arrays, and not this package."""
+    region = current_region()
+    return region is not None and region.trace.arrays and not is_own_file(frame.f_code.co_filename)
+
+
+def namespace_by(find: Callable[[], Any]) -> None:
+    """Has `find()` give what `__array_namespace__` is."""
+    global _namespace
+    _namespace = find
+
+
+_namespace: Callable[[], Any]
+
+
+def measure_by(measure: Callable[[Any, int], Any]) -> None:
+    """Has `measure(tensor, axis)` give sizes that only the running graph knows."""
+    global size_of
+    size_of = measure
+
+
+size_of: Callable[[Any, int], Any]
+
+
+# Attributes of the array API standard, by NumPy's functions of that meaning.
+_BY_NUMPY: dict[str, Callable[[Any], Any]] = {
+    "T": np.transpose, "mT": lambda x: np.swapaxes(x, -1, -2), "size": np.size,
+}  # fmt: skip
 
 
 # How the names of methods begin that variables have, and parts of variables.

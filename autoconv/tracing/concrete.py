@@ -12,14 +12,16 @@ from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Span, Value
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.crossing import rebuild
 from autoconv.operators.layout import Layout, leaf_types
 from autoconv.ops.objects import NotAssigned
-from autoconv.ops.undo import can_undo, undoing
+from autoconv.ops.undo import can_undo, restoring, undoing
+from autoconv.optimise.limits import may_exceed
 from autoconv.runtime import taping
 from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
+from autoconv.runtime.donation import give_away
 from autoconv.runtime.recording import Region
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present, presented
@@ -27,11 +29,12 @@ from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.derivable import Derivable
 from autoconv.tracing.direct import call_form, needs_asking
+from autoconv.tracing.donation import donated_leaves
 from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.shapes import ByShape, depends_on_shapes
-from autoconv.tracing.signature import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.signature import ArrayKey, Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
@@ -59,6 +62,7 @@ class ConcreteFunction:
         contract: str,
         owner: Any,
         name: str,
+        arrays: bool = False,
     ) -> None:
         self.recorded = graph
         self.optimised = optimised
@@ -82,12 +86,17 @@ class ConcreteFunction:
         self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
             contract == "compile"
+            and (arrays or key.memory)
             and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
-            and any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
         )
+        self._donated = donated_leaves(key, owner.donate)
+        self.function_name = graph.name
+        constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
+        self._gives_out_constants = self._arrays_out and bool(aliased_outputs(optimised, constants))
         form = None
-        if not self._gives_out_captures:
-            form = call_form(graph, key, self.captures, layout, guards, contract, self._arrays_out)
+        if not self._gives_out_captures and not self._gives_out_constants:
+            what = (graph, key, self.captures, layout, guards, contract, self._arrays_out)
+            form = call_form(*what, self._donated, self.function_name)
         compile_graph = BACKENDS[SETTINGS.backend]
         if SETTINGS.backend == "llvm" and depends_on_shapes(optimised):
             self._run: Any = ByShape(optimised, compile_graph, contract, form)
@@ -98,7 +107,19 @@ class ConcreteFunction:
         self.asks_guards = self.entry is not None and needs_asking(guards)
         self._compiled = self._run
         self._is_native = SETTINGS.backend != "reference"
-        if contract == "compile" and not self.can_run_again and can_undo(optimised):
+        if contract == "compile" and not self.can_run_again:
+            self._take_back_on_limits(optimised)
+
+    def _take_back_on_limits(self, graph: Graph) -> None:
+        """Where an int outgrows 64 bits, what the run wrote is taken back, and the call made again."""
+        places = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+        if not can_undo(graph, bool(places)) or (places and not may_exceed(graph)):
+            return
+        if places:
+            self._run = restoring(self._run, lambda values: [values[i] for i in places])
+            entry = self.entry
+            self.entry = entry and restoring(entry, _arrays_among)
+        if not places or any(node.op.name.startswith("object_") for node in graph.walk()):
             self._run = undoing(self._run)
             self.entry = self.entry and undoing(self.entry)
 
@@ -180,11 +201,12 @@ class ConcreteFunction:
         if taping.active():
             return self._call_taped(leaves)
         values = [
-            leaf if isinstance(key, ObjectKey) else _run_value(leaf)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else _run_value(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey))
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
         ]
         values += [self._captured(capture) for capture in self.captures]
+        give_away([leaves[i] for i in self._donated], self.function_name)
         results = self._run(values)
         if self._first_of:
             results = [results[position] for position in self._first_of]
@@ -193,9 +215,13 @@ class ConcreteFunction:
     def _call_taped(self, leaves: Sequence[Any]) -> Any:
         """A call that tapes go back through as through one op."""
         inputs = [
-            leaf if isinstance(key, ObjectKey) else leaf.storage if isinstance(leaf, Variable) else _taped_input(leaf)
+            leaf
+            if isinstance(key, (ObjectKey, ArrayKey))
+            else leaf.storage
+            if isinstance(leaf, Variable)
+            else _taped_input(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey))
+            if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
         ]
         inputs += [_taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         for value in inputs:
@@ -215,7 +241,9 @@ class ConcreteFunction:
         return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _result(self, value: Any, type_: Any) -> Any:
-        if isinstance(type_, ObjectType) or (isinstance(value, EagerTensor) and any(taping.follows([value]))):
+        if isinstance(type_, (ObjectType, ArrayType)):
+            return value
+        if isinstance(value, EagerTensor) and any(taping.follows([value])):
             return value
         if isinstance(value, EagerTensor):
             value = value._array
@@ -223,6 +251,8 @@ class ConcreteFunction:
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()
             if self._arrays_out and isinstance(value, (np.ndarray, np.generic)):
+                if self._gives_out_constants:
+                    value = np.array(value)  # the program may write to it
                 return value if np.ndim(value) else np.asarray(value)[()]
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
@@ -251,7 +281,7 @@ class ConcreteFunction:
         """The names of the leaves: those of the graph's parameters where there is one."""
         parameters = iter(self.recorded.parameters)
         return [
-            next(parameters).name if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, SpecKey)) else name
+            next(parameters).name if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)) else name
             for leaf, name in zip(self.key.leaves, self.names, strict=True)
         ]
 
@@ -271,6 +301,10 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
+
+
+def _arrays_among(*arguments: Any) -> list[np.ndarray]:
+    return [argument for argument in arguments if isinstance(argument, np.ndarray)]
 
 
 def _is_on_its_own(graph: Graph) -> bool:

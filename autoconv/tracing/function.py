@@ -1,4 +1,4 @@
-"""`function` and `compile`: decorators that trace, cache and run."""
+"""What the decorators make: functions that trace, cache and run."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from autoconv.runtime.journal import Spot
 from autoconv.runtime.logs import log
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
-from autoconv.runtime.tracebacks import place_in, present, presented
+from autoconv.runtime.tracebacks import place_in, present
 from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
 from autoconv.tracing.described import Described
+from autoconv.tracing.donation import Donate, donated_names
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.garbage import DROPPED
 from autoconv.tracing.logs import traced
@@ -32,7 +33,7 @@ from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.retracing import retracing_of, wider_key
-from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
+from autoconv.tracing.signature import ArrayKey, Call, Key, ObjectKey, Signature, accepts
 from autoconv.tracing.straight import straight
 from autoconv.tracing.trace import LOCK, trace_function
 
@@ -42,6 +43,7 @@ _CACHE_BYTES = 1_400_000  # what more traces than those may weigh together
 _ENTRIES = 4  # traces a signature, which differ in what they read from outside
 _MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
+_MOST_LEARNED = 32  # things that a function's traces may find out about the objects that it makes
 _TICKS = itertools.count()  # the order in which traces were used
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
@@ -64,7 +66,7 @@ _TRACING = _Tracing()
 
 
 class Function(Described, Pickled):
-    """A Python function that runs as graphs, one a signature. See `function` and `compile`."""
+    """A Python function that runs as graphs, one a signature. See `decorators`."""
 
     __autoconv_function__ = True
     __slots__ = ("_straight",)  # what native code looks at; the rest is in the objects' dictionaries
@@ -78,6 +80,7 @@ class Function(Described, Pickled):
         reduce_retracing: bool = False,
         name: str | None = None,
         follow_type_hints: bool = False,
+        donate: Donate = (),
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
@@ -89,11 +92,15 @@ class Function(Described, Pickled):
         self._follow_type_hints = follow_type_hints
         name = name or str(getattr(python_function, "__name__", "function"))
         self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
+        self.donate = donated_names(donate, self._signature.python.parameters, self._signature.name) if donate else ()
         self._retracing = retracing_of(python_function)
         self._bound: Bounded[int, Function] = Bounded(_CACHE_LIMIT)
         self._cache: dict[Key, list[ConcreteFunction]] = {}
         self._literal: frozenset[int] = frozenset()
         self._whole: frozenset[str] = frozenset()
+        self._learned: frozenset[tuple[str, Any]] = frozenset()
+        self._memory = False  # whether arrays are traced as memory, as some trace changes one in place
+        self._by_object: set[Key] = set()  # of those the calls whose arrays come in as objects all the same
         self._spots: Bounded[Key, list[Spot]] = Bounded(_CACHE_LIMIT)
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(_CACHE_LIMIT)
         self._explanation = Explanation(self._signature.name)
@@ -160,19 +167,47 @@ class Function(Described, Pickled):
         return bool(running) and self._autograph and region.parent is not None and reaches(self, running)
 
     def _bind(self, args: Any, kwargs: Any) -> Call:
-        call = self._signature.bind(args, kwargs, self._literal, self._whole)
+        call = self._bind_arguments(args, kwargs)
         spots = self._spots.get(call.key)
         if spots:
             self._signature.add_spots(call, spots)
+        call.learned = self._learned
         return call
 
+    def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
+        call = self._signature.bind(args, kwargs, self._literal, self._whole, self._memory)
+        if call.key not in self._by_object:
+            return call
+        arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
+        return self._signature.bind(args, kwargs, self._literal, self._whole | arrays)
+
+    def _is_object_next(self, call: Call, reason: str, place: Any) -> bool:
+        """Where arrays could not be traced as memory: whether they can be tried as objects of the graph."""
+        known = any(isinstance(key, ArrayKey) for key in call.key.leaves)
+        if not known or call.key in self._by_object:
+            return False
+        self._by_object.add(call.key)
+        self._explanation.by_object.append(f"{place}: {reason}" if place else reason)
+        again = self._bind(call.args, call.kwargs)
+        call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
+        return True
+
     def _restage(self, call: Call, wanted: Restage) -> Call:
-        """The call once more, with what its trace writes as inputs."""
+        """The call once more, with what its trace writes as inputs, with what it learned, or arrays as memory."""
+        if wanted.learned:
+            self._learned |= wanted.learned
+            return self._bind(call.args, call.kwargs)
+        if wanted.memory:
+            self._memory = True
+            return self._bind(call.args, call.kwargs)
+        if wanted.arguments and call.key.memory:
+            self._by_object.add(self._bind_arguments(call.args, call.kwargs).key)
+            return self._bind(call.args, call.kwargs)
         if wanted.arguments:
             self._whole |= wanted.arguments
             self._literal = frozenset()
             return self._bind(call.args, call.kwargs)
-        base = self._signature.bind(call.args, call.kwargs, self._literal, self._whole).key
+        base = self._bind_arguments(call.args, call.kwargs).key
         known = self._spots.setdefault(base, [])
         known += [spot for spot in wanted.spots if spot.key not in {other.key for other in known}]
         return self._bind(call.args, call.kwargs)
@@ -242,19 +277,29 @@ class Function(Described, Pickled):
                 self._literal |= {wanted.leaf}
                 call.key = self._rekey(call)
             except Restage as wanted:
+                if len(self._learned) > _MOST_LEARNED:
+                    self._give_up(call, "too many kinds of objects become part of what only the graph knows", None)
+                    return None
                 if len(call.spots) > _MOST_SPOTS or (wanted.arguments and wanted.arguments <= self._whole):
                     self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
                     return None
                 again = self._restage(call, wanted)
                 call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
+                call.learned = again.learned
             except RunPlain as plain:
-                self._give_up(call, plain.reason, place_in(self.python_function, plain))
+                place = place_in(self.python_function, plain)
+                if self._is_object_next(call, plain.reason, place):
+                    return self._find(call) or self._obtain(call)
+                self._give_up(call, plain.reason, place)
                 return None
             except Exception as error:
                 if self.contract == COMPILE:
                     place = getattr(error, "place", None) or place_in(self.python_function, error)
                     message = getattr(error, "message", str(error))
-                    self._give_up(call, f"{type(error).__name__}: {message}", place)
+                    told = f"{type(error).__name__}: {message}"
+                    if self._is_object_next(call, told, place):
+                        return self._find(call) or self._obtain(call)
+                    self._give_up(call, told, place)
                     return None
                 raise
             if concrete is None:  # outside of the handlers: what the program raises next has nothing to do with them
@@ -278,7 +323,9 @@ class Function(Described, Pickled):
     def _rekey(self, call: Call) -> Key:
         aliases: dict[int, int] = {}
         leaves = tuple(
-            key if isinstance(key, ObjectKey) else self._signature._leaf_key(leaf, aliases, index in self._literal)
+            key
+            if isinstance(key, (ObjectKey, ArrayKey))
+            else self._signature._leaf_key(leaf, aliases, index in self._literal)
             for index, (leaf, key) in enumerate(zip(call.leaves, call.key.leaves, strict=True))
         )
         return replace(call.key, leaves=leaves)
@@ -377,7 +424,7 @@ class Function(Described, Pickled):
     def options(self) -> tuple[Any, ...]:
         """What the function was made with: further arguments of its class, to make another one."""
         options = (self._input_signature, self._autograph, self._reduce_retracing)
-        return (self.contract, *options, None, self._follow_type_hints)
+        return (self.contract, *options, None, self._follow_type_hints, tuple(sorted(self.donate)))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """The method of an instance, with a cache of its own that goes when the instance does."""
@@ -398,56 +445,10 @@ class Function(Described, Pickled):
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"
 
 
-@presented
-def function(
-    func: Callable[..., Any] | None = None,
-    input_signature: Sequence[Any] | None = None,
-    autograph: bool = True,
-    jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
-    experimental_implements: Any = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
-    experimental_relax_shapes: bool | None = None,
-    experimental_compile: bool | None = None,
-    experimental_follow_type_hints: bool | None = None,
-) -> Any:
-    """Makes a function run as graphs under TensorFlow's contract, one trace a signature of tensors.
-
-    Python's own effects happen once a trace; ops happen on every call. `input_signature` fixes one signature.
-    With `reduce_retracing` a second trace leaves open the sizes that differ from the first. With
-    `experimental_follow_type_hints` numbers given for parameters that are annotated as Tensor become tensors.
-    Raises TypeError when `func` is not callable.
-    """
-
-    def decorate(inner: Callable[..., Any]) -> Any:
-        if SETTINGS.disabled:
-            return inner
-        relaxes = bool(reduce_retracing or experimental_relax_shapes)
-        hints = bool(experimental_follow_type_hints)
-        return Function(inner, FUNCTION, input_signature, autograph, relaxes, follow_type_hints=hints)
-
-    return presented(decorate) if func is None else decorate(func)
-
-
-@presented
-def compile(func: Callable[..., Any] | None = None) -> Any:
-    """Makes a function run as graphs under Python's contract: results and exceptions are those of the plain function.
-
-    Numbers are inputs, so one trace serves all of their values. What cannot be part of a graph runs as plain Python;
-    `f.explain()` says which line and why.
-    """
-
-    def decorate(inner: Callable[..., Any]) -> Any:
-        return inner if SETTINGS.disabled else Function(inner, COMPILE)
-
-    return presented(decorate) if func is None else decorate(func)
-
-
 def _refuse_variables(variable: Any) -> None:
     place = current_place()
     where = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
     raise ValueError(_SINGLETON + where + _REMEDIES)
 
 
-__all__ = ["Function", "compile", "function", "is_own_file", "weakref"]
+__all__ = ["Function", "is_own_file", "weakref"]

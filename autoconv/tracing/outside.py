@@ -4,7 +4,7 @@ every call, when the graph runs, and not while tracing."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from autoconv.operators.bodies import AbandonTrace
 from autoconv.runtime.journal import MISSING, Spot
@@ -15,16 +15,31 @@ from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.python_contract import RunPlain
-from autoconv.tracing.signature import Call, TensorKey
+from autoconv.tracing.signature import ArrayKey, Call, ObjectKey, TensorKey
 
 
 class Restage(AbandonTrace):
-    """The trace has to begin anew, with what it writes as inputs: spots, or arguments as a whole."""
+    """The trace has to begin anew, with what it writes as inputs: spots, or arguments as a whole; with what it
+    `learned` of the objects that it makes (see `Call.learned`); or, with `memory`, with arrays as what they are in
+    memory."""
 
-    def __init__(self, spots: Sequence[Spot] = (), arguments: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        spots: Sequence[Spot] = (),
+        arguments: Sequence[str] = (),
+        learned: Sequence[tuple[str, Any]] = (),
+        memory: bool = False,
+    ) -> None:
         super().__init__(", ".join(arguments) or ", ".join(spot.name for spot in spots))
+        self.memory = memory
         self.spots = tuple(spots)
         self.arguments = frozenset(arguments)
+        self.learned = frozenset(learned)
+
+
+def begin_again(how: str, what: Any) -> NoReturn:
+    """Leaves the trace, to begin anew with one thing more in `Call.learned`."""
+    raise Restage(learned=[(how, what)])
 
 
 class Outside:
@@ -36,6 +51,7 @@ class Outside:
         self.spots = call.spots
         self.known = {spot.key for spot in call.spots}
         self.copies: dict[str, Any] = {}
+        self.may_be_memory = not any(isinstance(key, ObjectKey) and key.kind == "ndarray" for key in call.key.leaves)
         self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored when they are set
         self.stores = Stores(lambda _: names, _record_store, limits=True)
@@ -60,6 +76,8 @@ class Outside:
             if missing:
                 raise Restage(missing)
             return
+        if not self.trace.memory and self.may_be_memory and _is_of_arrays(owner):
+            raise Restage(memory=True)  # what is computed of arrays changes in place as they do
         for name, copy in self.copies.items():
             if _holds(copy, owner):
                 raise Restage(arguments=[name])
@@ -67,7 +85,7 @@ class Outside:
             if spot.key not in self.known and _holds(spot.read(), owner):
                 raise Restage([spot])
         if isinstance(owner, SymbolicTensor) and self.arrays:
-            # What is computed of arrays changes in place as they do: they come in by reference, as objects.
+            # Where that does not do, they come in by reference, as objects.
             raise Restage(arguments=self.arrays)
         raise RunPlain(f"{what}, which has to happen on every call")
 
@@ -76,8 +94,12 @@ class Outside:
         return len(spot.key) == 1 and not self.guards.knows(spot.key)
 
 
+def _is_of_arrays(owner: Any) -> bool:
+    return isinstance(owner, SymbolicTensor) and not owner.weak
+
+
 def _is_array(key: Any) -> bool:
-    return isinstance(key, TensorKey) and key.origin == "array"
+    return isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.origin == "array")
 
 
 def _record_store(spot: Spot, value: Any) -> None:
@@ -98,4 +120,4 @@ def _holds(value: Any, owner: Any) -> bool:
     return value is owner or any(part is owner for part in mutable_parts(value))
 
 
-__all__ = ["Outside", "Restage"]
+__all__ = ["Outside", "Restage", "begin_again"]

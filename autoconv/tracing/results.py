@@ -17,6 +17,7 @@ from autoconv.operators.lazy import Lazy
 from autoconv.operators.names import Undefined, ld
 from autoconv.operators.tensor_lists import mapped
 from autoconv.operators.variants import of_distinct_arms
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.journal import MISSING
@@ -59,7 +60,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     """Results as they leave: under `function` every number is a tensor, under `compile` Python's stay Python's."""
     if type(value) in (Variant, Undefined):
         value = ld(value)
-    if type(value) is SymbolicObject:
+    if type(value) in (SymbolicObject, SymbolicArray):
         return value
     if heap_of(value) is not None:
         return heap_of(value)
@@ -76,7 +77,8 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if trace.contract == COMPILE:
         if tensor is not None:
             return _symbolic(tensor, trace)
-        if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type, range, TracedSet)):
+        plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
+        if value is None or isinstance(value, plain):
             return value
         if isinstance(value, (np.ndarray, np.generic)):
             return _symbolic(EagerTensor(value), trace)

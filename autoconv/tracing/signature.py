@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.graph.types import ResourceType, TensorType, is_subtype
+from autoconv.graph.types import ArrayType, ResourceType, TensorType, is_subtype
 from autoconv.runtime.convert import constant, to_array, weak_dtype
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.recording import COMPILE
@@ -60,6 +60,17 @@ class ObjectKey:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayKey:
+    """An array that is traced as memory: how it lies there. `plain`: it is just that, and can be written to."""
+
+    type: ArrayType
+    plain: bool
+
+    def __str__(self) -> str:
+        return f"{TensorSpec(self.type.shape, self.type.dtype)!r} in place"
+
+
+@dataclass(frozen=True, slots=True)
 class SpecKey:
     """A dataset, or an iterator over one: by what its class says of it (`__autoconv_spec__`), not by identity.
 
@@ -76,7 +87,7 @@ def accepts(general: Key, key: Key) -> bool:
     """Whether a trace made for `general` serves a call of `key`: wider shapes, and all else equal."""
     if general.templates != key.templates or len(general.leaves) != len(key.leaves):
         return False
-    if general.orders != key.orders or general.shared != key.shared:
+    if (general.orders, general.shared, general.overlaps) != (key.orders, key.shared, key.overlaps):
         return False
     for wide, narrow in zip(general.leaves, key.leaves, strict=True):
         if wide == narrow or (isinstance(wide, Custom) and isinstance(narrow, Custom) and wide.accepts(narrow)):
@@ -162,27 +173,33 @@ class Custom:
         return bool(other.type.is_subtype_of(self.type))
 
 
-LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | SpecKey | Custom
+LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey | SpecKey | Custom
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
     """The cache key of one call: what each argument is made of, and each leaf.
 
-    Under `compile`, also the order of the keys of its dicts, and whether a container comes in more than once.
+    Under `compile`, also the order of the keys of its dicts, whether a container comes in more than once, and whether
+    arrays that are traced as memory may share some.
     """
 
     templates: tuple[tuple[str, Template | None], ...]
     leaves: tuple[LeafKey, ...]
     orders: tuple[Any, ...] = ()
     shared: bool = False
+    overlaps: bool = False
+    memory: bool = False
 
 
 @dataclass(slots=True)
 class Call:
     """One call's arguments: names and leaves in order, and the key.
 
-    The last leaves are what `spots` hold: the attributes and outer names that the traced code writes.
+    The last leaves are what `spots` hold: the attributes and outer names that the traced code writes. `learned` is what
+    earlier traces found out: ("holder", the name of an attribute that holds objects of the graph, or of all items),
+    ("class", the name of a class whose objects are made in the graph), and ("made", a class with special methods of
+    which an object was made in the graph, and the names of its attributes).
     """
 
     key: Key
@@ -192,6 +209,7 @@ class Call:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     spots: tuple[Spot, ...] = ()
+    learned: frozenset[tuple[str, Any]] = frozenset()
 
 
 class Signature:
@@ -217,11 +235,13 @@ class Signature:
         kwargs: dict[str, Any],
         literal: frozenset[int] = frozenset(),
         whole: frozenset[str] = frozenset(),
+        memory: bool = False,
     ) -> Call:
         """Raises TypeError for arguments that do not fit the function or the input signature.
 
         `literal` are the leaves that are part of the key by value although their kind would not be, `whole` the
-        arguments that are not taken apart, because the traced code changes them.
+        arguments that are not taken apart, because the traced code changes them. With `memory` arrays are keyed by how
+        they lie in memory.
         """
         try:
             bound = self.python.bind(*args, **kwargs)
@@ -255,13 +275,17 @@ class Signature:
             if index in fixed
             else object_key(leaf)
             if names[index] in whole
+            else array_key(leaf)
+            if memory and isinstance(leaf, np.ndarray)
             else self._leaf_key(leaf, aliases, index in literal)
             for index, leaf in enumerate(leaves)
         )
         shared = False
         if self.contract == COMPILE and any(template is not None for _, template in templates):
             orders, shared = _containers([value for name, value in self._items(bound) if name not in whole])
-        return Call(Key(tuple(templates), keys, orders, shared), names, leaves, dict(bound.arguments), args, kwargs)
+        overlaps = memory and _overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
+        whole_key = Key(tuple(templates), keys, orders, shared, overlaps, memory)
+        return Call(whole_key, names, leaves, dict(bound.arguments), args, kwargs)
 
     def add_spots(self, call: Call, spots: Sequence[Spot]) -> None:
         """Adds what the spots hold now to the leaves and to the key."""
@@ -456,6 +480,17 @@ def _containers(values: list[Any]) -> tuple[tuple[Any, ...], bool]:
     parts = [part for value in values for part in mutable_parts(value)]
     orders = tuple(tuple((type(key), key) for key in part) for part in parts if isinstance(part, dict))
     return orders, len({id(part) for part in parts}) < len(parts)
+
+
+def array_key(array: np.ndarray) -> LeafKey:
+    """How an array lies in memory; raises TypeError for elements that no tensor has."""
+    dtype = as_dtype(array.dtype)
+    plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
+    return ArrayKey(ArrayType(dtype, array.shape, array.strides), plain and array.dtype.kind in "biufc")
+
+
+def _overlap(arrays: Sequence[np.ndarray]) -> bool:
+    return any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
 
 
 def object_key(value: Any) -> ObjectKey:

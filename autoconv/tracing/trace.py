@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autoconv.emit.converted import changed_names
@@ -14,10 +14,12 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
 from autoconv.operators.calls import converted, meet_class
+from autoconv.operators.instances import expect_made
 from autoconv.operators.layout import Parts
 from autoconv.operators.special_methods import restore_special_methods
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import traced_argument
 from autoconv.runtime.journal import Journal
 from autoconv.runtime.objects import StagedException, SymbolicObject
@@ -35,10 +37,11 @@ from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
 from autoconv.tracing.leaf_names import leaf_names
 from autoconv.tracing.live_arrays import make_inputs
-from autoconv.tracing.outside import Outside, Restage
+from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.results import outputs_of
 from autoconv.tracing.signature import (
+    ArrayKey,
     Call,
     Custom,
     Literal,
@@ -120,6 +123,9 @@ def _trace(
             meet_class(trace.root, type(leaf))
         for spot in guards.holders():
             meet_class(trace.root, type(spot.read()))
+        for kind, held in (what for how, what in call.learned if how == "made"):
+            meet_class(trace.root, kind)
+            expect_made(trace.root, kind, held)
         if outside is not None:
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
@@ -149,7 +155,9 @@ def _trace(
     graph = trace.root.graph
     graph.outputs = outputs
     guards.settle()
-    if trace.arrays and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
+    if trace.arrays and not trace.memory and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
+        if outside is not None and outside.may_be_memory:
+            raise Restage(memory=True)  # of an array that is traced as memory it is the same one, or a view of it
         if outside is not None and outside.arrays:
             raise Restage(arguments=outside.arrays)  # of an array that came in as an object it is the same one
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
@@ -164,7 +172,7 @@ def _trace(
         finished = optimise(graph, contract=contract, dump=trace_logs.optimisations(name))
         trace_logs.graphs(name, graph, finished)
         what = (call.key, call.names, captures, layout, guards, contract, owner, name)
-        concrete = ConcreteFunction(graph, finished, *what)
+        concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays)
     return Traced(concrete, created)
 
 
@@ -177,10 +185,17 @@ def _is_programs_own(error: Exception) -> bool:
 
 
 def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
-    trace.arrays = any(isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves)
+    trace.arrays = call.key.memory or any(
+        isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves
+    )
+    if call.key.memory:
+        trace.memory = "shared" if call.key.overlaps else "apart"
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
+    trace.begin_again = begin_again
+    trace.holders = {name for how, name in call.learned if how == "holder"}
+    trace.made_early = frozenset(name for how, name in call.learned if how == "class")
     trace.stores.append(outside.stores)
     trace.python_print = python_contract.python_print
     trace.attribute = attribute_of
@@ -207,6 +222,11 @@ def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
             if positions is not None and key.origin == "number":
                 positions[value] = position
             leaves.append(SymbolicTensor(value))
+        elif isinstance(key, ArrayKey):
+            if not key.plain:
+                raise python_contract.RunPlain(f"the array {name!r} is read-only, or of a form of its own")
+            type_ = replace(key.type, shared=call.key.overlaps)
+            leaves.append(SymbolicArray(trace.root.graph.add_parameter(type_, name)))
         elif isinstance(key, ObjectKey):
             leaves.append(SymbolicObject(trace.root.graph.add_parameter(ObjectType(key.kind), name)))
         elif isinstance(key, SpecKey):

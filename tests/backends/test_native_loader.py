@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends.llvm import engine
+from autoconv.backends.llvm import compiler, engine
+from autoconv.backends.llvm.compiler import object_file
 from autoconv.backends.llvm.loader import Loaded, Unlinkable
 
 here = pytest.mark.skipif(
@@ -41,7 +42,7 @@ def _next(loaded):
 
 @here
 def test_code_variables_constants_and_calls():
-    loaded = Loaded(engine._compiled(COUNTER, 1), {})
+    loaded = Loaded([object_file(COUNTER, 1)], {})
     assert [_next(loaded)(), _next(loaded)()] == [42, 44]
     assert ctypes.c_int64.from_address(loaded.address("count")).value == 44
     copy = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)(loaded.address("copied"))
@@ -52,7 +53,7 @@ def test_code_variables_constants_and_calls():
 
 @here
 def test_variables_are_not_shared_with_a_child():
-    loaded = Loaded(engine._compiled(COUNTER, 1), {})
+    loaded = Loaded([object_file(COUNTER, 1)], {})
     child = os.fork()
     if not child:
         os._exit(_next(loaded)())
@@ -62,7 +63,7 @@ def test_variables_are_not_shared_with_a_child():
 
 @here
 def test_code_is_not_writable_and_goes_with_its_object():
-    loaded = Loaded(engine._compiled(COUNTER, 1), {})
+    loaded = Loaded([object_file(COUNTER, 1)], {})
     place = loaded.address("next")
 
     def access():
@@ -82,12 +83,40 @@ def test_code_is_not_writable_and_goes_with_its_object():
 def test_what_it_does_not_know_is_left_to_the_linker():
     unknown = "declare void @there_is_no_such_function()\n" + COUNTER.replace("@memcpy", "@there_is_no_such_function2")
     with pytest.raises(Unlinkable, match="there_is_no_such_function2"):
-        Loaded(engine._compiled(unknown, 1), {})
+        Loaded([object_file(unknown, 1)], {})
     with pytest.raises(Unlinkable, match="no ELF"):
-        Loaded(b"MZ" + bytes(100), {})
+        Loaded([b"MZ" + bytes(100)], {})
     held = "@slot = thread_local global i64 1\n" + COUNTER.replace("ptr @count", "ptr @slot")
     with pytest.raises(Unlinkable):
-        Loaded(engine._compiled(held, 1), {})
+        Loaded([object_file(held, 1)], {})
+
+
+@here
+def test_files_refer_to_each_other():
+    first = "declare i64 @twice(i64)\n@base = global i64 20\ndefine i64 @whole() {\n  %base = load i64, ptr @base\n"
+    first += "  %sum = call i64 @twice(i64 %base)\n  ret i64 %sum\n}\n"
+    second = "@base = external global i64\n@own = internal constant i64 2\ndefine i64 @twice(i64 %x) {\n"
+    second += "  %by = load i64, ptr @own\n  %more = mul i64 %x, %by\n  store i64 %more, ptr @base\n"
+    second += "  ret i64 %more\n}\n"
+    loaded = Loaded([object_file(first, 3), object_file(second, 0)], {})
+    whole = ctypes.CFUNCTYPE(ctypes.c_int64)(loaded.address("whole"))
+    assert [whole(), whole()] == [40, 80]
+
+
+def test_llvmlites_binding_compiles_the_same(monkeypatch):
+    for level in (0, 1, 3):
+        direct = object_file(COUNTER, level)
+        with monkeypatch.context() as patch:
+            patch.setattr(compiler, "_library", lambda: None)
+            assert object_file(COUNTER, level) == direct
+
+
+def test_text_that_is_no_module_is_refused(monkeypatch):
+    with pytest.raises(RuntimeError, match="expected"):
+        object_file("define nothing", 3)
+    monkeypatch.setattr(compiler, "_library", lambda: None)
+    with pytest.raises(RuntimeError, match="expected"):
+        object_file("define nothing", 3)
 
 
 def test_llvms_linker_gives_the_same(monkeypatch):

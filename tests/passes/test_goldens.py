@@ -18,7 +18,8 @@ import pytest
 
 import autoconv.operators as ag__
 from autoconv.emit.conversion import Options
-from autoconv.emit.module import convert_source, deep_recursion
+from autoconv.emit.depth import deep_recursion
+from autoconv.emit.module import convert_source
 from autoconv.emit.unparse import unparse
 from autoconv.passes import MUST_PRECEDE, PASSES, run_passes
 from autoconv.passes.base import Context

@@ -5,6 +5,7 @@ import math
 import operator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autoconv
@@ -120,3 +121,17 @@ def test_arguments_that_do_not_fit(number: int, staged: bool) -> None:
     found = [(type(x), str(x)) for x in autoconv.compile(program)(3, 2, 2.5)]
     for call, a, b in zip(CALLS[number], found, wanted, strict=True):
         assert (call, a) == (call, b)
+
+
+def test_a_number_is_called() -> None:
+    def program(a: Any, v: Any) -> Any:
+        found = [a, 1]
+        try:
+            return found[a > 0](a)
+        except TypeError as error:
+            return str(error)
+
+    compiled = autoconv.compile(program)
+    for a in (2, -2):
+        assert compiled(a, np.arange(2)) == program(a, np.arange(2)) == "'int' object is not callable"
+    assert "plain Python" not in compiled.explain()

@@ -21,7 +21,7 @@ from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.engine import Code, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
 from autoconv.backends.llvm.expand import is_composite
-from autoconv.backends.llvm.prelude import METADATA, prelude
+from autoconv.backends.llvm.prelude import declare_shared
 from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.shared import addresses
@@ -41,16 +41,18 @@ class NativeGraph:
         given, graph = graph, prepared(graph)
         module = ModuleText()
         calls = Calls(module, compile_graph)
-        write_graph(graph, module, calls)
-        write_run(graph, module, calls)
         if form is not None and not can_call(graph, form):
             form = None
+        donated = form.donated if form is not None else frozenset()
+        write_graph(graph, module, calls, donated)
+        write_run(graph, module, calls, donated)
         if form is not None:
             write_call(graph, module, calls, form)
-        module.add(f"@objects = global [{len(calls.objects)} x ptr] zeroinitializer")
+        module.variable("objects", f"[{len(calls.objects)} x ptr]")
+        declare_shared(module)
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
-        text = prelude(module) + module.text() + METADATA
-        code = Code(text, exports, 3 if module.has_loops else 1, addresses())
+        thorough, quick = module.texts()
+        code = Code({thorough: 3 if module.has_loops else 1, quick: 0}, exports, addresses(thorough + quick))
         objects = tuple(calls.objects)
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):

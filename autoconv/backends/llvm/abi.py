@@ -14,6 +14,7 @@ REFERENCE_COUNT, TYPE = 0, 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 FLOAT_VALUE = CELL_CONTENTS = 16
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
+WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned, and may be written to
 OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
 
 _PYTHON = (
@@ -24,7 +25,8 @@ _PYTHON = (
 )  # fmt: skip
 # Positions in the table of NumPy's C API.
 _NUMPY = {
-    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Sort": 129, "PyArray_Empty": 184, "PyDataMem_SetHandler": 304,
+    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
+    "PyArray_Empty": 184, "PyArray_SetBaseObject": 282, "PyDataMem_SetHandler": 304,
 }  # fmt: skip
 _BLAS = {
     "cblas_sgemm": "scipy_cblas_sgemm64_", "cblas_dgemm": "scipy_cblas_dgemm64_",

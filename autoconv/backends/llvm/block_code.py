@@ -29,41 +29,92 @@ def write_blocks(region: Region, plan: Plan, whole: Item) -> bool:
     work = sum(_work(plan, item) for item in whole.members)
     if work < (_IN_LOOP if region.body.loops else _WORTHWHILE) or thread_count() < 2 or not available():
         return False
-    products = [product for item in whole.members if (product := product_of(plan, item)) is not None]
-    rows = products[0].rows
-    lines = {product.unit for product in products if product.patches}
-    if len(lines) > 1:
+    runs = [_Run(region, plan, members) for members in whole.runs]
+    if not all(run.fits() for run in runs):
         return False
-    loops: dict[int, KernelText] = {}
-    for number, item in enumerate(whole.members):
-        if item.shape is None:
-            continue
-        for node in item.nodes:
-            if plan.roles[node] == "copy":
-                region.guard(node)
-        loops[number] = _loops(region, plan, item, rows)
-        if loops[number].has_rare:
-            return False
-    steps: list[tuple[str, list[str], int]] = []  # functions, what they are given, counts of a row
-    # (below zero: rows of a count)
-    height = max(lines, default=0)
-    for number, item in enumerate(whole.members):
-        product = product_of(plan, item)
-        if product is not None:
-            name, given, unit = tile_rows(region, product, max(lines, default=0))
-            height = height or unit
-            steps.append((name, given, -unit))
-        else:
-            kernel = loops[number]
-            _, given = region.loop_arguments(item, kernel)
-            width = math.prod(item.shape or ()) // rows if is_flat(plan, item) else 1
-            steps.append((kernel.name, given, width))
-    count = -(-rows // height)
-    parts = max(1, min(count, work // _PART))
-    given = list(dict.fromkeys(argument for _, arguments, _ in steps for argument in arguments))
-    body = _body(region, steps, given, rows, height)
-    Split(None, count, -(-count // parts)).run(region.body.module, region.out, body, given, has_rare=False)
+    for run in runs:
+        run.write()
+    given = list(dict.fromkeys(argument for run in runs for argument in run.given))
+    first, *others = runs
+    if others:
+        split, body = Split(None, sum(run.split.parts for run in runs), 1), _any_of(region, runs, given)
+    else:
+        split, body = first.split, first.name
+    split.run(region.body.module, region.out, body, given, has_rare=False)
     return True
+
+
+class _Run:
+    """What shares blocks of rows."""
+
+    def __init__(self, region: Region, plan: Plan, members: Sequence[Item]) -> None:
+        self._region = region
+        self._plan = plan
+        self._members = members
+        self._products = {n: found for n, item in enumerate(members) if (found := product_of(plan, item)) is not None}
+        self._rows = next(iter(self._products.values())).rows
+        self._lines = {product.unit for product in self._products.values() if product.patches}
+        self._loops: dict[int, KernelText] = {}
+
+    def fits(self) -> bool:
+        """Whether blocks are the same rows of all, and no loop may have to run again."""
+        region, plan = self._region, self._plan
+        for number, item in enumerate(self._members):
+            if item.shape is None:
+                continue
+            for node in item.nodes:
+                if plan.roles[node] == "copy":
+                    region.guard(node)
+            self._loops[number] = _loops(region, plan, item, self._rows)
+        return len(self._lines) <= 1 and not any(loops.has_rare for loops in self._loops.values())
+
+    def write(self) -> None:
+        """Sets `name`, of the function of a part; `given`, what it is given before the part; and `split`."""
+        steps: list[tuple[str, list[str], int]] = []  # functions, what they are given, counts of a row
+        height = max(self._lines, default=0)  # (below zero: rows of a count)
+        for number, item in enumerate(self._members):
+            if number in self._products:
+                name, given, unit = tile_rows(self._region, self._products[number], max(self._lines, default=0))
+                height = height or unit
+                steps.append((name, given, -unit))
+            else:
+                _, given = self._region.loop_arguments(item, self._loops[number])
+                width = math.prod(item.shape or ()) // self._rows if is_flat(self._plan, item) else 1
+                steps.append((self._loops[number].name, given, width))
+        count = -(-self._rows // height)
+        parts = max(1, min(count, sum(_work(self._plan, item) for item in self._members) // _PART))
+        self.given = list(dict.fromkeys(argument for _, arguments, _ in steps for argument in arguments))
+        self.name = _body(self._region, steps, self.given, self._rows, height)
+        self.split = Split(None, count, -(-count // parts))
+
+
+def _any_of(region: Region, runs: Sequence[_Run], given: Sequence[str]) -> str:
+    """The name of a function of one part, of the first run or of a later one."""
+    out, names = _begun(region, given)
+    before = 0
+    for run in runs:
+        split, then, otherwise = run.split, out.label("this"), out.label("next")
+        here = out.new(f"sub nsw i64 %first, {before}")
+        out.branch_if(out.new(f"icmp slt i64 {here}, {split.parts}"), then, otherwise)
+        out.begin(then)
+        first = out.new(f"mul nsw i64 {here}, {split.step}")
+        end = out.new(f"add nsw i64 {first}, {split.step}")
+        last = out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {split.size}')}, i64 {end}, i64 {split.size}")
+        passed = [*(names[argument] for argument in run.given), f"i64 {here}", f"i64 {first}", f"i64 {last}"]
+        found = out.new(f"call i1 @{run.name}({', '.join(passed)})")
+        out.line(f"ret i1 {found}")
+        out.begin(otherwise)
+        before += split.parts
+    out.line("ret i1 false")
+    return region.body.module.function("parts", out.text())
+
+
+def _begun(region: Region, given: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
+    """The function of a part that takes what is given, and its names for that."""
+    names = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(given)}
+    parameters = [*names.values(), "i64 %part", "i64 %first", "i64 %last"]
+    header = f"define internal i1 @FUNCTION({', '.join(parameters)}) noinline nounwind"
+    return FunctionText(region.body.module, header), names
 
 
 def _work(plan: Plan, item: Item) -> int:
@@ -84,10 +135,7 @@ def _body(
     region: Region, steps: Sequence[tuple[str, list[str], int]], given: Sequence[str], rows: int, height: int
 ) -> str:
     """The name of the function of one block: all steps, one after the other."""
-    module = region.body.module
-    names = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(given)}
-    parameters = [*names.values(), "i64 %part", "i64 %first", "i64 %last"]
-    out = FunctionText(module, f"define internal i1 @FUNCTION({', '.join(parameters)}) noinline nounwind")
+    out, names = _begun(region, given)
     first = out.new(f"mul nsw i64 %first, {height}")
     behind = out.new(f"mul nsw i64 %last, {height}")
     last = out.new(f"select i1 {out.new(f'icmp slt i64 {behind}, {rows}')}, i64 {behind}, i64 {rows}")
@@ -99,4 +147,4 @@ def _body(
         passed = [*(names[argument] for argument in arguments), "i64 %part", f"i64 {start}", f"i64 {end}"]
         out.new(f"call i1 @{name}({', '.join(passed)})")
     out.line("ret i1 false")
-    return module.function("block", out.text())
+    return region.body.module.function("block", out.text())

@@ -2,7 +2,8 @@
 
 Of `tanh(x @ w + b)` a block of rows of the product is all that the same rows of the loop behind it read. Run one after
 the other they find it where the caches hold it, and threads meet once, not behind each step. What other rows are needed
-for (the right-hand side of a product, a sum over rows) has to be there before, or comes after.
+for (the right-hand side of a product, a sum over rows) has to be there before, or comes after. Such runs, and products,
+that do not wait for each other go side by side.
 """
 
 from __future__ import annotations
@@ -36,8 +37,52 @@ def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
         for other in items:
             run.take(other)
         if len(run.members) > 1 and item in run.members:
-            return [*block_rows(plan, run.before), run.item(), *block_rows(plan, run.after)]
+            return [*block_rows(plan, run.before), _item([run.members]), *block_rows(plan, run.after)]
     return list(items)
+
+
+def side_by_side(plan: Plan, items: Sequence[Item]) -> list[Item]:
+    """The items, with runs and products that do not wait for each other as runs of one item: parts of all of them are
+    handed out at once."""
+    for i, item in enumerate(items):
+        if not _runs(plan, item):
+            continue
+        inside, behind = _numbers(plan, item), 0
+        before, together = list(items[:i]), [item]
+        after: list[Item] = []
+        for other in items[i + 1 :]:
+            needs = 0
+            for member in other.members or [other]:
+                needs |= member.before
+            waits = needs & behind or (after and any(node.effects for node in other.nodes))
+            if not waits and not needs & inside and _runs(plan, other):
+                together.append(other)
+                inside |= _numbers(plan, other)
+            elif waits or needs & inside:
+                after.append(other)
+                behind |= _numbers(plan, other)
+            else:
+                before.append(other)
+        if len(together) > 1:
+            runs = [run for one in together for run in _runs(plan, one)]
+            return [*side_by_side(plan, before), _item(runs), *side_by_side(plan, after)]
+    return list(items)
+
+
+def _runs(plan: Plan, item: Item) -> list[list[Item]]:
+    if item.runs:
+        return item.runs
+    return [[item]] if product_of(plan, item) is not None else []
+
+
+def _numbers(plan: Plan, item: Item) -> int:
+    return sum(1 << plan.all_items.index(member) for member in item.members or [item])
+
+
+def _item(runs: list[list[Item]]) -> Item:
+    first = runs[0][0]
+    nodes = [node for run in runs for member in run for node in member.nodes]
+    return type(first)(nodes, first.position, runs=runs)
 
 
 def product_of(plan: Plan, item: Item) -> Product | None:
@@ -88,11 +133,6 @@ class _Run:
         else:
             self.before.append(item)
 
-    def item(self) -> Item:
-        from_first = self.members[0]
-        nodes = [node for member in self.members for node in member.nodes]
-        return type(from_first)(nodes, from_first.position, members=self.members)
-
     def _is_view(self, item: Item) -> bool:
         """Whether it takes no time, and no element that members make."""
         (node, *others) = item.nodes
@@ -106,7 +146,7 @@ class _Run:
         x, y = self.plan.inputs(product.node)
         if product.patches and (x in self._made or product.rows % product.unit):
             return False
-        if product.rows != self.rows or self._reads(y) or x in self.plan.views or y in self.plan.views:
+        if product.rows != self.rows or self._reads(y) or (x in self.plan.views and self._reads(x)):
             return False
         return x not in self._made or (not product.flip_x and self._has_rows(x))
 

@@ -51,9 +51,10 @@ class Calls:
         """The name of a constant that holds the dimensions."""
         key = tuple(dimensions)
         if key not in self._shapes:
-            name = self._shapes[key] = f"@shape{len(self._shapes)}"
+            name = f"shape{len(self._shapes)}"
             items = ", ".join(f"i64 {d}" for d in key)
-            self._module.add(f"{name} = internal constant [{len(key)} x i64] [{items}]")
+            text = f"@{name} = internal constant [{len(key)} x i64] [{items}]"
+            self._shapes[key] = self._module.constant(name, text)
         return self._shapes[key]
 
     def kernel(self, node: Node, owners: Sequence[Node], rarely: bool) -> Reference:

@@ -86,8 +86,23 @@ def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.minimum(b.maximum(x, low), high) if x.type.dtype.is_integer else None
 
 
+def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Of matrices that are another one the other way round: of those."""
+    found, flips = list(inputs), [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
+    for i, value in enumerate(inputs):
+        if value.node is None or len(sizes(value.type)) != 2:
+            continue
+        turns = value.node.op.name == "matrix_transpose"
+        if value.node.op.name == "transpose":
+            perm = value.node.attributes.get("perm")
+            turns = len(value.node.inputs) == 1 and (perm is None or [axis % 2 for axis in perm] == [1, 0])
+        if turns:
+            found[i], flips[i] = value.node.inputs[0], not flips[i]
+    return None if found == list(inputs) else b.matmul(*found, transpose_a=flips[0], transpose_b=flips[1])
+
+
 COMPOSITES: dict[str, Any] = {
     "shift": _shift, "unpad": _unpad, "split": _split, "split_like": _split, "sum_tiles": _sum_tiles,
     "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _masked,
-    "numpy_clip": _clip,
+    "numpy_clip": _clip, "matmul": _matmul,
 }  # fmt: skip

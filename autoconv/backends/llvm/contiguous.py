@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from autoconv.backends.llvm.roles import is_array
 from autoconv.graph.graph import Value
+from autoconv.ops.index_spec import INPUT
 
 _SAME_ORDER = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
 
@@ -22,6 +23,22 @@ def is_contiguous(value: Value) -> bool:
 
 def _is_whole(entry: tuple[object, ...]) -> bool:
     return entry[0] == "slice" and entry[1] in (None, 0) and entry[2] is None and entry[3] in (None, 1)
+
+
+def is_block(value: Value) -> bool:
+    """Whether the elements of a view lie side by side in the array that it looks at: numbers are indices of its first
+    dimensions, the next one is cut, all others are whole."""
+    node = value.node
+    if node is None or node.op.name != "get_item" or not is_array(node.inputs[0].type):
+        return False
+    kinds = [entry for entry in node.attributes["spec"] if entry[0] != "ellipsis"]
+    if len(kinds) < len(node.attributes["spec"]) and node.attributes["spec"][-1][0] != "ellipsis":
+        return False
+    while kinds and kinds[0][0] == "int":
+        kinds = kinds[1:]
+    if kinds and kinds[0][0] == "slice" and INPUT not in kinds[0] and kinds[0][3] in (None, 1):
+        kinds = kinds[1:]
+    return all(entry[0] == "slice" and _is_whole(entry) for entry in kinds)
 
 
 def base_of(value: Value, views: Collection[Value]) -> Value:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from autoconv.backends.llvm import memory_values
+from autoconv.backends.llvm.counted import Counter, counter_of, is_short
 from autoconv.backends.llvm.roles import is_scalar, role
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.sinking import MARK, write_sunk
-from autoconv.backends.llvm.values import Native, Object
-from autoconv.graph.dtypes import bool_
+from autoconv.backends.llvm.values import Cells, Memory, Native, Object
+from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Type
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_SHORT = frozenset({"scalar", "pick", "view", "control"})  # roles of what takes a few nanoseconds
+_SHORT = frozenset({"scalar", "pick", "view", "control", "memory"})  # roles of what takes a few nanoseconds
 
 
 def write_control(region: Region, node: Node) -> None:
@@ -35,8 +38,15 @@ def _lent(region: Region, node: Node, inputs: Sequence[Value]) -> list[Native]:
         if isinstance(native, Object):
             last = node.inputs.count(value) == 1 and region.uses[value] == 1
             native = Object(native.ir, native.slot if last else None)
-        lent.append(native)
+        lent.append(_held_elsewhere(native) if isinstance(native, Memory) else native)
     return lent
+
+
+def _held_elsewhere(native: Native) -> Native:
+    """The same for a region that is not to let go of it."""
+    if isinstance(native, Memory):
+        return memory_values.lent(native)
+    return Object(native.ir) if isinstance(native, Object) else native
 
 
 def _write_call(region: Region, node: Node) -> None:
@@ -52,6 +62,8 @@ def _converted(region: Region, native: Native, from_type: Type, to_type: Type) -
         if is_scalar(to_type):
             return native
         return region.boxed(native)
+    if isinstance(native, Memory):
+        return replace(native, owner=region.body.own(native.owner.ir))
     return native if native.slot is not None else region.body.own(native.ir)
 
 
@@ -80,24 +92,36 @@ def _write_cond(region: Region, node: Node) -> None:
         region.set(value, _read(region, cell, value.type))
 
 
-def _cell(region: Region, type_: Type) -> str:
+def _cell(region: Region, type_: Type) -> str | Cells:
+    if memory_values.is_memory(type_):
+        return memory_values.cells(region, type_)  # type: ignore[arg-type]
     return region.out.alloca(memory(type_.dtype)) if is_scalar(type_) else region.out.slot()  # type: ignore[union-attr]
 
 
 def _fill(
-    region: Region, cells: Sequence[str], results: Sequence[Value], outputs: Sequence[Value], natives: Sequence[Native]
+    region: Region,
+    cells: Sequence[str | Cells],
+    results: Sequence[Value],
+    outputs: Sequence[Value],
+    natives: Sequence[Native],
 ) -> None:
     for cell, value, output, native in zip(cells, results, outputs, natives, strict=True):
+        if isinstance(cell, Cells):
+            assert isinstance(native, Memory)
+            memory_values.fill(region, cell, value.type, native)  # type: ignore[arg-type]
+            continue
         native = _converted(region, native, output.type, value.type)
         if isinstance(native, Element):
             store(ElementWriter(region.out), native, cell, 0)
-        else:
+        elif isinstance(native, Object):
             if native.slot is not None:
                 region.out.line(f"store ptr null, ptr {native.slot}")
             region.out.line(f"store ptr {native.ir}, ptr {cell}")
 
 
-def _read(region: Region, cell: str, type_: Type) -> Native:
+def _read(region: Region, cell: str | Cells, type_: Type) -> Native:
+    if isinstance(cell, Cells):
+        return memory_values.read(region, cell, type_)  # type: ignore[arg-type]
     if is_scalar(type_):
         return load(ElementWriter(region.out), type_.dtype, cell, 0)  # type: ignore[union-attr]
     return Object(region.out.new(f"load ptr, ptr {cell}"), cell)
@@ -115,31 +139,97 @@ def _write_while(region: Region, node: Node) -> None:
         if isinstance(native, Object):
             last = node.inputs.count(value) == 1 and region.uses[value] == 1
             native = Object(region.take(value, last))
-        start.append(native)
+        start.append(memory_values.taken(region, native) if isinstance(native, Memory) else native)
     _fill(region, cells, body.parameters[:count], node.inputs[:count], start)
-    captures = [
-        Object(native.ir) if isinstance(native, Object) else native
-        for native in (region.native(value) for value in node.inputs[count:])
-    ]
+    captures = [_held_elsewhere(region.native(value)) for value in node.inputs[count:]]
     head, again, done = out.label("while"), out.label("again"), out.label("after")
-    region.body.loops += 1
+    region.body.begin_loop(captures)
+    is_long = any(_is_long(inner) for graph in node.regions for inner in graph.walk())
+    counter = counter_of(node)
+    chunk = None
+    if counter is not None and counter.alone and not is_long and is_short(body):
+        chunk = _begin_chunk(region, cells, types, counter, captures, done)
     out.branch(head)
     out.begin(head)
-    region.body.poll(often=any(_is_long(inner) for graph in node.regions for inner in graph.walk()))
+    if chunk is None:
+        region.body.poll(often=is_long)
     state = [_read(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
-    seen = [Object(native.ir) if isinstance(native, Object) else native for native in state]
-    (condition,) = region.inner(test, [*seen, *captures])
-    if isinstance(condition, Object):
-        raise AssertionError("the role of a loop says that its condition is a number")
-    out.branch_if(ElementWriter(out).cast(condition, bool_).ir, again, done)
+    if counter is not None:
+        _note_counter(region, counter, start, state, captures, inside=False)
+    if chunk is not None:
+        assert counter is not None
+        position = state[counter.position]
+        assert isinstance(position, Element)
+        out.branch_if((position < chunk.end).ir, again, chunk.head)
+    else:
+        seen = [_held_elsewhere(native) for native in state]
+        (condition,) = region.inner(test, [*seen, *captures])
+        if not isinstance(condition, Element):
+            raise AssertionError("the role of a loop says that its condition is a number")
+        out.branch_if(ElementWriter(out).cast(condition, bool_).ir, again, done)
     out.begin(again)
+    if counter is not None:
+        _note_counter(region, counter, start, state, captures, inside=True)
     _fill(region, cells, body.parameters[:count], body.outputs, region.inner(body, [*state, *captures]))
     out.branch(head)
     out.begin(done)
     region.body.end_loop()
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
         native = _read(region, cell, type_)
-        region.set(value, _converted(region, native, type_, value.type))
+        region.set(value, native if isinstance(cell, Cells) else _converted(region, native, type_, value.type))
+
+
+_CHUNK = 1 << 20  # iterations of a short loop between two questions for an interrupt
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    head: str
+    end: Element
+
+
+def _begin_chunk(
+    region: Region, cells: Sequence[Any], types: Sequence[Type], counter: Counter, captures: Sequence[Native], done: str
+) -> _Chunk:
+    """Splits the iterations of a short loop into long runs, before each of which an interrupt is asked for."""
+    out = region.out
+    b = ElementWriter(out)
+    runs, go_on = out.label("runs"), out.label("run")
+    limit = _limit(b, counter, captures)
+    out.branch(runs)
+    out.begin(runs)
+    position = _read(region, cells[counter.position], types[counter.position])
+    assert isinstance(position, Element)
+    left = limit - position
+    out.branch_if((left > 0).ir, go_on, done)
+    out.begin(go_on)
+    end = b.select(left > _CHUNK, position + _CHUNK, limit)
+    region.body.poll_after((end - position).ir)
+    return _Chunk(runs, end)
+
+
+def _limit(b: ElementWriter, counter: Counter, captures: Sequence[Native]) -> Element:
+    if counter.limit is not None:
+        return b.constant(counter.limit, int64)
+    found = captures[counter.capture]
+    assert isinstance(found, Element)
+    return found
+
+
+def _note_counter(
+    region: Region,
+    counter: Counter,
+    start: Sequence[Native],
+    state: Sequence[Native],
+    captures: Sequence[Native],
+    inside: bool,
+) -> None:
+    """Says how far the counter goes: `inside` the body it is below the limit."""
+    first, now = start[counter.position], state[counter.position]
+    assert isinstance(first, Element) and isinstance(now, Element)
+    low = region.body.range_of(first)[0]
+    high = region.body.range_of(_limit(ElementWriter(region.out), counter, captures))[1]
+    region.body.note_range(now, (low, max(low, high - 1 if inside else high)))
 
 
 def _is_long(node: Node) -> bool:

@@ -12,9 +12,9 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
 
 _WORDS = {
-    "scalar": "numbers", "pick": "one element", "view": "looked through", "matmul": "BLAS", "update": "in place",
+    "scalar": "numbers", "pick": "one element", "view": "looked through", "matmul": "product", "update": "in place",
     "join": "joined", "whole": "native", "alias": "the same memory", "search": "search", "kernel": "kernel",
-    "stack": "stack",
+    "memory": "in memory",    "stack": "stack",
 }  # fmt: skip
 
 
@@ -49,7 +49,18 @@ def _lines(graph: Graph, counts: _Counts) -> Iterator[str]:
     plan = Plan(graph)
     row: list[str] = []
     kind = ""
+    steps: list[Item] = []
+    blocks: dict[int, str] = {}  # before which step: what runs block by block
     for item in plan.items:
+        if item.members:
+            blocks[len(steps)] = " | ".join(", ".join(_names(one) for one in run) for run in item.runs)
+        steps += item.members or [item]
+    for number, item in enumerate(steps):
+        if number in blocks:
+            if row:
+                yield f"{_WORDS[kind]}: {', '.join(row)}"
+                row = []
+            yield f"by blocks of rows: {blocks[number]}"
         node = item.nodes[0]
         found = "loop" if item.shape is not None else plan.roles[node]
         if node.results and node.results[0] in counts.stacks and found == "kernel":
@@ -73,6 +84,10 @@ def _lines(graph: Graph, counts: _Counts) -> Iterator[str]:
     if row:
         yield f"{_WORDS[kind]}: {', '.join(row)}"
     yield f"result: {', '.join(map(reference, graph.outputs)) or 'none'}"
+
+
+def _names(item: Item) -> str:
+    return item.nodes[0].op.name if item.shape is None else f"loop of {len(item.nodes)}"
 
 
 def _loop(item: Item) -> str:

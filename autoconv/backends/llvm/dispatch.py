@@ -19,6 +19,9 @@ TEXT = f"""
 @dispatch_missing = global ptr null
 @dispatch_slot = global i64 0
 @dispatch_detour = global ptr null
+declare void @retain(ptr)
+declare void @release(ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare void @PyErr_Fetch(ptr, ptr, ptr)
 declare void @PyErr_NormalizeException(ptr, ptr, ptr)
 declare i32 @PyException_SetTraceback(ptr, ptr)

@@ -7,7 +7,7 @@ Both answer NotImplemented, before anything has happened, for arguments of anoth
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,13 @@ import numpy as np
 from autoconv.backends.form import CallForm, Captured, CellGuard
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.calls import Address, Calls
+from autoconv.backends.llvm.memory_values import boxed, extent, is_memory
 from autoconv.backends.llvm.regions import Region
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.stacks import stacks
-from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.backends.llvm.values import Body, Native, Object
+from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
+from autoconv.backends.llvm.values import Body, Memory, Native, Object
 from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
@@ -28,14 +29,15 @@ RUN, CALL = "autoconv_run", "autoconv_call"
 _OWN_FUNCTIONS, _SHORT = {"element", "reduce", "matmul", "join"}, {"scalar", "view", "kernel"}
 
 
-def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
+def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
     """`i1 @graph(parameters, ptr %results)`: numbers by value, objects by address; whether all went well. A result
-    is a number in its eight bytes, or a new reference."""
+    is a number in its eight bytes, or a new reference. Of the parameters at the positions `donated` it is given
+    references of its own."""
     names = [f"%p{i}" for i in range(len(graph.parameters))]
     header = ", ".join([f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)] + ["ptr %results"])
-    # Without loops of its own it does little but call those over arrays: not worth a thorough compilation.
+    # Without loops of its own it does little but call those over arrays.
     roles = {role(node) for node in graph.walk()}
-    speed = "noinline optnone" if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
+    speed = QUICK if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
     out = FunctionText(module, f"define internal i1 @graph({header}) nounwind {speed}")
     body = Body(module, out, calls, graph, stacks(graph))
     b = ElementWriter(out)
@@ -43,7 +45,21 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls) -> None:
         b.wrap(v.type.dtype, n) if is_scalar(v.type) else Object(n)  # type: ignore[union-attr]
         for v, n in zip(graph.parameters, names, strict=True)
     ]
-    for i, native in enumerate(Region(body, graph, arguments).results()):
+    donated = [i for i in donated if is_array(graph.parameters[i].type)]
+    for i in donated:
+        arguments[i] = body.own(names[i])
+    if donated:
+        body.begin_loop(())  # arrays are kept for the next ones, as in a loop
+    region = Region(body, graph, arguments)
+    results = region.results()
+    if donated:
+        body.end_loop()
+    for i, (native, value) in enumerate(zip(results, graph.outputs, strict=True)):
+        if isinstance(native, Memory):
+            held = body.own(native.owner.ir)
+            native = boxed(region, native, value.type)  # type: ignore[arg-type]
+            out.line(f"store ptr null, ptr {native.slot}")
+            body.release(held.slot or "")
         place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
         if isinstance(native, Element):
             store(b, native, place, 0)
@@ -61,14 +77,17 @@ def _kind(value: Value) -> str:
     return register(value.type.dtype) if is_scalar(value.type) else "ptr"  # type: ignore[union-attr]
 
 
-def write_run(graph: Graph, module: ModuleText, calls: Calls) -> None:
+def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
     """From arrays to a tuple of arrays; whatever else a parameter is comes and goes as it is."""
     entry = _Entry(graph, module, calls, RUN, len(graph.parameters))
     arguments = [entry.argument(i) for i in range(len(graph.parameters))]
     natives = [
-        entry.taken(entry.array_of(given, value), value) if _is_data(value) else given
+        entry.taken(entry.array_of(given, value), value) if _is_data(value) and not is_memory(value.type) else given
         for given, value in zip(arguments, graph.parameters, strict=True)
     ]
+    for i in donated:
+        if is_array(graph.parameters[i].type):  # the caller keeps it: nothing is written to it
+            entry.out.line(f"call void @retain(ptr {natives[i]})")
     found = entry.results(natives)
     entry.answer([entry.boxed(native) if isinstance(native, Element) else native for native in found], single=False)
 
@@ -90,9 +109,19 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if parameter == "number":
             natives.append(entry.number(argument, value))
             continue
+        if parameter == "memory":
+            natives.append(entry.memory_of(argument, value))
+            continue
         if parameter == "tensor":
             argument = entry.unwrapped(argument, form, next(weak))
         natives.append(entry.taken(entry.array_of(argument, value), value))
+    arrays = [i for i, value in enumerate(graph.parameters) if is_array(value.type)]
+    for i in sorted(form.donated):
+        if i in arrays:
+            entry.check_different(natives[i], [natives[j] for j in arrays if j != i])
+    for i in sorted(form.donated):
+        entry.give_away(given.index(i), form, to_graph=i in arrays)
+    entry.check_apart()
     found = entry.results(natives)
     entry.answer([entry.given_back(n, kind, form) for n, kind in zip(found, form.results, strict=True)], form.single)
 
@@ -107,7 +136,9 @@ def can_call(graph: Graph, form: CallForm) -> bool:
         return False
     own = "array" not in form.parameters
     return all(
-        is_scalar(value.type) or (kind != "number" and is_array(value.type) and (own or _is_made(value)))
+        kind == "memory"
+        or is_scalar(value.type)
+        or (kind != "number" and is_array(value.type) and (own or _is_made(value)))
         for kind, value in zip(form.results, graph.outputs, strict=True)
     )
 
@@ -117,7 +148,7 @@ def _is_made(value: Value) -> bool:
 
 
 def _is_data(value: Value) -> bool:
-    return is_scalar(value.type) or is_array(value.type)
+    return is_scalar(value.type) or is_array(value.type) or is_memory(value.type)
 
 
 class _Entry:
@@ -125,8 +156,8 @@ class _Entry:
         self._graph = graph
         self._module = module
         self._calls = calls
-        speed = "noinline optnone" if name == RUN else ""  # it is compiled with every graph, and seldom called
-        header = f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) nounwind {speed}"
+        self._memories: list[tuple[str, Any]] = []
+        header = f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) nounwind {QUICK}"
         self.out = FunctionText(module, header)
         self._other = self.out.label("other")
         self._check("icmp eq i64 %count, " + str(count))
@@ -162,7 +193,20 @@ class _Entry:
                 found = self.out.new(f'call ptr @"PyDict_GetItemWithError"(ptr {namespace}, ptr {name})')
             self._check(f"icmp eq ptr {found}, {self._calls.object(guard.value)(self.out)}")
 
+    def check_different(self, array: str, others: Sequence[str]) -> None:
+        for other in others:
+            self._check(f"icmp ne ptr {array}, {other}")
+
     # ---- arguments
+
+    def give_away(self, position: int, form: CallForm, to_graph: bool) -> None:
+        """Takes the array out of the tensor: its reference is the graph's now, or nobody's."""
+        out, donation = self.out, self._calls.object(form.donation)(self.out)
+        place = out.new(f"getelementptr inbounds i8, ptr {self.argument(position)}, i64 {form.array_slot}")
+        out.line(f"call void @retain(ptr {donation})")
+        if not to_graph:
+            out.line(f"call void @release(ptr {place})")
+        out.line(f"store ptr {donation}, ptr {place}")
 
     def unwrapped(self, given: str, form: CallForm, weak: bool) -> str:
         """The array of a tensor."""
@@ -183,6 +227,32 @@ class _Entry:
         )
         self._check(f"icmp ne i1 {plain}, false")
         return given
+
+    def memory_of(self, given: str, value: Value) -> str:
+        """The object, having checked that it is a plain ndarray that lies in memory as its type says."""
+        type_: Any = value.type
+        kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+        lists = [self._calls.shape(numbers) if numbers else "null" for numbers in (type_.shape, type_.strides)]
+        fits = self.out.new(
+            f"call i1 @is_memory(ptr {given}, ptr {kind}, ptr {descriptor}, i64 {type_.rank}, ptr {lists[0]}, "
+            f"ptr {lists[1]})"
+        )
+        self._check(f"icmp ne i1 {fits}, false")
+        self._memories.append((given, type_))
+        return given
+
+    def check_apart(self) -> None:
+        """That arrays share no memory, each taken as all that lies between its first and its last byte."""
+        ends: list[list[str]] = []
+        for given, type_ in self._memories:
+            offsets = extent(type_)
+            data = self.out.new(f"ptrtoint ptr {self._field(given, abi.DATA, 'ptr')} to i64")
+            ends.append([self.out.new(f"add i64 {data}, {offset}") for offset in offsets])
+        for i, (low, high) in enumerate(ends):
+            for other_low, other_high in ends[:i]:
+                before = self.out.new(f"icmp ule i64 {high}, {other_low}")
+                behind = self.out.new(f"icmp ule i64 {other_high}, {low}")
+                self._check(f"or i1 {before}, {behind}")
 
     def taken(self, given: str, value: Value) -> str:
         """What the graph takes: a number out of its array, an array as it is."""
@@ -208,7 +278,7 @@ class _Entry:
 
     # ---- results
 
-    def results(self, natives: Sequence[str]) -> list[Native]:
+    def results(self, natives: Sequence[str]) -> list[Element | Object]:
         """Runs the graph."""
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
@@ -219,7 +289,7 @@ class _Entry:
         out.begin(failed)
         out.line("ret ptr null")
         out.begin(go_on)
-        found: list[Native] = []
+        found: list[Element | Object] = []
         for i, value in enumerate(outputs):
             place = out.new(f"getelementptr inbounds i64, ptr {cells}, i64 {i}")
             if is_scalar(value.type):
@@ -235,13 +305,15 @@ class _Entry:
         store(ElementWriter(self.out), element, self._field(made, abi.DATA, "ptr"), 0)
         return Object(made)
 
-    def given_back(self, native: Native, kind: str, form: CallForm) -> Object:
+    def given_back(self, native: Element | Object, kind: str, form: CallForm) -> Object:
         """A result as the user gets it."""
         out = self.out
         if kind == "number":
             assert isinstance(native, Element)
             return Object(self._python_number(native))
         whole = self.boxed(native) if isinstance(native, Element) else native
+        if kind == "memory":
+            return whole
         if kind == "array":
             if not isinstance(native, Element):
                 return whole
@@ -272,7 +344,11 @@ class _Entry:
     def answer(self, objects: Sequence[Object], single: bool) -> None:
         """Ends the function with its result. Out of memory, small objects are not looked after any more."""
         out = self.out
-        if single:
+        if single and not objects:
+            none = self._calls.object(None)(out)
+            out.line(f"call void @retain(ptr {none})")
+            out.line(f"ret ptr {none}")
+        elif single:
             out.line(f"ret ptr {objects[0].ir}")
         else:
             self._module.declare("PyTuple_New", "ptr", "i64")

@@ -57,9 +57,10 @@ def _is_empty_list(value: Value) -> bool:
 
 
 def _softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Times the inverse of the sum: one quotient a row, an ulp away."""
     (x,), axis = inputs, (node.attributes["axis"],)
     powers = b.exp(b.subtract(x, b.reduce_max(x, axis=axis, keepdims=True)))
-    return b.divide(powers, b.reduce_sum(powers, axis=axis, keepdims=True))
+    return b.multiply(powers, b.reciprocal(b.reduce_sum(powers, axis=axis, keepdims=True)))
 
 
 def _log_softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:

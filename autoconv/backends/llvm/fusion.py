@@ -11,8 +11,8 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autoconv.backends.llvm.blocks import block_rows
-from autoconv.backends.llvm.contiguous import is_contiguous
+from autoconv.backends.llvm.blocks import block_rows, side_by_side
+from autoconv.backends.llvm.contiguous import is_block, is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.patches import Patches, patches_of
 from autoconv.backends.llvm.products import tiles_of
@@ -22,7 +22,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
 # Roles that take their inputs whole, and make their results so.
-WHOLE = frozenset({"kernel", "control", "matmul", "update", "search", "alias", "whole"})
+WHOLE = frozenset({"memory", "kernel", "control", "matmul", "update", "search", "alias", "whole"})
 # Those of them that look at nothing but the elements, side by side in memory; so do loops.
 _BY_ELEMENTS = frozenset(
     {"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias", "whole"}
@@ -46,7 +46,12 @@ class Item:
     phases: list[list[Node]] = field(default_factory=list)
     rows: list[Node] = field(default_factory=list)
     depth: int = 0
-    members: list[Item] = field(default_factory=list)  # of what runs block by block (see blocks)
+    # Of what runs block by block (see blocks): what shares blocks of rows, several such runs side by side.
+    runs: list[list[Item]] = field(default_factory=list)
+
+    @property
+    def members(self) -> list[Item]:
+        return [item for run in self.runs for item in run]
 
 
 class Plan:
@@ -68,7 +73,7 @@ class Plan:
                 self._place(node, position)
         fuse_rows(self)
         self._find_traffic()
-        self.items = block_rows(self, self._ordered())
+        self.items = side_by_side(self, block_rows(self, self._ordered()))
 
     def _found_consumers(self) -> dict[Value, list[Node]]:
         found: dict[Value, list[Node]] = {}
@@ -129,6 +134,8 @@ class Plan:
         kind = self.roles[reader]
         if kind == "join":
             return True
+        if kind == "matmul" and is_block(value):
+            return tiles_of(reader, self.patches.get(reader)) is not None
         if kind in ("view", "copy", "pick", "scatter") and is_indexed(reader):
             # Positions are looked at side by side, before the loops that go by them; so is what a scatter changes.
             if value in positions(reader):

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction,
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.split import Split, choose_split
-from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.views import CUT, Place, viewed
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.elements import ELEMENTS
@@ -113,7 +113,7 @@ class KernelText:
         body, has_rare = self._end("part")
         if self._is_part:
             return body, has_rare
-        self._begin(parameters, careful)
+        self._begin(parameters, careful, quick=len(partial) == len(sums))
         cells = [self.out.alloca(f"[{split.parts} x {one.total_kind}]") for one in partial]
         self._start([one for one in sums if one not in partial])
         flag = split.run(self._module, self.out, body, [*parameters, *(f"ptr {cell}" for cell in cells)], has_rare)
@@ -123,9 +123,9 @@ class KernelText:
         self.out.line(f"ret i1 {flag}")
         return self._module.function("kernel", self.out.text()), has_rare
 
-    def _begin(self, parameters: Sequence[str], careful: bool) -> None:
-        speed = " optnone" if careful else ""  # it runs so rarely that it is compiled quickly
-        header = f"define internal i1 @FUNCTION({', '.join(parameters)}) noinline nounwind{speed}"
+    def _begin(self, parameters: Sequence[str], careful: bool, quick: bool = False) -> None:
+        speed = QUICK if careful or quick else "noinline"  # what is careful runs rarely
+        header = f"define internal i1 @FUNCTION({', '.join(parameters)}) nounwind {speed}"
         self.out = FunctionText(self._module, header)
         self.b = LoopWriter(self.out, careful, self.element)
         self._memo: dict[Any, Element] = {}

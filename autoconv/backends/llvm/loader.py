@@ -1,4 +1,4 @@
-"""Puts an object file into memory, where absolute addresses are all that it asks for.
+"""Puts object files into memory, where absolute addresses are all that they ask for.
 
 LLVM's own linker takes 40 KB and more for each library that it holds, whatever its size, and keeps a part of that
 when the library goes. Code for the large code model on x86-64 needs nothing of what it can do: a few pages, and the
@@ -22,6 +22,7 @@ _X86_64, _RELOCATABLE = 62, 1
 _PROGBITS, _SYMTAB, _RELA, _NOBITS, _UNWIND = 1, 2, 4, 8, 0x70000001
 _WRITE, _ALLOC, _TLS = 1, 2, 0x400
 _UNDEFINED, _RESERVED = 0, 0xFF00
+_LOCAL = 0  # the binding of symbols that are a file's own
 _R_X86_64_64 = 1
 _FAILED = 2**64 - 1  # of mmap
 
@@ -31,32 +32,36 @@ class Unlinkable(Exception):
 
 
 class Loaded:
-    """The code of an object file, ready to be called for as long as this object lives.
+    """The code of object files that refer to each other, ready to be called for as long as this object lives.
 
-    `address(name)` is where a function or variable of it is. `known` are addresses that it may refer to, beside the
-    functions of the C library. Raises Unlinkable.
+    `address(name)` is where a function or variable of theirs is. `known` are addresses that they may refer to, beside
+    the functions of the C library. Raises Unlinkable.
     """
 
-    def __init__(self, code: bytes, known: Mapping[str, int]) -> None:
-        sections = _sections(code)
-        places, fixed, size = _layout(sections)
-        image = bytearray(size)
-        for section, place in zip(sections, places, strict=True):
-            if place is not None and section.kind == _PROGBITS:
-                image[place : place + section.size] = code[section.offset : section.offset + section.size]
+    def __init__(self, codes: Sequence[bytes], known: Mapping[str, int]) -> None:
+        files = [(code, _sections(code)) for code in codes]
+        places, fixed, size = _layout([section for _, sections in files for section in sections])
         base = self._reserved(size)
-        names, values = _symbols(code, sections, [None if place is None else base + place for place in places], known)
-        for place, symbol, addend in _relocations(code, sections, places):
-            value = values[symbol]
-            if value is None:
-                raise Unlinkable(f"nothing is known of {names[symbol]}")
-            struct.pack_into("<Q", image, place, (value + addend) % 2**64)
+        every = iter([None if place is None else base + place for place in places])
+        starts = [[next(every) for _ in sections] for _, sections in files]
+        symbols = [list(_symbols(*file, at)) for file, at in zip(files, starts, strict=True)]
+        self._addresses = {s.name: s.address for table in symbols for s in table if s.is_shared and s.address}
+        image = bytearray(size)
+        for (code, sections), table, at in zip(files, symbols, starts, strict=True):
+            for section, start in zip(sections, at, strict=True):
+                if start is not None and section.kind == _PROGBITS:
+                    data = code[section.offset : section.offset + section.size]
+                    image[start - base : start - base + section.size] = data
+            for place, number, addend in _relocations(code, sections, at):
+                symbol = table[number]
+                value = symbol.address or self._addresses.get(symbol.name) or known.get(symbol.name)
+                value = value or (_in_process(symbol.name) if symbol.is_shared else None)
+                if value is None:
+                    raise Unlinkable(f"nothing is known of {symbol.name}")
+                struct.pack_into("<Q", image, place - base, (value + addend) % 2**64)
         ctypes.memmove(base, bytes(image), size)
         if fixed and _libc().mprotect(base, fixed, mmap.PROT_READ | mmap.PROT_EXEC):
             raise Unlinkable("the system does not let memory become code")
-        inside = range(base, base + size)
-        named = zip(names, values, strict=True)
-        self._addresses = {name: at for name, at in named if name and at is not None and at in inside}
 
     def address(self, name: str) -> int:
         return self._addresses[name]
@@ -121,39 +126,39 @@ def _aligned(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment
 
 
-def _symbols(
-    code: bytes, sections: Sequence[_Section], starts: Sequence[int | None], known: Mapping[str, int]
-) -> tuple[list[str], list[int | None]]:
-    """Names and addresses of the table's symbols; None for those that have no address here."""
-    names: list[str] = []
-    values: list[int | None] = []
+class _Symbol(NamedTuple):
+    """`is_shared`: whether other files may know it by its name."""
+
+    name: str
+    address: int | None
+    is_shared: bool
+
+
+def _symbols(code: bytes, sections: Sequence[_Section], starts: Sequence[int | None]) -> Iterator[_Symbol]:
+    """The symbols of the file's table; those that it does not define have no address."""
     for table in sections:
         if table.kind != _SYMTAB:
             continue
         text = sections[table.link].offset
         rows = code[table.offset : table.offset + table.size]
-        for name, _, _, index, value, _ in struct.iter_unpack("<IBBHQQ", rows):
-            names.append(code[text + name : code.index(b"\0", text + name)].decode())
-            if index == _UNDEFINED:
-                values.append(known.get(names[-1]) or _in_process(names[-1]))
-            else:
-                start = starts[index] if index < _RESERVED else None
-                values.append(None if start is None else start + value)
-    return names, values
+        for name, info, _, index, value, _ in struct.iter_unpack("<IBBHQQ", rows):
+            known = code[text + name : code.index(b"\0", text + name)].decode()
+            start = starts[index] if _UNDEFINED < index < _RESERVED else None
+            yield _Symbol(known, None if start is None else start + value, info >> 4 != _LOCAL)
 
 
 def _relocations(
-    code: bytes, sections: Sequence[_Section], places: Sequence[int | None]
+    code: bytes, sections: Sequence[_Section], starts: Sequence[int | None]
 ) -> Iterator[tuple[int, int, int]]:
     """Where an address is to be written, the position of its symbol, and what is added to it."""
     for table in sections:
-        if table.kind != _RELA or (place := places[table.info]) is None:
+        if table.kind != _RELA or (start := starts[table.info]) is None:
             continue
         rows = code[table.offset : table.offset + table.size]
         for offset, what, addend in struct.iter_unpack("<QQq", rows):
             if what & 0xFFFFFFFF != _R_X86_64_64:
                 raise Unlinkable(f"relocations of kind {what & 0xFFFFFFFF} are not for this")
-            yield place + offset, what >> 32, addend
+            yield start + offset, what >> 32, addend
 
 
 @functools.cache

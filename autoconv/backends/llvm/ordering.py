@@ -8,7 +8,6 @@ from autoconv.backends.llvm.scalars import Element, ElementWriter
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64
 
 _INTEGER = {float32: int32, float64: int64}
-_NAN = {float32: 0x7FC00000, float64: 0x7FF8000000000000}
 
 
 def key_dtype(dtype: DType) -> DType:
@@ -21,14 +20,10 @@ def key(b: ElementWriter, x: Element, kind: str) -> Element:
     if not x.dtype.is_floating:
         return x
     dtype = key_dtype(x.dtype)
-    return b.select(b.is_nan(x), _NAN[x.dtype] if kind == "max" else dtype.min, _flipped(b, b.bitcast(x, dtype)))
-
-
-def of_key(b: ElementWriter, found: Element, dtype: DType) -> Element:
-    """The number, of that dtype, of a key."""
-    if not dtype.is_floating:
-        return found
-    return b.bitcast(b.select(found.same(found.dtype.min), _NAN[dtype], _flipped(b, found)), dtype)
+    bits = b.bitcast(x, dtype)
+    # The bits of a negative float count down as the integer that they are counts up.
+    ordered = bits ^ (b.bits("ashr", bits, dtype.size * 8 - 1) & dtype.max)
+    return b.select(b.is_nan(x), dtype.max if kind == "max" else dtype.min, ordered)
 
 
 def worst(dtype: DType, kind: str) -> Any:
@@ -42,8 +37,3 @@ def worst(dtype: DType, kind: str) -> Any:
 def better(b: ElementWriter, x: Element, y: Element, kind: str) -> Element:
     """The better one of two keys."""
     return b.intrinsic(("u" if x.dtype.is_unsigned or x.dtype.is_bool else "s") + kind, x, y)
-
-
-def _flipped(b: ElementWriter, bits: Element) -> Element:
-    """The bits of a negative float count down as the integer that they are counts up. Its own inverse."""
-    return bits ^ (b.bits("ashr", bits, bits.dtype.size * 8 - 1) & bits.dtype.max)

@@ -115,13 +115,13 @@ class _Handler(ctypes.Structure):
     )  # fmt: skip
 
 
-def capsule(functions: Sequence[int]) -> Any:
-    """The capsule that PyDataMem_SetHandler takes, for the addresses of FUNCTIONS. It is never let go: arrays may
-    outlive everything."""
+def capsule(functions: Sequence[int], code: Any) -> Any:
+    """The capsule that PyDataMem_SetHandler takes, for the addresses of FUNCTIONS in `code`. It is never let go, nor
+    is the code: arrays may outlive everything."""
     made = _Handler(b"autoconv", 1, None, *functions)
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     found = new(ctypes.addressof(made), _NAME, None)
-    for item in (made, found):
+    for item in (made, found, code):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
     return found

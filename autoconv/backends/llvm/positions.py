@@ -65,6 +65,12 @@ def below(out: FunctionText, position: Position, limit: int) -> bool | None:
     return None
 
 
+def product(out: FunctionText, x: Position, y: Position) -> Position:
+    if isinstance(x, int):
+        return times(out, y, x)
+    return times(out, x, y) if isinstance(y, int) else out.new(f"mul nsw i64 {x}, {y}")
+
+
 def linear(out: FunctionText, index: Index, shape: Sequence[int]) -> Position:
     """Where the element lies, counted in elements from the first."""
     total: Position = 0

@@ -8,14 +8,15 @@ from __future__ import annotations
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.text import ModuleText
 
-METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
 FUNCTIONS = {
     "retain": ("void", "ptr"),
     "release": ("void", "ptr"),
     "release_all": ("void", "ptr, i64"),
     "new_array": ("ptr", "i32, ptr, ptr"),
     "new_large_array": ("ptr", "i32, ptr, ptr, ptr"),
+    "new_view": ("ptr", "ptr, ptr, i32, ptr, ptr, ptr, ptr"),
     "is_plain_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
+    "is_memory": ("i1", "ptr, ptr, ptr, i64, ptr, ptr"),
     "keep": ("void", "ptr, ptr, i64"),
     "spare_array": ("ptr", "ptr, i64"),
     "pause": ("i1", ""),
@@ -24,11 +25,11 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
-def prelude(module: ModuleText) -> str:
-    """Declares in `module` what all native code shares, and answers the text of what it has of its own."""
+def declare_shared(module: ModuleText) -> None:
+    """Declares in `module` what all native code shares, and adds what it has of its own."""
     for name, (result, parameters) in FUNCTIONS.items():
         module.declare(name, result, parameters)
-    return _ALONE
+    module.constant("is_alone", _ALONE)
 
 
 _ALONE = """
@@ -52,6 +53,8 @@ TEXT = (
     + """
 declare void @_Py_Dealloc(ptr)
 declare ptr @PyArray_Empty(i32, ptr, ptr, i32)
+declare ptr @PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
+declare i32 @PyArray_SetBaseObject(ptr, ptr)
 declare ptr @PyDataMem_SetHandler(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
@@ -153,6 +156,58 @@ no:
   ret i1 false
 }
 
+define i1 @is_memory(ptr %object, ptr %kind, ptr %descriptor, i64 %rank, ptr %shape, ptr %strides) nounwind {
+  %type_at = getelementptr inbounds i8, ptr %object, i64 TYPE
+  %type = load ptr, ptr %type_at
+  %same_type = icmp eq ptr %type, %kind
+  br i1 %same_type, label %look, label %no
+look:
+  %descriptor_at = getelementptr inbounds i8, ptr %object, i64 DESCRIPTOR
+  %own_descriptor = load ptr, ptr %descriptor_at
+  %same_descriptor = icmp eq ptr %own_descriptor, %descriptor
+  %rank_at = getelementptr inbounds i8, ptr %object, i64 RANK
+  %short = load i32, ptr %rank_at
+  %own_rank = zext i32 %short to i64
+  %same_rank = icmp eq i64 %own_rank, %rank
+  %flags_at = getelementptr inbounds i8, ptr %object, i64 FLAGS
+  %flags = load i32, ptr %flags_at
+  %writable = and i32 %flags, WRITABLE
+  %is_writable = icmp eq i32 %writable, WRITABLE
+  %both = and i1 %same_descriptor, %same_rank
+  %all = and i1 %both, %is_writable
+  br i1 %all, label %measure, label %no
+measure:
+  %dimensions_at = getelementptr inbounds i8, ptr %object, i64 DIMENSIONS
+  %dimensions = load ptr, ptr %dimensions_at
+  %own_strides_at = getelementptr inbounds i8, ptr %object, i64 STRIDES
+  %own_strides = load ptr, ptr %own_strides_at
+  br label %axes
+axes:
+  %i = phi i64 [ 0, %measure ], [ %next, %same ]
+  %more = icmp slt i64 %i, %rank
+  br i1 %more, label %axis, label %yes
+axis:
+  %own_at = getelementptr inbounds i64, ptr %dimensions, i64 %i
+  %own = load i64, ptr %own_at
+  %size_at = getelementptr inbounds i64, ptr %shape, i64 %i
+  %size = load i64, ptr %size_at
+  %fits = icmp eq i64 %own, %size
+  %own_stride_at = getelementptr inbounds i64, ptr %own_strides, i64 %i
+  %own_stride = load i64, ptr %own_stride_at
+  %stride_at = getelementptr inbounds i64, ptr %strides, i64 %i
+  %stride = load i64, ptr %stride_at
+  %steps = icmp eq i64 %own_stride, %stride
+  %fits_too = and i1 %fits, %steps
+  br i1 %fits_too, label %same, label %no
+same:
+  %next = add i64 %i, 1
+  br label %axes
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
 define ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) nounwind {
   call void @retain(ptr %descriptor)
   %made = call ptr @"PyArray_Empty"(i32 %rank, ptr %dimensions, ptr %descriptor, i32 0)
@@ -168,6 +223,22 @@ define ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %ha
   %second = getelementptr ptr, ptr %slots, i64 1
   store ptr %ours, ptr %second
   call void @release_all(ptr %slots, i64 2)
+  ret ptr %made
+}
+
+define ptr @new_view(
+    ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data, ptr %owner) nounwind {
+  call void @retain(ptr %descriptor)
+  %made = call ptr @"PyArray_NewFromDescr"(
+      ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data,
+      i32 WRITABLE, ptr null)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %done, label %based
+based:
+  call void @retain(ptr %owner)
+  %answer = call i32 @"PyArray_SetBaseObject"(ptr %made, ptr %owner)
+  br label %done
+done:
   ret ptr %made
 }
 
@@ -255,7 +326,8 @@ define ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
 """
 )
 for _name, _number in {
+    "WRITABLE": abi.WRITABLE_FLAGS,
     "FLAGS": abi.FLAGS, "OWNED": abi.OWNED_FLAGS, "PLAIN": abi.PLAIN_FLAGS, "TYPE": abi.TYPE, "RANK": abi.RANK,
-    "DESCRIPTOR": abi.DESCRIPTOR, "DIMENSIONS": abi.DIMENSIONS,
+    "STRIDES": abi.STRIDES, "DESCRIPTOR": abi.DESCRIPTOR, "DIMENSIONS": abi.DIMENSIONS,
 }.items():  # fmt: skip
     TEXT = TEXT.replace(_name, str(_number))

@@ -16,10 +16,11 @@ from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
-from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.threads import available, thread_count
 from autoconv.backends.llvm.tiles import ProductText, Sum, tiling
 from autoconv.backends.llvm.transposes import transposed
+from autoconv.backends.llvm.values import Object
 from autoconv.backends.llvm.vectors import registers
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
@@ -81,14 +82,7 @@ def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, lis
     module, dtype, patches = region.body.module, product.dtype, product.patches
     region.set(result, region.new_array(result.type))
     plan = tiling(product.unit, product.columns, dtype, machine, 0 if patches else unit)
-    columns = region.data(y)
-    if product.flip_y:
-        kind = TensorType(dtype, (product.inner, product.columns))
-        turned = region.new_array(kind)
-        turn = transposed(module, dtype, product.columns, product.inner, plan.lanes)
-        region.out.line(f"call void @{turn}(ptr {columns}, ptr {region.address(turned)})")
-        columns = region.address(turned)
-        region.drop_later(turned, kind)
+    columns = _turned(region, product, plan.lanes) if product.flip_y else region.data(y)
     lines: Sequence[tuple[int, int]] = ()
     if patches is None:
         x = product.node.inputs[0]
@@ -103,6 +97,30 @@ def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, lis
     body = ProductText(module, plan, dtype, tuple(sums), row, product.columns, tuple(lines)).rows()
     given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
     return body, given, product.unit if patches else plan.height
+
+
+def _turned(region: Region, product: Product, lanes: int) -> str:
+    """The address of y the other way round; where a loop captures it, made once for all turns."""
+    y, out = product.node.inputs[1], region.out
+    kind = TensorType(product.dtype, (product.inner, product.columns))
+    turn = transposed(region.body.module, product.dtype, product.columns, product.inner, lanes)
+    native = None if region.is_view(y) else region.native(y)
+    slot = region.body.once(native, kind) if isinstance(native, Object) else None
+    if slot is None:
+        made = region.new_array(kind)
+        out.line(f"call void @{turn}(ptr {region.data(y)}, ptr {region.address(made)})")
+        region.drop_later(made, kind)
+        return region.address(made)
+    first, done = out.label("turn"), out.label("turned")
+    out.branch_if(out.new(f"icmp eq ptr {out.new(f'load ptr, ptr {slot}')}, null"), first, done, unlikely=True)
+    out.begin(first)
+    made = region.new_array(kind)
+    out.line(f"store ptr null, ptr {made.slot}")
+    out.line(f"store ptr {made.ir}, ptr {slot}")
+    out.line(f"call void @{turn}(ptr {region.data(y)}, ptr {region.address(made)})")
+    out.branch(done)
+    out.begin(done)
+    return region.address(Object(out.new(f"load ptr, ptr {slot}")))
 
 
 def _write_tiles(region: Region, product: Product) -> None:
@@ -121,7 +139,7 @@ def _write_parts(product: Product, parts: int, module: ModuleText, out: Function
     whole = product.rows if by_rows else product.columns
     split = Split(None, whole, -(-whole // parts))
     parameters = "ptr %x, ptr %y, ptr %z, i64 %part, i64 %first, i64 %last"
-    body = FunctionText(module, f"define internal i1 @FUNCTION({parameters})")
+    body = FunctionText(module, f"define internal i1 @FUNCTION({parameters}) nounwind {QUICK}")
     count = body.new("sub nsw i64 %last, %first")
     body.line(product.call(module, body, ["%x", "%y", "%z"], by_rows, "%first", count))
     body.line("ret i1 false")

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from autoconv.backends.llvm.ordering import better, key, key_dtype, of_key, worst
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.roles import LOOP_REDUCTIONS, is_array, reduced_axes, sizes
 from autoconv.backends.llvm.scalars import Element, literal, load, register, store
@@ -94,36 +93,43 @@ class RegisterReduction(Reduction):
         summed = self.dtype.is_floating and self.kind in ("sum", "mean")
         self.blocks = flat and summed and math.prod(shape) > BLOCK
         self.total_kind = "double" if self.blocks else register(self.dtype)
-        # The best of floats is looked for among integers of the same order.
-        self.by_keys = self.dtype.is_floating and self.kind in ("max", "min")
-        self._first = str(worst(self.dtype, self.kind)) if self.by_keys else self.identity()
+        # Which vectors find at once where none is nan; whether one is, is kept beside it.
+        self.extreme = self.dtype.is_floating and self.kind in ("max", "min")
 
     def enter(self) -> None:
         """At the top of the function that has the loops."""
         out = self.kernel.out
-        self._register = register(key_dtype(self.dtype) if self.by_keys else self.dtype)
-        self.cell = out.alloca(self._register, self._first)
+        self.cell = out.alloca(register(self.dtype), self.identity())
         self.total = out.alloca("double", literal(0, float64)) if self.blocks else ""
+        self.nan = out.alloca("i1", "false") if self.extreme else ""
 
     def start(self) -> None:
-        self.kernel.out.line(f"store {self._register} {self._first}, ptr {self.cell}")
+        self.kernel.out.line(f"store {register(self.dtype)} {self.identity()}, ptr {self.cell}")
+        if self.extreme:
+            self.kernel.out.line(f"store i1 false, ptr {self.nan}")
 
     def take(self, element: Element, index: Index) -> None:
-        out, b, kind = self.kernel.out, self.kernel.b, self._register
-        before = out.new(f"load {kind}, ptr {self.cell}")
-        if self.by_keys:
-            found = better(b, b.wrap(key_dtype(self.dtype), before), key(b, element, self.kind), self.kind).ir
+        out, kind = self.kernel.out, register(self.dtype)
+        total = out.new(f"load {kind}, ptr {self.cell}")
+        if self.extreme:
+            name = f"llvm.{self.kind}num.f{8 * self.dtype.size}"
+            function = out.module.declare(name, kind, f"{kind}, {kind}")
+            found = out.new(f"call nnan nsz {kind} {function}({kind} {total}, {kind} {element.ir})")
+            before = out.new(f"load i1, ptr {self.nan}")
+            after = out.new(f"or i1 {before}, {self.kernel.b.is_nan(element).ir}")
+            out.line(f"store i1 {after}, ptr {self.nan}")
         else:
-            found = self.combine(before, element)
+            found = self.combine(total, element)
         out.line(f"store {kind} {found}, ptr {self.cell}")
 
-    def _found(self) -> str:
-        """What has been taken so far, as a number."""
-        found = self.kernel.out.new(f"load {self._register}, ptr {self.cell}")
-        if not self.by_keys:
+    def _read(self) -> str:
+        """What is in the register."""
+        out, kind = self.kernel.out, self.total_kind
+        found = out.new(f"load {kind}, ptr {self.total if self.blocks else self.cell}")
+        if not self.extreme:
             return found
-        b = self.kernel.b
-        return of_key(b, b.wrap(key_dtype(self.dtype), found), self.dtype).ir
+        nan = out.new(f"load i1, ptr {self.nan}")
+        return out.new(f"select i1 {nan}, {kind} {literal(float('nan'), self.dtype)}, {kind} {found}")
 
     def end_block(self) -> None:
         if not self.blocks:
@@ -137,7 +143,7 @@ class RegisterReduction(Reduction):
     def hand_over(self, cells: str) -> None:
         """The sum of this part, for `add_up`."""
         out, kind = self.kernel.out, self.total_kind
-        found = out.new(f"load {kind}, ptr {self.total}") if self.blocks else self._found()
+        found = self._read()
         place = out.new(f"getelementptr inbounds {kind}, ptr {cells}, i64 %part")
         out.line(f"store {kind} {found}, ptr {place}")
 
@@ -149,23 +155,19 @@ class RegisterReduction(Reduction):
         with kernel.out.loop("0", str(parts)) as part:
             place = kernel.out.new(f"getelementptr inbounds {kind}, ptr {cells}, i64 {part}")
             found = kernel.b.wrap(dtype, kernel.out.new(f"load {kind}, ptr {place}"))
-            if self.by_keys:
-                self.take(found, ())
+            before = kernel.out.new(f"load {kind}, ptr {cell}")
+            if self.blocks:
+                after = kernel.out.new(f"fadd double {before}, {found.ir}")
             else:
-                before = kernel.out.new(f"load {kind}, ptr {cell}")
-                if self.blocks:
-                    after = kernel.out.new(f"fadd double {before}, {found.ir}")
-                else:
-                    after = self.combine(before, found, ordered=True)
-                kernel.out.line(f"store {kind} {after}, ptr {cell}")
+                after = self.combine(before, found, ordered=True)
+            kernel.out.line(f"store {kind} {after}, ptr {cell}")
         self.finish(())
 
     def finish(self, index: Index) -> Element:
-        out, b = self.kernel.out, self.kernel.b
+        b = self.kernel.b
+        total = self._read()
         if self.blocks:
-            total = b.cast(b.wrap(float64, out.new(f"load double, ptr {self.total}")), self.dtype).ir
-        else:
-            total = self._found()
+            total = b.cast(b.wrap(float64, total), self.dtype).ir
         rank = len(self.kernel._item.shape or ())
         whole = (*index, *[0] * (rank - len(index)))
         return self.put(total, _kept_index(self.node, whole))

@@ -12,42 +12,44 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from autoconv.backends.llvm import abi
+from autoconv.backends.llvm import abi, memory_values
 from autoconv.backends.llvm.block_code import write_blocks
-from autoconv.backends.llvm.contiguous import base_of
+from autoconv.backends.llvm.contiguous import base_of, is_block
 from autoconv.backends.llvm.control import write_control
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
 from autoconv.backends.llvm.indexing import scatter_base, write_guard
 from autoconv.backends.llvm.joins import JoinText
+from autoconv.backends.llvm.kernel_calls import KernelCalls
 from autoconv.backends.llvm.kernels import KernelText
 from autoconv.backends.llvm.locals import is_local
+from autoconv.backends.llvm.memory_ops import write_memory
 from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.ranges import unchecked
+from autoconv.backends.llvm.roles import is_integer, is_scalar, sizes
 from autoconv.backends.llvm.rows import RowsText
-from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.scalars import Element, load, memory, register
 from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
-from autoconv.backends.llvm.values import Body, Native, Object, RegisterWriter
+from autoconv.backends.llvm.values import Body, Memory, Native, Object, RegisterWriter
 from autoconv.backends.llvm.views import viewed
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
 from autoconv.ops.elements import ELEMENTS
+from autoconv.ops.integer_ranges import Range, is_inside, result_range
 
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
     "control": write_control, "matmul": write_matmul, "update": write_update, "search": write_search,
     "whole": write_whole,
-    "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
+    "memory": write_memory, "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
 }  # fmt: skip
 
 
-class Region:
+class Region(KernelCalls):
     """Writes one graph; `outputs` are its results then. `arguments` are what its parameters stand for: an Object
     with a slot is the region's to let go of. `owners` are the calls around it, whose spans errors get."""
 
@@ -56,7 +58,10 @@ class Region:
         self.out = body.out
         self.graph = graph
         self.owners = owners
-        self._values: dict[Value, Native] = dict(zip(graph.parameters, arguments, strict=True))
+        self._values: dict[Value, Native] = {}
+        self._kept: list[tuple[str, Type]] = []  # the slots of memory, which views look at: let go of at the end
+        for value, native in zip(graph.parameters, arguments, strict=True):
+            self.set(value, native)
         self.picks: dict[Node, list[Any]] = {}
         self._dropped: list[tuple[str, Type]] = []
         self._plan = Plan(graph)
@@ -80,7 +85,10 @@ class Region:
         if item.members:
             return [value for member in item.members for value in self._reads(member)]
         single = item.nodes[0]
-        return list(self._plan.inputs(single)) if self._plan.roles[single] in WHOLE else item.reads
+        if self._plan.roles[single] not in WHOLE:
+            return item.reads
+        inputs = self._plan.inputs(single)
+        return [base for value in inputs for base, _ in self._plan.bases(value) if base not in self._plan.views]
 
     # ---- values and their references
 
@@ -98,6 +106,13 @@ class Region:
         """The address of an array's first element; of a contiguous view's, in what it looks at."""
         if value in self._plan.views:
             value = base_of(value, self._plan.views)
+        if value in self._plan.views and value.node is not None:
+            node, kind = value.node, value.type
+            place = viewed(RegisterWriter(self), node, (0,) * len(sizes(kind)), self.picks.get(node, []))
+            assert not isinstance(place, Element) and is_block(value), node
+            source, index, _ = place
+            offset = linear(self.out, index, sizes(source.type))
+            return self.out.new(f"getelementptr {memory(kind.dtype)}, ptr {self.data(source)}, i64 {offset}")  # type: ignore[union-attr]
         return self.address(self.object(value))
 
     def address(self, array: Object) -> str:
@@ -137,7 +152,9 @@ class Region:
             if isinstance(native, Object):
                 self.uses[value] -= 1
                 native = Object(self.take(value, self.uses[value] == 0))
-            found.append(native)
+            found.append(memory_values.taken(self, native) if isinstance(native, Memory) else native)
+        for slot, type_ in self._kept:
+            self.body.let_go(slot, type_)
         return found
 
     def is_last_reader(self, item: Item, value: Value) -> bool:
@@ -145,7 +162,12 @@ class Region:
         return self.uses[value] == 1 and self._plan.reads(item, value) == 1
 
     def set(self, value: Value, native: Native) -> None:
+        if isinstance(native, Object) and memory_values.is_memory(value.type):
+            native = memory_values.of_array(self, native, value.type)  # type: ignore[arg-type]
         self._values[value] = native
+        if isinstance(native, Memory) and native.owner.slot is not None:
+            made = value.node is not None and value.node.op.name in ("array_new", "array_of")
+            self._kept.append((native.owner.slot, memory_values.as_tensor_type(value.type) if made else value.type))
 
     def native(self, value: Value) -> Native:
         return self._values[value]
@@ -177,10 +199,21 @@ class Region:
         else:
             getattr(self, f"_write_{kind}")(node)
 
+    def write_stack(self, node: Node) -> None:
+        _WRITERS[node.op.name](self, node)
+
     def _write_scalar(self, node: Node) -> None:
         """By the op's element rule; where that says that something is out of the ordinary, by the kernel."""
         operands = [self.number(value) for value in node.inputs]
         (result,) = node.results
+        known = self._range_of(node, operands)
+        if known is not None:
+            given = [self.body.range_of(x) for x in operands]
+            short = unchecked(RegisterWriter(self), node.op.name, operands, given)
+            if short is not None:
+                self.body.note_range(short, known)
+                self.set(result, short)
+                return
         cold, done = self.out.label("cold"), self.out.label("done")
         failing: list[str] = []
 
@@ -193,6 +226,8 @@ class Region:
         b = RegisterWriter(self, fail)
         found = ELEMENTS[node.op.name](b, *operands, **node.attributes)
         if not failing:
+            if known is not None:
+                self.body.note_range(found, known)
             self.set(result, found)
             return
         fast = self.out.block
@@ -207,6 +242,13 @@ class Region:
         self.set(
             result, b.wrap(found.dtype, self.out.new(f"phi {kind} [ {found.ir}, %{fast} ], [ {slow.ir}, %{after} ]"))
         )
+
+    def _range_of(self, node: Node, operands: Sequence[Element]) -> Range | None:
+        """Of the result, an integer that does not overflow; None where that is not known."""
+        if any(x.dtype.is_floating for x in operands) or not is_integer(node.results[0].type):
+            return None
+        found = result_range(node.op.name, [self.body.range_of(x) for x in operands])
+        return found if found is not None and is_inside(found) else None
 
     def _write_view(self, node: Node) -> None:
         self.guard(node)
@@ -324,6 +366,9 @@ class Region:
             found = out.new(f"phi ptr [ {old.ir}, %{before} ], [ {new.ir}, %{after} ]")
             self.set(value, Object(found, old.slot))
 
+    def is_view(self, value: Value) -> bool:
+        return value in self._plan.views
+
     def patches(self, node: Node) -> Patches | None:
         """Of a product."""
         return self._plan.patches.get(node)
@@ -336,104 +381,3 @@ class Region:
     def new_array(self, type_: Type) -> Object:
         """An array of that type, its elements not set."""
         return self.body.new_array(type_)
-
-    def write_kernel(self, node: Node) -> None:
-        name = node.op.name
-        if name == "constant" or (name == "absent" and is_scalar(node.results[0].type)):
-            self._write_constant(node)
-            return
-        if node.results and node.results[0] in self.body.stacks:
-            _WRITERS[name](self, node)
-            return
-        for value, native in zip(node.results, self.call_kernel(node), strict=True):
-            self.set(value, native)
-
-    def _write_constant(self, node: Node) -> None:
-        (result,) = node.results
-        if is_scalar(result.type):
-            number = np.asarray(node.attributes["value"]).item() if node.op.name == "constant" else 0
-            dtype = result.type.dtype  # type: ignore[union-attr]
-            self.set(result, RegisterWriter(self).constant(number, dtype))
-        else:
-            value = node.attributes["value"]
-            if is_array(result.type):
-                value = np.ascontiguousarray(value)
-            self.set(result, Object(self.body.calls.object(value)(self.out)))
-
-    def call_kernel(self, node: Node, rarely: bool = False) -> list[Native]:
-        """The op's kernel, called as the Python function that it is; `rarely`: where native code cannot go on."""
-        out, body = self.out, self.body
-        arguments = out.alloca(f"[{max(len(node.inputs), 1)} x ptr]")
-        boxes: list[str] = []
-        for i, value in enumerate(node.inputs):
-            native = self._values.get(value)
-            if native is None:  # a view: it is looked at only, but the kernel wants to see it
-                native = self._shown(value)
-            if isinstance(native, Element):
-                box = self.boxed(native)
-                boxes.append(box.slot or "")
-                native = box
-            elif native.made_as is not None:  # the same memory under another shape
-                native = self._reshaped(native, value.type)
-                boxes.append(native.slot or "")
-            place = out.new(f"getelementptr inbounds ptr, ptr {arguments}, i64 {i}")
-            out.line(f"store ptr {native.ir}, ptr {place}")
-        function = body.calls.kernel(node, self.owners, rarely)
-        found = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {arguments}, i64 {len(node.inputs)})")
-        for slot in boxes:
-            body.release(slot)
-        body.check(out.new(f"icmp eq ptr {found}, null"))
-        return self._unpacked(node, found)
-
-    def _shown(self, value: Value) -> Object:
-        """For a kernel that is about to raise: of a contiguous view what it is, else something of its shape."""
-        base = base_of(value, self._plan.views)
-        if base in self._values and is_array(base.type):
-            return self._reshaped(self.object(base), value.type)
-        zero = np.zeros((), value.type.dtype.numpy)  # type: ignore[union-attr]
-        return Object(self.body.calls.object(np.broadcast_to(zero, sizes(value.type)))(self.out))
-
-    def _reshaped(self, array: Object, type_: Type) -> Object:
-        """The same elements as an object of that type's shape."""
-        shape, out = sizes(type_), self.out
-        function, argument = self.body.calls.object(lambda x: x.reshape(shape)), out.alloca("ptr")
-        out.line(f"store ptr {array.ir}, ptr {argument}")
-        made = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {argument}, i64 1)")
-        self.body.check(out.new(f"icmp eq ptr {made}, null"))
-        return self.body.own(made)
-
-    def boxed(self, element: Element) -> Object:
-        """The number as an array without dimensions."""
-        out = self.out
-        descriptor = self.body.calls.object(element.dtype.numpy)
-        made = out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor(out)})")
-        self.body.check(out.new(f"icmp eq ptr {made}, null"))
-        address = out.new(f"getelementptr inbounds i8, ptr {made}, i64 {abi.DATA}")
-        pointer = out.new(f"load ptr, ptr {address}")
-        store(ElementWriter(out), element, pointer, 0)
-        return self.body.own(made)
-
-    def _unpacked(self, node: Node, found: str) -> list[Native]:
-        """The results, from the object that a kernel answered: the only one itself, several in a tuple."""
-        out, body = self.out, self.body
-        whole = body.own(found)
-        natives: list[Native] = []
-        if len(node.results) == 1:
-            natives.append(self._held(node.results[0], whole))
-            return natives
-        body.module.declare("PyTuple_GetItem", "ptr", "ptr, i64")
-        for i, value in enumerate(node.results):
-            ir = out.new(f'call ptr @"PyTuple_GetItem"(ptr {found}, i64 {i})')
-            out.line(f"call void @retain(ptr {ir})")
-            natives.append(self._held(value, body.own(ir)))
-        body.release(whole.slot or "")
-        return natives
-
-    def _held(self, value: Value, object_: Object) -> Native:
-        if not is_scalar(value.type):
-            return object_
-        out = self.out
-        address = out.new(f"getelementptr inbounds i8, ptr {object_.ir}, i64 {abi.DATA}")
-        element = load(ElementWriter(out), value.type.dtype, out.new(f"load ptr, ptr {address}"), 0)  # type: ignore[union-attr]
-        self.body.release(object_.slot or "")
-        return element

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.backends.llvm.scalars import ElementWriter, is_native
 from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.graph.dtypes import DType
+from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.rewrite import attributes_key
@@ -30,9 +30,18 @@ _MAPPED = frozenset({
 ROLES: dict[str, Callable[[Node], str | None]] = {}
 
 
+# The ops on memory that have native code, and which nodes of them.
+MEMORY: dict[str, Callable[[Node], bool]] = {}
+
+
 def is_scalar(type_: Type) -> bool:
     """Held in a register."""
     return isinstance(type_, TensorType) and type_.shape == () and is_native(type_.dtype)
+
+
+def is_integer(type_: Type) -> bool:
+    """An integer of 64 bits."""
+    return isinstance(type_, TensorType) and type_.dtype is int64 and type_.shape == ()
 
 
 def is_array(type_: Type) -> bool:
@@ -70,6 +79,8 @@ def role(node: Node) -> str:
     if node.regions:
         return "control" if _is_steered_by_numbers(node) else "kernel"
     types = [value.type for value in (*node.inputs, *node.results)]
+    if name in MEMORY and MEMORY[name](node):
+        return "memory"
     if not all(is_scalar(t) or is_array(t) for t in types):
         return "kernel"
     given = ROLES[name](node) if name in ROLES else None
@@ -78,7 +89,7 @@ def role(node: Node) -> str:
     if len(node.results) != 1:
         return "kernel"
     (result,) = node.results
-    if name in ELEMENTS and (node.op.elementwise or all(map(is_scalar, types))) and _has_rule(node):
+    if name in ELEMENTS and (node.op.elementwise or all(map(is_scalar, types))) and has_element_rule(node):
         if is_scalar(result.type):
             return "scalar"
         # One that may raise says in its loop where it is out of the ordinary; then its kernel has the last word.
@@ -112,7 +123,7 @@ def _is_steered_by_numbers(node: Node) -> bool:
     return node.op.name == "call"
 
 
-def _has_rule(node: Node) -> bool:
+def has_element_rule(node: Node) -> bool:
     """Whether the op's element rule knows these dtypes, and gives the dtype that the node has."""
     key = node.op.name, tuple(v.type.dtype for v in node.inputs), attributes_key(node.attributes)  # type: ignore[union-attr]
     if key not in _RULES:

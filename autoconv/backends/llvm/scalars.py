@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.engine import instructions
+from autoconv.backends.llvm.engine import has_ldexp
 from autoconv.backends.llvm.text import FunctionText
-from autoconv.graph.dtypes import DType, bool_, float32, float64, int64
+from autoconv.graph.dtypes import DType, bool_, float32, float64, int32, int64
 
 _REGISTERS = {
     "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
@@ -107,6 +107,8 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 class ElementWriter:
     """Writes instructions into `out`. `fail(condition)` is what a rule calls where its op raises."""
 
+    in_loop = False
+
     def __init__(self, out: FunctionText, fail: Callable[[Element], None] | None = None) -> None:
         self.out = out
         self.fails = fail
@@ -200,12 +202,19 @@ class ElementWriter:
     def fma(self, x: Element, y: Any, z: Any) -> Element:
         return self.intrinsic("fma", x, self.like(x, y), self.like(x, z))
 
-    def scaled(self, x: Element, n: Element) -> Element | None:
-        """x·2^n in the vectors of AVX-512, which have an instruction for it; None elsewhere."""
-        if x.dtype is not float32 or "avx512f" not in instructions():
-            return None
-        function = self.out.module.declare("llvm.ldexp.f32.i32", "float", "float, i32")
-        return self._new(float32, f"call float {function}(float {x.ir}, i32 {n.ir})")
+    def scaled(self, x: Element, n: Element) -> Element:
+        """x·2^n for an n of as many bits as x, rounded once where it becomes subnormal, inf beyond the largest number;
+        |n| at most the exponents' range."""
+        if self.in_loop and has_ldexp():
+            kind = register(x.dtype)
+            function = self.out.module.declare(f"llvm.ldexp.f{8 * x.dtype.size}.i32", kind, f"{kind}, i32")
+            return self._new(x.dtype, f"call {kind} {function}({kind} {x.ir}, i32 {self.cast(n, int32).ir})")
+        half = self.bits("ashr", n, 1)  # in two steps, the first of which is exact
+        return x * self._power_of_two(half, x.dtype) * self._power_of_two(n - half, x.dtype)
+
+    def _power_of_two(self, n: Element, dtype: DType) -> Element:
+        bias, width = (127, 23) if dtype is float32 else (1023, 52)
+        return self.bitcast(self.bits("shl", n + bias, width), dtype)
 
     def checked(self, name: str, x: Element, y: Element) -> tuple[Element, Element]:
         """Integer add, sub or mul, and whether it overflows."""

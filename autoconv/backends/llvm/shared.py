@@ -1,4 +1,5 @@
-"""What all native code shares, compiled once in a process and never let go: references, memory, threads."""
+"""What native code shares, each part compiled once in a process when it is first needed, and never let go: references,
+memory, threads."""
 
 from __future__ import annotations
 
@@ -10,31 +11,45 @@ from autoconv.backends.llvm import dispatch, pool, prelude, threads
 from autoconv.backends.llvm.engine import Code
 
 
-@functools.cache
-def addresses() -> dict[str, int]:
-    """Of the functions that graphs call, by name."""
-    names = [*prelude.FUNCTIONS, *(["parallel"] if threads.available() else [])]
-    return {name: _code().address(name) for name in names}
+def addresses(text: str) -> dict[str, int]:
+    """Of the functions that graphs call, by name: all that the text declares."""
+    return {**_references(), "parallel": _parallel()} if '@"parallel"' in text else _references()
 
 
 @functools.cache
 def handler() -> Any:
     """The memory handler of large arrays, as PyDataMem_SetHandler takes it."""
-    return pool.capsule([_code().address(name) for name in pool.FUNCTIONS])
+    code = Code({pool.TEXT: 0}, pool.FUNCTIONS)
+    return pool.capsule([code.address(name) for name in pool.FUNCTIONS], code)
 
 
 def shared_address(name: str) -> int:
     """Of a function or a global that is for this process alone."""
-    return _code().address(name)
+    return _dispatch().address(name)
 
 
 @functools.cache
-def _code() -> Code:
-    text = prelude.TEXT + pool.TEXT + dispatch.TEXT
-    exports = [*prelude.FUNCTIONS, *pool.FUNCTIONS, *dispatch.FUNCTIONS]
-    if threads.available():
-        text, exports = text + threads.TEXT, [*exports, "parallel", "workers"]
-    code = Code(text, exports, level=0)
-    if threads.available():
-        ctypes.c_int64.from_address(code.address("workers")).value = threads.thread_count() - 1
+def _dispatch() -> Code:
+    return _kept(Code({dispatch.TEXT: 0}, dispatch.FUNCTIONS, _references()))
+
+
+@functools.cache
+def _references() -> dict[str, int]:
+    names = [*prelude.FUNCTIONS]
+    code = _kept(Code({prelude.TEXT: 0}, names))
+    return {name: code.address(name) for name in names}
+
+
+@functools.cache
+def _parallel() -> int:
+    code = _kept(Code({threads.TEXT: 0}, ["parallel", "workers"]))
+    ctypes.c_int64.from_address(code.address("workers")).value = threads.thread_count() - 1
+    return code.address("parallel")
+
+
+_KEPT: list[Code] = []
+
+
+def _kept(code: Code) -> Code:
+    _KEPT.append(code)
     return code

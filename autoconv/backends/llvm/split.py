@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from autoconv.backends.llvm.indices import straight_dimensions
 from autoconv.backends.llvm.reductions import BLOCK, register_depth
 from autoconv.backends.llvm.roles import reduced_axes
-from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.threads import MOST_PARTS, available
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.maths import is_elementary, is_vectorised
@@ -61,7 +61,7 @@ class Split:
 
     def _share(self, module: ModuleText, body: str, frame: str, kinds: Sequence[str]) -> str:
         """The function of one part, which finds in the frame what `body` takes."""
-        out = FunctionText(module, "define internal void @FUNCTION(ptr %frame, i64 %part) nounwind")
+        out = FunctionText(module, f"define internal void @FUNCTION(ptr %frame, i64 %part) nounwind {QUICK}")
         arguments = []
         for i, kind in enumerate(kinds):
             address = out.new(f"getelementptr inbounds {frame}, ptr %frame, i32 0, i32 {i + 1}")

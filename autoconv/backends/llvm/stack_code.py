@@ -19,13 +19,29 @@ if TYPE_CHECKING:
 
 
 def write_list_empty(region: Region, node: Node) -> None:
-    size = _element_size(region, node.results[0])
-    room = max(1, min(stacks.FIRST_ROOM, stacks.FIRST_BYTES // max(size, 1)))
-    made = _new_bytes(region, str(stacks.HEADER + room * size))
+    """With room for as many elements as stacks of its type have come to need."""
+    out, size = region.out, max(_element_size(region, node.results[0]), 1)
+    least, most = max(1, min(stacks.FIRST_ROOM, stacks.FIRST_BYTES // size)), stacks.MOST_KNOWN // size
+    known = out.new(f"load i64, ptr {_known(region, node.results[0])}")
+    few = out.new(f"icmp slt i64 {known}, {least}")
+    fits = out.new(f"icmp sle i64 {known}, {most}")
+    room = out.new(f"select i1 {fits}, i64 {known}, i64 {least}")
+    room = out.new(f"select i1 {few}, i64 {least}, i64 {room}")
+    needed = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {room}, {size}')}, {stacks.HEADER}")
+    made = _new_bytes(region, needed)
     data = _data_of(region, made.ir)
-    region.out.line(f"store i64 0, ptr {data}")
-    region.out.line(f"store i64 {room}, ptr {_past(region, data, '8')}")
+    out.line(f"store i64 0, ptr {data}")
+    out.line(f"store i64 {room}, ptr {_past(region, data, '8')}")
     region.set(node.results[0], made)
+
+
+def _known(region: Region, list_: Value) -> str:
+    """Where it is kept how many elements stacks of that type came to need: the next one need not grow. It is a guess
+    alone, which threads may write as they come."""
+    element: Any = list_.type.element  # type: ignore[union-attr]
+    name = ".".join(map(str, ("known", element.dtype.name, *sizes(element))))
+    region.body.module.variable(name, "i64")
+    return f"@{name}"
 
 
 def write_list_push(region: Region, node: Node) -> None:
@@ -44,6 +60,7 @@ def write_list_push(region: Region, node: Node) -> None:
     small = out.new(f"icmp slt i64 {room}, {max(stacks.SMALL // max(size, 1), 8)}")
     half = out.new(f"add i64 {out.new(f'lshr i64 {room}, 1')}, 1")
     larger = out.new(f"add i64 {room}, {out.new(f'select i1 {small}, i64 {half}, i64 {more}')}")
+    out.line(f"store i64 {larger}, ptr {_known(region, list_)}")
     needed = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {larger}, {size}')}, {stacks.HEADER}")
     used = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {room}, {size}')}, {stacks.HEADER}")
     large = out.new(f"icmp ugt i64 {needed}, {2 * stacks.SMALL}")  # better moved by the system than there twice

@@ -15,6 +15,7 @@ from autoconv.graph.types import ListType
 HEADER = 16  # bytes before the first element
 FIRST_ROOM = 16  # elements that a new stack has room for,
 FIRST_BYTES = 1 << 16  # unless they take more than this
+MOST_KNOWN = 1 << 26  # bytes that one gets at once because others of its type needed them
 SMALL = 1 << 20  # bytes up to which a stack that is full grows by half
 
 _MAKES, _PUSHES, _POPS = "list_empty", "list_push", "list_pop"

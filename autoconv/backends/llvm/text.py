@@ -11,6 +11,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+QUICK = "noinline optnone"  # attributes of functions that are compiled quickly: they do little, or run rarely
+METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
+_DEFINED = re.compile(r"\s*define (?:internal )?\w+ @(\w+)\(")
+_NAME = re.compile(r'@"?([\w.]+)')
+
 # Of a loop of more turns than these LLVM should write out none: what is left over behind the vectorised loop would be
 # most of the code, and of the time that compiling takes.
 _SHORT = 15
@@ -28,13 +33,15 @@ _MARKS = {
 
 
 class ModuleText:
-    """The parts of a module in the order in which they are written."""
+    """The parts of a module, which becomes two texts: functions that are worth a thorough compilation, and others."""
 
     def __init__(self) -> None:
         self._declarations: dict[str, str] = {}
-        self._parts: list[str] = []
+        self._constants: dict[str, str] = {}
+        self._variables: dict[str, str] = {}
+        self._functions: dict[str, str] = {}  # by name
+        self._names: dict[str, str] = {}  # of functions, by the text without the name
         self._count = 0
-        self._functions: dict[str, str] = {}
         self.has_loops = False  # which are worth a thorough compilation
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
@@ -42,28 +49,72 @@ class ModuleText:
         self._declarations.setdefault(name, f'declare {result} @"{name}"({parameters}) {attributes}')
         return f'@"{name}"'
 
+    def constant(self, name: str, text: str) -> str:
+        """Adds what stands in both texts where they refer to it, internal to each. Answers `@name`."""
+        self._constants[name] = text
+        return f"@{name}"
+
+    def variable(self, name: str, kind: str) -> None:
+        """Adds a variable that is zero at first, in the second of the texts, once."""
+        self._variables[name] = kind
+
     def add(self, text: str) -> None:
-        self._parts.append(text)
+        """Adds a function. Where its header says `optnone` it goes into the second text."""
+        found = _DEFINED.match(text)
+        assert found is not None
+        self._functions[found[1]] = text
 
     def function(self, stem: str, text: str) -> str:
         """Adds a function whose text has FUNCTION for its name, once for all of the same text; answers the name."""
-        name = self._functions.get(text)
+        name = self._names.get(text)
         if name is None:
-            name = self._functions[text] = self.unique(stem)
-            self._parts.append(text.replace("FUNCTION", name, 1))
+            name = self._names[text] = self.unique(stem)
+            self._functions[name] = text.replace("FUNCTION", name, 1)
         return name
 
     def unique(self, stem: str) -> str:
         self._count += 1
         return f"{stem}{self._count}"
 
-    def text(self) -> str:
-        """Also numbers the marks of long loops, each of which is another."""
-        whole = "\n".join([*self._declarations.values(), *self._parts, ""])
-        first, *rest = re.split(f"({_LONG_LOOP}|{_WRITTEN_OUT})", whole)
-        kinds = dict(zip(itertools.count(_FIRST_LOOP), rest[::2], strict=False))
-        text = first + "".join(f"!{mark}{part}" for mark, part in zip(kinds, rest[1::2], strict=True))
-        return text + "\n".join(f"!{mark} = distinct !{{!{mark}, {_MARKS[kind]}}}" for mark, kind in kinds.items())
+    def texts(self) -> tuple[str, str]:
+        """The thorough text, which may be empty, and the other one; each calls functions of the other."""
+        quick = {name: text for name, text in self._functions.items() if " optnone" in text.partition("\n")[0]}
+        thorough = {name: text for name, text in self._functions.items() if name not in quick}
+        return self._text(thorough, quick) if thorough else "", self._text(quick, thorough, variables=True)
+
+    def _text(self, own: dict[str, str], others: dict[str, str], variables: bool = False) -> str:
+        body = "\n".join(own.values())
+        constants = self._referred(self._constants, body)
+        names = {*_NAME.findall(body), *_NAME.findall("\n".join(constants))}
+        wanted = set(_NAME.findall("\n".join(others.values())))
+        for name in own.keys() & wanted:
+            body = body.replace(own[name], own[name].replace("define internal ", "define ", 1), 1)
+        lines = [text for name, text in self._declarations.items() if name in names]
+        lines += [_declaration(text) for name, text in others.items() if name in names]
+        for name, kind in self._variables.items():
+            if variables:
+                lines.append(f"@{name} = global {kind} zeroinitializer")
+            elif name in names:
+                lines.append(f"@{name} = external global {kind}")
+        return _marked("\n".join([*lines, *constants, body, METADATA]))
+
+    @staticmethod
+    def _referred(texts: dict[str, str], body: str) -> list[str]:
+        names = set(_NAME.findall(body))
+        return [text for name, text in texts.items() if name in names]
+
+
+def _declaration(text: str) -> str:
+    header = text.partition("\n")[0].replace("define internal ", "declare ").replace("define ", "declare ")
+    return header.replace(" optnone", "").removesuffix("{")
+
+
+def _marked(text: str) -> str:
+    """The text with the marks of long loops numbered, each of which is another."""
+    first, *rest = re.split(f"({_LONG_LOOP}|{_WRITTEN_OUT})", text)
+    kinds = dict(zip(itertools.count(_FIRST_LOOP), rest[::2], strict=False))
+    text = first + "".join(f"!{mark}{part}" for mark, part in zip(kinds, rest[1::2], strict=True))
+    return text + "\n".join(f"!{mark} = distinct !{{!{mark}, {_MARKS[kind]}}}" for mark, kind in kinds.items())
 
 
 class FunctionText:
@@ -71,7 +122,7 @@ class FunctionText:
 
     def __init__(self, module: ModuleText, header: str) -> None:
         self.module = module
-        self._header = header
+        self.header = header
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._count = 0
@@ -165,4 +216,4 @@ class FunctionText:
             self.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
             clear = f'call void @"llvm.memset.p0.i64"(ptr %slots, i8 0, i64 {8 * self.slots}, i1 false)'
             frame = [f"  %slots = alloca [{self.slots} x ptr]", f"  {clear}"]
-        return "\n".join([self._header + " {", "entry:", *frame, *self._allocas, *self._lines, "}"])
+        return "\n".join([self.header + " {", "entry:", *frame, *self._allocas, *self._lines, "}"])

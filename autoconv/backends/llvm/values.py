@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.calls import Calls
 from autoconv.backends.llvm.locals import Locals
+from autoconv.backends.llvm.overlaps import Overlaps
 from autoconv.backends.llvm.pool import LARGEST, SMALLEST
-from autoconv.backends.llvm.positions import Index
+from autoconv.backends.llvm.positions import Index, Position
 from autoconv.backends.llvm.roles import is_array, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter
 from autoconv.backends.llvm.shared import handler
@@ -33,7 +35,29 @@ class Object:
     memory: str = ""
 
 
-Native = Element | Object
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """`pointer` is the address of the first element, `strides` are in bytes. `whole` is an i1: whether this is the
+    array `owner` itself, rather than a view of it."""
+
+    owner: Object
+    pointer: str
+    sizes: tuple[Position, ...]
+    strides: tuple[Position, ...]
+    whole: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Where a Memory is kept between blocks: a slot for the owner, and allocas for what is not known."""
+
+    owner: str
+    pointer: str
+    whole: str
+    numbers: tuple[str, ...]
+
+
+Native = Element | Object | Memory
 
 
 class RegisterWriter(ElementWriter):
@@ -77,9 +101,13 @@ class Body:
         self.failed = "failed"
         self.loops = 0  # how many loops are around what is being written
         self._ticks: str | None = None
+        self.ranges: dict[str, tuple[int, int]] = {}  # of integers in registers, as far as they are known
+        self.overlaps = Overlaps(graph)
         made = (value.type for node in graph.walk() for value in node.results)
         self._made = Counter(_spare_key(type_) for type_ in made if is_array(type_))
         self._spares: dict[Any, tuple[str, int]] = {}
+        # Of each loop around: the objects that it captures, and the slots of what is made of these once.
+        self._invariants: list[tuple[frozenset[str], dict[Any, str]]] = []
 
     def own(self, ir: str) -> Object:
         """A new reference gets a slot of its own."""
@@ -97,6 +125,21 @@ class Body:
             self.release(slot)
         else:
             self.out.line(f"call void @keep(ptr {slot}, ptr {spares[0]}, i64 {spares[1]})")
+
+    def begin_loop(self, captures: Iterable[Native]) -> None:
+        self.loops += 1
+        self._invariants.append((frozenset(one.ir for one in captures if isinstance(one, Object)), {}))
+
+    def once(self, source: Object, what: Any) -> str | None:
+        """The slot, null at first, for what is made of an object that the loop around captures, in its first turn
+        alone; None where it is no such object."""
+        captured, slots = self._invariants[-1] if self._invariants else (frozenset(), {})
+        if source.ir not in captured:
+            return None
+        key = source.ir, what
+        if key not in slots:
+            slots[key] = self.out.slot()
+        return slots[key]
 
     def new_array(self, type_: Type) -> Object:
         """An array of that type, its elements not set."""
@@ -123,8 +166,10 @@ class Body:
         return out.new(f"call ptr @new_array({what})")
 
     def end_loop(self) -> None:
-        """Behind the outermost loop, lets go of what was kept."""
+        """Lets go of what was made of the loop's captures, and behind the outermost loop of what was kept."""
         self.loops -= 1
+        for slot in self._invariants.pop()[1].values():
+            self.release(slot)
         if not self.loops:
             for first, count in self._spares.values():
                 self.out.line(f"call void @release_all(ptr {first}, i64 {count})")
@@ -145,6 +190,34 @@ class Body:
         self.out.branch_if(failure, self.failed, go_on, unlikely=True)
         self.out.begin(go_on)
 
+    def range_of(self, number: Element) -> tuple[int, int]:
+        """The least and the greatest value that an integer may have."""
+        if number.dtype.is_bool:
+            return 0, 1
+        if number.ir[0] != "%":
+            return int(number.ir), int(number.ir)
+        size = 8 * number.dtype.size
+        low, high = (0, (1 << size) - 1) if number.dtype.is_unsigned else (-(1 << size - 1), (1 << size - 1) - 1)
+        return self.ranges.get(number.ir, (low, high))
+
+    def note_range(self, number: Element, range_: tuple[int, int]) -> None:
+        """Says between which values an integer lies."""
+        if number.ir[0] == "%":
+            low, high = self.range_of(number)
+            self.ranges[number.ir] = max(low, range_[0]), min(high, range_[1])
+
+    def poll_after(self, iterations: str) -> None:
+        """As `poll`, for so many short iterations that are about to run."""
+        if self._ticks is None:
+            self._ticks = self.out.alloca("i64", "0")
+        out = self.out
+        before = out.new(f"load i64, ptr {self._ticks}")
+        more = out.new(f"add i64 {out.new(f'lshr i64 {iterations}, 3')}, 1")
+        ticks = out.new(f"add i64 {before}, {more}")
+        out.line(f"store i64 {ticks}, ptr {self._ticks}")
+        changed = out.new(f"xor i64 {before}, {ticks}")
+        self._ask(out.new(f"icmp ugt i64 {changed}, 65535"))
+
     def poll(self, often: bool) -> None:
         """Asks Python for an interrupt, and lets other threads run: every 256 times where an iteration takes long, else
         every 65,536 times."""
@@ -154,6 +227,10 @@ class Body:
         ticks = out.new(f"add i64 {out.new(f'load i64, ptr {self._ticks}')}, 1")
         out.line(f"store i64 {ticks}, ptr {self._ticks}")
         due = out.new(f"icmp eq i64 {out.new(f'and i64 {ticks}, {255 if often else 65535}')}, 0")
+        self._ask(due)
+
+    def _ask(self, due: str) -> None:
+        out = self.out
         ask, go_on = out.label("poll"), out.label("go")
         out.branch_if(due, ask, go_on, unlikely=True)
         out.begin(ask)

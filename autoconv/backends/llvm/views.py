@@ -62,8 +62,12 @@ def _pad(b: Any, node: Node, index: Index) -> Place:
     constant = b.constant(node.attributes.get("constant_values", 0), source.type.dtype)  # type: ignore[union-attr]
     if 0 in sizes(source.type):
         return constant  # type: ignore[no-any-return]
-    within, inner = "true", []
-    for position, size, (before, _) in zip(index, sizes(source.type), node.attributes["paddings"], strict=True):
+    within = ""
+    inner: list[Position] = []
+    for position, size, (before, after) in zip(index, sizes(source.type), node.attributes["paddings"], strict=True):
+        if not before and not after:
+            inner.append(position)
+            continue
         at = plus(out, position, -before)
         ends = below(out, at, 0), below(out, at, size)
         if ends[0] is True or ends[1] is False:
@@ -73,8 +77,8 @@ def _pad(b: Any, node: Node, index: Index) -> Place:
             continue
         inside = out.new(f"icmp ult i64 {at}, {size}")
         inner.append(out.new(f"select i1 {inside}, i64 {at}, i64 0"))
-        within = out.new(f"and i1 {within}, {inside}")
-    if within == "true":
+        within = out.new(f"and i1 {within}, {inside}") if within else inside
+    if not within:
         return source, tuple(inner), None
     return source, tuple(inner), lambda found: b.select(b.wrap(bool_, within), found, constant)
 

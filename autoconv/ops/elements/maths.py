@@ -97,16 +97,6 @@ def _power_of_two(b: Elements, n: Any) -> Any:
     return b.bitcast(b.bits("shl", n + 1023, 52), float64)
 
 
-def _scaled(b: Elements, x: Any, n: Any) -> Any:
-    """x·2^n: by one instruction where there is one, else in two steps, so that it may overflow, or lose bits only once
-    where it becomes subnormal."""
-    found = b.scaled(x, n)
-    if found is not None:
-        return found
-    half = b.bits("ashr", n, 1)
-    return x * _power_of_two(b, half) * _power_of_two(b, n - half)
-
-
 _LN2 = {float32: (0.693359375, -2.12194440e-4), float64: (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
 _EXP_RANGE = {float32: (-104.0, 89.0), float64: (-746.0, 710.0)}
 _EXPM1 = {
@@ -132,7 +122,7 @@ def _reduced(b: Elements, x: Any) -> tuple[Any, Any, Any]:
 
 def _exp(b: Elements, x: Any) -> Any:
     integer, _, minus_one = _reduced(b, _clamped(b, x))
-    return _scaled(b, minus_one + 1.0, integer)
+    return b.scaled(minus_one + 1.0, integer)
 
 
 def _exp_of_moderate(b: Elements, x: Any) -> Any:

@@ -174,6 +174,26 @@ def cast(b: Elements, x: Any, *, dtype: DType, weak: bool = False) -> Any:
     return b.cast(x, dtype)
 
 
+@element("range_item")
+def range_item(b: Elements, position: Any, start: Any, stop: Any, step: Any) -> Any:
+    """No sum overflows: the item lies between start and stop."""
+    if not all(x.dtype is int64 for x in (position, start, stop, step)):
+        return None
+    return start + position * step
+
+
+@element("common_size")
+def common_size(b: Elements, first: Any, *others: Any) -> Any:
+    """Where sizes differ and none is 1, the kernel raises."""
+    if not all(x.dtype is int64 for x in (first, *others)):
+        return None
+    found = first
+    for other in others:
+        b.fail(found.differs(other) & found.differs(1) & other.differs(1))
+        found = b.select(found.same(1), other, found)
+    return found
+
+
 @element("python_int")
 def integer(b: Elements, x: Any) -> Any:
     if not x.dtype.is_floating:

@@ -1,0 +1,139 @@
+"""Ops that run by their kernels, which are Python functions: what native code holds as objects, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.contiguous import base_of
+from autoconv.backends.llvm.memory_values import boxed as boxed_memory
+from autoconv.backends.llvm.memory_values import is_memory, of_array
+from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.text import FunctionText
+from autoconv.backends.llvm.values import Body, Memory, Native, Object
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import Type
+
+
+class KernelCalls:
+    """The part of a region that calls kernels."""
+
+    body: Body
+    out: FunctionText
+    owners: tuple[Node, ...]
+    set: Callable[[Value, Native], None]
+    object: Callable[[Value], Object]
+    write_stack: Callable[[Node], None]
+    _values: dict[Value, Native]
+    _plan: Any
+
+    def write_kernel(self, node: Node) -> None:
+        name = node.op.name
+        if name == "constant" or (name == "absent" and is_scalar(node.results[0].type)):
+            self._write_constant(node)
+            return
+        if node.results and node.results[0] in self.body.stacks:
+            self.write_stack(node)
+            return
+        for value, native in zip(node.results, self.call_kernel(node), strict=True):
+            self.set(value, native)
+
+    def _write_constant(self, node: Node) -> None:
+        (result,) = node.results
+        if is_scalar(result.type):
+            number = np.asarray(node.attributes["value"]).item() if node.op.name == "constant" else 0
+            dtype = result.type.dtype  # type: ignore[union-attr]
+            self.set(result, ElementWriter(self.out).constant(number, dtype))
+        else:
+            value = node.attributes["value"]
+            if is_array(result.type):
+                value = np.ascontiguousarray(value)
+            self.set(result, Object(self.body.calls.object(value)(self.out)))
+
+    def call_kernel(self, node: Node, rarely: bool = False) -> list[Native]:
+        """The op's kernel, called as the Python function that it is; `rarely`: where native code cannot go on."""
+        out, body = self.out, self.body
+        arguments = out.alloca(f"[{max(len(node.inputs), 1)} x ptr]")
+        boxes: list[str] = []
+        for i, value in enumerate(node.inputs):
+            native = self._values.get(value)
+            if native is None:  # a view: it is looked at only, but the kernel wants to see it
+                native = self._shown(value)
+            if isinstance(native, Memory):
+                box = boxed_memory(self, native, value.type)  # type: ignore[arg-type]
+                boxes.append(box.slot or "")
+                native = box
+            elif isinstance(native, Element):
+                box = self.boxed(native)
+                boxes.append(box.slot or "")
+                native = box
+            elif native.made_as is not None:  # the same memory under another shape
+                native = self._reshaped(native, value.type)
+                boxes.append(native.slot or "")
+            place = out.new(f"getelementptr inbounds ptr, ptr {arguments}, i64 {i}")
+            out.line(f"store ptr {native.ir}, ptr {place}")
+        function = body.calls.kernel(node, self.owners, rarely)
+        found = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {arguments}, i64 {len(node.inputs)})")
+        for slot in boxes:
+            body.release(slot)
+        body.check(out.new(f"icmp eq ptr {found}, null"))
+        return self._unpacked(node, found)
+
+    def _shown(self, value: Value) -> Object:
+        """For a kernel that is about to raise: of a contiguous view what it is, else something of its shape."""
+        base = base_of(value, self._plan.views)
+        if base in self._values and is_array(base.type):
+            return self._reshaped(self.object(base), value.type)
+        zero = np.zeros((), value.type.dtype.numpy)  # type: ignore[union-attr]
+        return Object(self.body.calls.object(np.broadcast_to(zero, sizes(value.type)))(self.out))
+
+    def _reshaped(self, array: Object, type_: Type) -> Object:
+        """The same elements as an object of that type's shape."""
+        shape, out = sizes(type_), self.out
+        function, argument = self.body.calls.object(lambda x: x.reshape(shape)), out.alloca("ptr")
+        out.line(f"store ptr {array.ir}, ptr {argument}")
+        made = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {argument}, i64 1)")
+        self.body.check(out.new(f"icmp eq ptr {made}, null"))
+        return self.body.own(made)
+
+    def boxed(self, element: Element) -> Object:
+        """The number as an array without dimensions."""
+        out = self.out
+        descriptor = self.body.calls.object(element.dtype.numpy)
+        made = out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor(out)})")
+        self.body.check(out.new(f"icmp eq ptr {made}, null"))
+        address = out.new(f"getelementptr inbounds i8, ptr {made}, i64 {abi.DATA}")
+        pointer = out.new(f"load ptr, ptr {address}")
+        store(ElementWriter(out), element, pointer, 0)
+        return self.body.own(made)
+
+    def _unpacked(self, node: Node, found: str) -> list[Native]:
+        """The results, from the object that a kernel answered: the only one itself, several in a tuple."""
+        out, body = self.out, self.body
+        whole = body.own(found)
+        natives: list[Native] = []
+        if len(node.results) == 1:
+            natives.append(self._held(node.results[0], whole))
+            return natives
+        body.module.declare("PyTuple_GetItem", "ptr", "ptr, i64")
+        for i, value in enumerate(node.results):
+            ir = out.new(f'call ptr @"PyTuple_GetItem"(ptr {found}, i64 {i})')
+            out.line(f"call void @retain(ptr {ir})")
+            natives.append(self._held(value, body.own(ir)))
+        body.release(whole.slot or "")
+        return natives
+
+    def _held(self, value: Value, object_: Object) -> Native:
+        if is_memory(value.type):
+            return of_array(self, object_, value.type)  # type: ignore[arg-type]
+        if not is_scalar(value.type):
+            return object_
+        out = self.out
+        address = out.new(f"getelementptr inbounds i8, ptr {object_.ir}, i64 {abi.DATA}")
+        element = load(ElementWriter(out), value.type.dtype, out.new(f"load ptr, ptr {address}"), 0)  # type: ignore[union-attr]
+        self.body.release(object_.slot or "")
+        return element

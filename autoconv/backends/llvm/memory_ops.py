@@ -1,0 +1,302 @@
+"""Native code for arrays that are changed in place: views are arithmetic on addresses, elements are read and written
+where they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from autoconv.backends.llvm import memory_values, slices
+from autoconv.backends.llvm.memory_values import held
+from autoconv.backends.llvm.positions import Index, Position, linear, plus, product
+from autoconv.backends.llvm.roles import MEMORY, is_array, is_scalar, sizes
+from autoconv.backends.llvm.scalars import Element, load, store
+from autoconv.backends.llvm.statement_code import write_statement
+from autoconv.backends.llvm.values import Memory, Object, RegisterWriter
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ArrayType
+from autoconv.ops.arrays import entries_of, is_sure_to_fit
+from autoconv.ops.index_spec import INPUT
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+Write = Callable[["Region", Node], None]
+_WRITERS: dict[str, Write] = {}
+
+
+def write_memory(region: Region, node: Node) -> None:
+    """By the writer of the op."""
+    if region.body.loops:
+        region.body.module.has_loops = True
+    if node.op.name == "array_assign":
+        write_statement(region, node)
+        return
+    _WRITERS[node.op.name](region, node)
+
+
+def _native(name: str, fits: Callable[[Node], bool] = lambda node: True) -> Callable[[Write], Write]:
+    def register(write: Write) -> Write:
+        _WRITERS[name] = write
+        MEMORY[name] = lambda node: all(map(_is_held, (*node.inputs, *node.results))) and fits(node)
+        return write
+
+    return register
+
+
+def _is_held(value: Value) -> bool:
+    """Whether native code knows the value: a number, an array of known shape, or one in memory."""
+    return is_scalar(value.type) or is_array(value.type) or memory_values.is_memory(value.type)
+
+
+# ---- views
+
+
+@_native("array_view")
+def _write_view(region: Region, node: Node) -> None:
+    out, (result,) = region.out, node.results
+    x = held(region, node.inputs[0])
+    given = iter(node.inputs[1:])
+    found_sizes: list[Position] = []
+    found_strides: list[Position] = []
+    offset: Position = 0
+    axis = 0
+    for kind, static in entries_of(len(x.sizes), node.attributes["spec"]):
+        if kind == "newaxis":
+            found_sizes.append(1)
+            found_strides.append(0)
+            continue
+        size, stride = x.sizes[axis], x.strides[axis]
+        if kind == "int":
+            index = next(given) if static[0] == INPUT else static[0]
+            offset = plus(out, offset, product(out, _position(region, node, index, size), stride))
+        else:
+            parts = [_bound(region, next(given)) if part == INPUT else part for part in static]
+            start, length, step = slices.resolved(region, node, parts, size)
+            offset = plus(out, offset, product(out, start, stride))
+            found_sizes.append(length)
+            found_strides.append(product(out, step, stride))
+        axis += 1
+    pointer = moved(region, x.pointer, offset)
+    region.set(result, Memory(Object(x.owner.ir), pointer, tuple(found_sizes), tuple(found_strides), "false"))
+
+
+def moved(region: Region, pointer: str, offset: Position) -> str:
+    """The address `offset` bytes further on."""
+    return pointer if offset == 0 else region.out.new(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+
+
+def _bound(region: Region, value: Value) -> Position:
+    b = RegisterWriter(region)
+    return b.cast(region.number(value), int64).ir
+
+
+def _position(region: Region, node: Node, index: Any, size: Position) -> Position:
+    """A single index, counted from the start; where it is out of range, the op's kernel says so."""
+    b, out = RegisterWriter(region), region.out
+    if isinstance(index, int):
+        if isinstance(size, int):
+            return index % size
+        lowest = b.wrap(int64, str(index))
+    else:
+        lowest = b.cast(region.number(index), int64)
+    low, high = region.body.range_of(lowest)
+    found = lowest
+    if low < 0:
+        found = b.select(lowest < 0, b.wrap(int64, str(plus(out, lowest.ir, size))), lowest)
+    if low < 0 or not isinstance(size, int) or high >= size:
+        region.refuse(node, out.new(f"icmp uge i64 {found.ir}, {size}"))
+    return found.ir
+
+
+@_native("array_strided", lambda node: node.inputs[0].type.shape is not None)  # type: ignore[union-attr]
+def _write_strided(region: Region, node: Node) -> None:
+    x, attributes = held(region, node.inputs[0]), node.attributes
+    pointer = moved(region, x.pointer, attributes["offset"])
+    found = Memory(Object(x.owner.ir), pointer, attributes["shape"], attributes["strides"], "false")
+    region.set(node.results[0], found)
+
+
+@_native("array_transpose")
+def _write_transpose(region: Region, node: Node) -> None:
+    x, perm = held(region, node.inputs[0]), node.attributes["perm"]
+    found = replace(
+        x, owner=Object(x.owner.ir), whole="false", sizes=tuple(x.sizes[a] for a in perm),
+        strides=tuple(x.strides[a] for a in perm),
+    )  # fmt: skip
+    region.set(node.results[0], found)
+
+
+@_native("array_size")
+def _write_size(region: Region, node: Node) -> None:
+    size = held(region, node.inputs[0]).sizes[node.attributes["axis"]]
+    region.set(node.results[0], RegisterWriter(region).wrap(int64, str(size)))
+
+
+# ---- elements
+
+
+def place_of(region: Region, x: Memory, index: Index) -> str:
+    """The address of an element."""
+    out, offset = region.out, 0
+    total: Position = offset
+    for position, stride in zip(index, x.strides, strict=True):
+        total = plus(out, total, product(out, position, stride))
+    return moved(region, x.pointer, total)
+
+
+def loops(region: Region, counts: Sequence[Position], write: Callable[[Index], None], index: Index = ()) -> None:
+    """`write(index)` for each index below the counts, in order."""
+    if len(index) == len(counts):
+        write(index)
+        return
+    region.body.module.has_loops = True
+    with region.out.loop("0", str(counts[len(index)])) as i:
+        loops(region, counts, write, (*index, i))
+
+
+@_native("array_load")
+def _write_load(region: Region, node: Node) -> None:
+    x, (result,) = held(region, node.inputs[0]), node.results
+    type_: Any = result.type
+    if is_scalar(type_):
+        region.set(result, load(RegisterWriter(region), type_.dtype, x.pointer, 0))
+        return
+    made = region.new_array(type_)
+    region.set(result, made)
+    copy(region, x, region.address(made), type_.dtype)
+
+
+def copy(region: Region, x: Memory, target: str, dtype: Any) -> None:
+    """The elements, one after the other in the order of the dimensions, to the address `target`."""
+    b, shape = RegisterWriter(region), x.sizes
+    if is_dense(x, dtype.size):
+        count = math.prod(size for size in shape if isinstance(size, int)) * dtype.size
+        region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+        region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {x.pointer}, i64 {count}, i1 false)')
+        return
+
+    def write(index: Index) -> None:
+        element = load(b, dtype, place_of(region, x, index), 0)
+        store(b, element, target, linear(region.out, index, shape))  # type: ignore[arg-type]
+
+    loops(region, shape, write)
+
+
+def is_dense(x: Memory, size: int) -> bool:
+    """Whether the elements are known to lie one after the other in the order of the dimensions."""
+    stride = size
+    for count, own in zip(reversed(x.sizes), reversed(x.strides), strict=True):
+        if not isinstance(count, int) or (own != stride and count != 1):
+            return False
+        stride *= count
+    return True
+
+
+def _is_known_to_fit(node: Node) -> bool:
+    x, value = (value.type for value in node.inputs)
+    return isinstance(x, ArrayType) and is_sure_to_fit(x.shape, value.shape)  # type: ignore[union-attr]
+
+
+@_native("array_store", _is_known_to_fit)
+def _write_store(region: Region, node: Node) -> None:
+    x, value = held(region, node.inputs[0]), node.inputs[1]
+    dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
+    b, out = RegisterWriter(region), region.out
+    if is_scalar(value.type):
+        element = b.cast(region.number(value), dtype)
+        loops(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0))
+        return
+    pointer, own = region.data(value), sizes(value.type)
+
+    def write(index: Index) -> None:
+        aligned = index[len(index) - len(own) :]
+        where = tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True))
+        found = load(b, value.type.dtype, pointer, linear(out, where, own))  # type: ignore[union-attr]
+        store(b, b.cast(found, dtype), place_of(region, x, index), 0)
+
+    loops(region, x.sizes, write)
+
+
+# ---- new arrays
+
+
+@_native("array_new")
+def _write_new(region: Region, node: Node) -> None:
+    (result,), out = node.results, region.out
+    type_: Any = result.type
+    shape = [region.number(value) for value in node.inputs]
+    if shape:
+        found = _dynamic(region, node, type_, shape)
+    else:
+        made = region.new_array(memory_values.as_tensor_type(type_)) if type_.rank else _scalar(region, type_)
+        found = Memory(made, region.address(made), type_.shape, type_.strides, "true")
+    region.set(result, found)
+    fill = node.attributes.get("fill")
+    if fill is None:
+        return
+    b = RegisterWriter(region)
+    if not fill:
+        region.body.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
+        count: Position = type_.dtype.size
+        for size in found.sizes:
+            count = product(out, count, size)
+        out.line(f'call void @"llvm.memset.p0.i64"(ptr {found.pointer}, i8 0, i64 {count}, i1 false)')
+        return
+    element = b.constant(fill, type_.dtype)
+    loops(region, found.sizes, lambda index: store(b, element, place_of(region, found, index), 0))
+
+
+def _scalar(region: Region, type_: ArrayType) -> Object:
+    descriptor = region.body.calls.object(type_.dtype.numpy)(region.out)
+    made = region.out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor})")
+    region.body.check(region.out.new(f"icmp eq ptr {made}, null"))
+    return region.body.own(made)
+
+
+def _dynamic(region: Region, node: Node, type_: ArrayType, given: Sequence[Element]) -> Memory:
+    """An array whose sizes are numbers of the running graph; the kernel says what is wrong with negative ones."""
+    out, b = region.out, RegisterWriter(region)
+    numbers = iter(given)
+    found: list[Position] = []
+    for size in type_.shape:
+        if size is not None:
+            found.append(size)
+            continue
+        number = b.cast(next(numbers), int64)
+        region.refuse(node, out.new(f"icmp ugt i64 {number.ir}, {1 << 40}"))
+        found.append(number.ir)
+    dimensions = out.alloca(f"[{type_.rank} x i64]")
+    for axis, count in enumerate(found):
+        out.line(f"store i64 {count}, ptr {out.new(f'getelementptr inbounds i64, ptr {dimensions}, i64 {axis}')}")
+    descriptor = region.body.calls.object(type_.dtype.numpy)(out)
+    made = out.new(f"call ptr @new_array(i32 {type_.rank}, ptr {dimensions}, ptr {descriptor})")
+    region.body.check(out.new(f"icmp eq ptr {made}, null"))
+    owner = region.body.own(made)
+    strides: list[Position] = []
+    stride: Position = type_.dtype.size
+    for count in reversed(found):
+        strides.append(stride)
+        stride = product(out, stride, count)
+    return Memory(owner, region.address(owner), tuple(found), tuple(reversed(strides)), "true")
+
+
+@_native("array_of")
+def _write_of(region: Region, node: Node) -> None:
+    (value,), (result,) = node.inputs, node.results
+    type_: Any = result.type
+    if is_scalar(value.type):
+        made = _scalar(region, type_)
+        store(RegisterWriter(region), region.number(value), region.address(made), 0)
+    else:
+        made = region.new_array(value.type)
+        count = math.prod(sizes(value.type)) * type_.dtype.size
+        region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+        target = region.address(made)
+        region.out.line(
+            f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {region.data(value)}, i64 {count}, i1 false)'
+        )
+    region.set(result, Memory(made, region.address(made), type_.shape, type_.strides, "true"))

@@ -1,0 +1,202 @@
+"""Which arrays in memory may share elements: what each of them may be a view of, and where in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ArrayType
+from autoconv.ops.arrays import entries_of
+
+APART, SAME, SOME, MAYBE = "apart", "same", "some", "maybe"
+_VIEWS = frozenset({"array_view", "array_strided", "array_transpose"})
+_NEW = frozenset({"array_new", "array_of"})
+_MOST_WORK = 200  # steps that NumPy may take to find out whether two regular patterns meet
+
+
+class Overlaps:
+    """What is known of a graph and its regions."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._roots: dict[Value, frozenset[Value | None]] = {}
+        self._feeds: dict[Value, list[Value]] = {}
+        shared = [value for value in graph.parameters if isinstance(value.type, ArrayType) and value.type.shared]
+        for value in graph.parameters:
+            if isinstance(value.type, ArrayType):
+                self._roots[value] = frozenset({shared[0] if value in shared else value})
+        self._collect(graph)
+        self._settle()
+
+    def between(self, a: Value, b: Value) -> str:
+        """Whether two arrays have no elements in common (`APART`), are the same elements in the same order (`SAME`),
+        have some in common (`SOME`), or nobody knows (`MAYBE`)."""
+        first, second = self._known(a), self._known(b)
+        if None not in first and None not in second and not first & second:
+            return APART
+        base_a, base_b = base_of(a), base_of(b)
+        if base_a is not base_b:
+            return MAYBE
+        if a is b or _same_view(a, b):
+            return SAME
+        places = [_place(value, base_a) for value in (a, b)]
+        if places[0] is None or places[1] is None:
+            return MAYBE
+        if places[0] == places[1]:
+            return SAME
+        return _meet(places[0], places[1], a.type.dtype.size)  # type: ignore[union-attr]
+
+    def _known(self, value: Value) -> frozenset[Value | None]:
+        return self._roots.get(base_of(value), frozenset({None}))
+
+    def _collect(self, graph: Graph) -> None:
+        for node in graph.nodes:
+            for value in node.results:
+                if not isinstance(value.type, ArrayType):
+                    continue
+                if node.op.name in _NEW:
+                    self._roots[value] = frozenset({value})
+                elif node.op.name not in _VIEWS:
+                    self._feeds.setdefault(value, []).extend(_given(node, value.index))
+            for region in node.regions:
+                for parameter, outer in _passed(node, region):
+                    if isinstance(parameter.type, ArrayType):
+                        self._feeds.setdefault(parameter, []).append(outer)
+                self._collect(region)
+
+    def _settle(self) -> None:
+        """What flows into each value, until nothing is added."""
+        changed = True
+        while changed:
+            changed = False
+            for value, sources in self._feeds.items():
+                found = self._roots.get(value, frozenset())
+                for source in sources:
+                    found |= self._roots.get(base_of(source), frozenset())
+                if not sources:
+                    found |= {None}
+                if found != self._roots.get(value, frozenset()):
+                    self._roots[value] = found
+                    changed = True
+
+
+def base_of(value: Value) -> Value:
+    """What a view, or one of a view, is a view of."""
+    while value.node is not None and value.node.op.name in _VIEWS:
+        value = value.node.inputs[0]
+    return value
+
+
+def _given(node: Node, index: int) -> list[Value]:
+    """What a result of a node with regions may be; nothing where nobody knows."""
+    name = node.op.name
+    if name == "while":
+        return [node.inputs[index], node.regions[1].outputs[index]]
+    if name in ("cond", "call"):
+        return [region.outputs[index] for region in node.regions]
+    return [region.outputs[index] for region in node.regions[1:]] if name == "try" else []
+
+
+def _passed(node: Node, region: Graph) -> Iterator[tuple[Value, Value]]:
+    """The parameters of a region with what may come in."""
+    name, inputs = node.op.name, node.inputs
+    if name == "cond":
+        inputs = inputs[1:]
+    elif name == "try":
+        return iter(_of_try(node, region))
+    pairs = list(zip(region.parameters, inputs, strict=True))
+    if name == "while":
+        count = node.attributes["state"]
+        pairs += list(zip(region.parameters[:count], node.regions[1].outputs, strict=True))
+    return iter(pairs)
+
+
+def _of_try(node: Node, region: Graph) -> list[tuple[Value, Value]]:
+    body, normal, _ = node.regions
+    if region is body:
+        return list(zip(region.parameters, node.inputs, strict=True))
+    leading = list(body.outputs) if region is normal else []
+    count = len(region.parameters) - len(node.inputs)
+    own = list(zip(region.parameters, leading, strict=False)) if leading else []
+    return [*own, *zip(region.parameters[count:], node.inputs, strict=True)]
+
+
+def _same_view(a: Value, b: Value) -> bool:
+    """Whether both are made by the same steps of the same values."""
+    while a is not b:
+        if a.node is None or b.node is None or a.node.op is not b.node.op or a.node.op.name not in _VIEWS:
+            return False
+        if a.node.attributes != b.node.attributes or a.node.inputs[1:] != b.node.inputs[1:]:
+            return False
+        a, b = a.node.inputs[0], b.node.inputs[0]
+    return True
+
+
+_Place = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+
+def _place(value: Value, base: Value) -> _Place | None:
+    """(offset in bytes, shape, strides) of a view in what it is a view of, where that is known."""
+    type_ = value.type
+    if not isinstance(type_, ArrayType) or None in type_.shape or None in type_.strides:
+        return None
+    if value is base:
+        return 0, type_.shape, type_.strides  # type: ignore[return-value]
+    node = value.node
+    assert node is not None
+    outer = _place(node.inputs[0], base)
+    if outer is None:
+        return None
+    if node.op.name == "array_strided":
+        return outer[0] + node.attributes["offset"], type_.shape, type_.strides  # type: ignore[return-value]
+    if len(node.inputs) > 1:
+        return None
+    if 0 in outer[1]:
+        return None
+    offset = outer[0]
+    if node.op.name == "array_view":
+        offset += _offset(node, outer)
+    return offset, type_.shape, type_.strides  # type: ignore[return-value]
+
+
+def _offset(node: Node, outer: _Place) -> int:
+    total, axis = 0, 0
+    for kind, static in entries_of(len(outer[1]), node.attributes["spec"]):
+        if kind == "newaxis":
+            continue
+        size, stride = outer[1][axis], outer[2][axis]
+        if kind == "int":
+            total += static[0] % size * stride
+        else:
+            first, last, step = slice(*static).indices(size)
+            total += first * stride if len(range(first, last, step)) else 0
+        axis += 1
+    return total
+
+
+def _meet(a: _Place, b: _Place, size: int) -> str:
+    ends = [_ends(place, size) for place in (a, b)]
+    if ends[0] is None or ends[1] is None or ends[0][1] <= ends[1][0] or ends[1][1] <= ends[0][0]:
+        return APART
+    low = min(ends[0][0], ends[1][0])
+    memory = np.empty(max(ends[0][1], ends[1][1]) - low, np.uint8)
+    kind = np.dtype((np.void, size))
+    first, second = (np.ndarray(shape, kind, memory, offset - low, strides) for offset, shape, strides in (a, b))
+    work: Any = _MOST_WORK
+    try:
+        return SOME if np.shares_memory(first, second, work) else APART
+    except np.exceptions.TooHardError:
+        return MAYBE
+
+
+def _ends(place: _Place, size: int) -> tuple[int, int] | None:
+    offset, shape, strides = place
+    if 0 in shape:
+        return None
+    steps = [(count - 1) * stride for count, stride in zip(shape, strides, strict=True)]
+    return offset + sum(s for s in steps if s < 0), offset + sum(s for s in steps if s > 0) + size
+
+
+__all__ = ["APART", "MAYBE", "SAME", "SOME", "Overlaps", "base_of"]

@@ -1,0 +1,83 @@
+"""Slices whose bounds only the running code knows: start, length and step as Python means them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from autoconv.backends.llvm.positions import Position, plus
+from autoconv.backends.llvm.scalars import Element
+from autoconv.backends.llvm.values import RegisterWriter
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+
+def resolved(
+    region: Region, node: Node, parts: Sequence[Position | None], size: Position
+) -> tuple[Position, Position, Position]:
+    """(start, length, step) of a slice of a dimension of that size; `parts` are start, stop and step."""
+    start, stop, step = parts
+    if isinstance(size, int) and not any(isinstance(part, str) for part in parts):
+        first, last, width = slice(start, stop, step).indices(size)
+        length = len(range(first, last, width))
+        return (first if length else 0), length, width
+    if start in (None, 0) and stop is None and step in (None, 1):
+        return 0, size, 1
+    b = RegisterWriter(region)
+    count = _number(b, size)
+    if step is None or (isinstance(step, int) and step > 0):
+        return _forward(b, start, stop, 1 if step is None else step, count)
+    if isinstance(step, int):
+        return _backward(b, start, stop, _number(b, step), count, step)
+    wide = _number(b, step)
+    region.refuse(node, wide.same(0).ir)
+    ahead = wide > 0
+    up, down = _forward(b, start, stop, step, count), _backward(b, start, stop, wide, count, step)
+    begin, long = (b.select(ahead, _number(b, x), _number(b, y)).ir for x, y in zip(up[:2], down[:2], strict=True))
+    return begin, long, step
+
+
+def _number(b: RegisterWriter, position: Position) -> Element:
+    return b.wrap(int64, str(position))
+
+
+def _clamped(b: RegisterWriter, bound: Position, count: Element, low: int, high: Element) -> Element:
+    """A bound counted from the start, between `low` and `high`."""
+    if bound == 0 and low == 0:
+        return _number(b, 0)
+    x = _number(b, bound)
+    from_start = b.select(x < 0, x + count, x)
+    least = b.select(from_start < low, _number(b, low), from_start)
+    return b.select(least > high, high, least)
+
+
+def _forward(
+    b: RegisterWriter, start: Position | None, stop: Position | None, step: Position, count: Element
+) -> tuple[Position, Position, Position]:
+    first = _number(b, 0) if start is None else _clamped(b, start, count, 0, count)
+    last = count if stop is None else _clamped(b, stop, count, 0, count)
+    distance = _number(b, plus(b.out, last.ir if last.ir[0] == "%" else int(last.ir), _negative(b, first)))
+    if step != 1:
+        width = _number(b, step)
+        distance = b.divide(distance + width - 1, b.select(width > 0, width, _number(b, 1)))
+    length = b.select(distance > 0, distance, _number(b, 0))
+    return first.ir if first.ir[0] == "%" else int(first.ir), length.ir, step
+
+
+def _negative(b: RegisterWriter, x: Element) -> Position:
+    return (-x).ir if x.ir[0] == "%" else -int(x.ir)
+
+
+def _backward(
+    b: RegisterWriter, start: Position | None, stop: Position | None, width: Element, count: Element, step: Position
+) -> tuple[Position, Position, Position]:
+    last_one = count - 1
+    first = last_one if start is None else _clamped(b, start, count, -1, last_one)
+    last = _number(b, -1) if stop is None else _clamped(b, stop, count, -1, last_one)
+    back = b.select(width < 0, -width, _number(b, 1))
+    distance = b.divide(first - last + back - 1, back)
+    length = b.select(distance > 0, distance, _number(b, 0))
+    return b.select(length > 0, first, _number(b, 0)).ir, length.ir, step

@@ -1,0 +1,296 @@
+"""The code of statements (see `statements`): a loop over the array that is assigned to.
+
+Where the array may have elements in common with what is read, everything is computed before anything is written, into
+memory of its own; whether it has is looked at in the running code where it is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from autoconv.backends.llvm import memory_values
+from autoconv.backends.llvm.memory_values import held
+from autoconv.backends.llvm.natives import Routine
+from autoconv.backends.llvm.overlaps import APART, SAME, SOME
+from autoconv.backends.llvm.positions import Index, Position, plus, product
+from autoconv.backends.llvm.roles import MEMORY, is_array, is_scalar, sizes
+from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
+from autoconv.backends.llvm.statements import Step
+from autoconv.backends.llvm.values import Memory, Object
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.elements import ELEMENTS
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+
+def write_statement(region: Region, node: Node) -> None:
+    """Directly where nothing that is read is written, else by way of other memory; by the kernel where sizes that only
+    the running code knows do not go together."""
+    out = region.out
+    statement = _Statement(region, node)
+    wrong = statement.misfit()
+    if wrong is None:
+        _write_fitting(region, statement)
+        return
+    cold, fine, over = out.label("cold"), out.label("fine"), out.label("over")
+    out.branch_if(wrong, cold, fine, unlikely=True)
+    out.begin(cold)
+    region.call_kernel(node, rarely=True)
+    out.branch(over)
+    out.begin(fine)
+    _write_fitting(region, statement)
+    out.branch(over)
+    out.begin(over)
+
+
+def _write_fitting(region: Region, statement: _Statement) -> None:
+    out, how = region.out, statement.overlap()
+    if how == APART:
+        statement.run(statement.target)
+        return
+    if how == SOME:
+        _by_other_memory(region, statement)
+        return
+    aside, straight, done = out.label("aside"), out.label("straight"), out.label("assigned")
+    out.branch_if(how, aside, straight)
+    out.begin(straight)
+    statement.run(statement.target)
+    out.branch(done)
+    out.begin(aside)
+    _by_other_memory(region, statement)
+    out.branch(done)
+    out.begin(done)
+
+
+def _by_other_memory(region: Region, statement: _Statement) -> None:
+    out, target = region.out, statement.target
+    dtype = statement.dtype
+    descriptor = region.body.calls.object(dtype.numpy)(out)
+    count: Position = 1
+    for size in target.sizes:
+        count = product(out, count, size)
+    dimensions = out.alloca("[1 x i64]")
+    out.line(f"store i64 {count}, ptr {dimensions}")
+    made = out.new(f"call ptr @new_array(i32 1, ptr {dimensions}, ptr {descriptor})")
+    region.body.check(out.new(f"icmp eq ptr {made}, null"))
+    owner = region.body.own(made)
+    strides: list[Position] = []
+    stride: Position = dtype.size
+    for size in reversed(target.sizes):
+        strides.append(stride)
+        stride = product(out, stride, size)
+    aside = Memory(owner, region.address(owner), target.sizes, tuple(reversed(strides)), "false")
+    statement.run(aside)
+    statement.copy_back(aside)
+    region.body.release(owner.slot or "")
+
+
+class _Statement:
+    def __init__(self, region: Region, node: Node) -> None:
+        self.region = region
+        self.node = node
+        self.target = held(region, node.inputs[0])
+        self.dtype: Any = node.inputs[0].type.dtype  # type: ignore[union-attr]
+        self.steps: Sequence[Step] = node.attributes["steps"]
+        self.given: list[tuple[Value, Memory | Element]] = []
+        for value in node.inputs[1:]:
+            self.given.append((value, self._taken(value)))
+
+    def _taken(self, value: Value) -> Memory | Element:
+        region = self.region
+        if is_scalar(value.type):
+            return region.number(value)
+        if is_array(value.type):
+            shape, size = sizes(value.type), value.type.dtype.size  # type: ignore[union-attr]
+            strides = [size]
+            for count in reversed(shape[1:]):
+                strides.append(strides[-1] * count)
+            return Memory(Object("null"), region.data(value), shape, tuple(reversed(strides)), "false")
+        return held(region, value)
+
+    def sizes_of(self, step: Step, number: int) -> tuple[Position, ...]:
+        """The sizes of a step's value, as far as they are not just those of the target."""
+        found = self.given[step.given[0]][1]
+        return found.sizes if isinstance(found, Memory) else ()
+
+    def misfit(self) -> str | None:
+        """An i1: whether a size that is not known is not the target's, so that it is for the kernel; None where all
+        are known to fit."""
+        out, target = self.region.out, self.target
+        wrong: list[str] = []
+        for number, step in enumerate(self.steps):
+            if step.op:
+                continue
+            own = self.sizes_of(step, number)
+            known_sizes = step.type.shape or ()
+            for size, known, into in zip(own[::-1], known_sizes[::-1], target.sizes[::-1], strict=False):
+                if known == 1 or size == into:
+                    continue
+                wrong.append(out.new(f"icmp ne i64 {size}, {into}"))
+        return _any(out, wrong) if wrong else None
+
+    # ---- overlaps
+
+    def overlap(self) -> str:
+        """APART or SOME where that is known, else an i1."""
+        out, node = self.region.out, self.node
+        found: list[str] = []
+        for value, taken in self.given:
+            if not memory_values.is_memory(value.type) or not isinstance(taken, Memory):
+                continue
+            how = self.region.body.overlaps.between(node.inputs[0], value)
+            if how == SOME or (how == SAME and not self._is_whole(value)):
+                return SOME
+            if how not in (APART, SAME):
+                found.append(self._may_meet(taken, how))
+        return _any(out, found) if found else APART
+
+    def _is_whole(self, value: Value) -> bool:
+        return len(value.type.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
+
+    def _may_meet(self, x: Memory, how: str) -> str:
+        """Whether the bytes between first and last of both have some in common."""
+        out = self.region.out
+        (low, high), (own_low, own_high) = self._ends(x), self._ends(self.target)
+        first = out.new(f"icmp ult i64 {low}, {own_high}")
+        return out.new(f"and i1 {first}, {out.new(f'icmp ult i64 {own_low}, {high}')}")
+
+    def _ends(self, x: Memory) -> tuple[str, str]:
+        out = self.region.out
+        low = high = out.new(f"ptrtoint ptr {x.pointer} to i64")
+        for size, stride in zip(x.sizes, x.strides, strict=True):
+            reach = product(out, plus(out, size, -1), stride)
+            if isinstance(reach, int):
+                low, high = (str(plus(out, low, min(reach, 0))), str(plus(out, high, max(reach, 0))))
+                continue
+            back = out.new(f"icmp slt i64 {reach}, 0")
+            below = out.new(f"select i1 {back}, i64 {reach}, i64 0")
+            above = out.new(f"select i1 {back}, i64 0, i64 {reach}")
+            low, high = out.new(f"add i64 {low}, {below}"), out.new(f"add i64 {high}, {above}")
+        return low, str(plus(out, high, self.dtype.size))
+
+    # ---- the loop
+
+    def run(self, target: Memory) -> None:
+        """Computes everything into `target`, which has no elements in common with what is read, but for arrays that are
+        read at the very place that is written."""
+        routine = _Routine(self.region)
+        into = routine.memory(target, "noalias ")
+        given: list[Memory | Element] = []
+        for value, taken in self.given:
+            if isinstance(taken, Element):
+                given.append(routine.number(taken))
+            elif target is self.target and self._is_target(value):
+                given.append(into)
+            else:
+                given.append(routine.memory(taken, "noalias readonly "))
+        b, out = routine.b, routine.out
+
+        def write(index: Index) -> None:
+            found = self._value(b, given, index)
+            store(b, b.cast(found, self.dtype), _place(out, into, index), 0)
+
+        _loops(routine, into.sizes, write)
+        routine.call()
+
+    def _is_target(self, value: Value) -> bool:
+        if not memory_values.is_memory(value.type):
+            return False
+        return self.region.body.overlaps.between(self.node.inputs[0], value) == SAME
+
+    def copy_back(self, aside: Memory) -> None:
+        routine = _Routine(self.region)
+        into, source = routine.memory(self.target, "noalias "), routine.memory(aside, "noalias readonly ")
+        b, out = routine.b, routine.out
+
+        def write(index: Index) -> None:
+            found = load(b, self.dtype, _place(out, source, index), 0)
+            store(b, found, _place(out, into, index), 0)
+
+        _loops(routine, into.sizes, write)
+        routine.call()
+
+    def _value(self, b: ElementWriter, given: Sequence[Memory | Element], index: Index) -> Element:
+        values: list[Element] = []
+        for step in self.steps:
+            if step.op:
+                values.append(ELEMENTS[step.op](b, *(values[i] for i in step.given), **step.attributes))
+                continue
+            found = given[step.given[0]]
+            if isinstance(found, Element):
+                values.append(found)
+                continue
+            shape = step.type.shape or ()
+            aligned = index[len(index) - len(shape) :]
+            where = tuple(0 if size == 1 else i for size, i in zip(shape, aligned, strict=True))
+            values.append(load(b, step.type.dtype, _place(b.out, found, where), 0))
+        return values[-1]
+
+
+def _any(out: Any, conditions: Sequence[str]) -> str:
+    either = conditions[0]
+    for other in conditions[1:]:
+        either = out.new(f"or i1 {either}, {other}")
+    return either
+
+
+def _place(out: Any, x: Memory, index: Index) -> str:
+    total: Position = 0
+    for position, stride in zip(index, x.strides, strict=True):
+        total = plus(out, total, product(out, position, stride))
+    return x.pointer if total == 0 else str(out.new(f"getelementptr inbounds i8, ptr {x.pointer}, i64 {total}"))
+
+
+def _loops(routine: _Routine, counts: Sequence[Position], write: Any, index: Index = ()) -> None:
+    if len(index) == len(counts):
+        write(index)
+        return
+    with routine.out.loop("0", str(counts[len(index)])) as i:
+        _loops(routine, counts, write, (*index, i))
+
+
+class _Writer(ElementWriter):
+    """Elements in a loop; where a rule is not exact enough it is used all the same (see maths)."""
+
+    in_loop = False
+
+
+class _Routine:
+    """A function of pointers and numbers, and the arguments of its one call."""
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        self._names: list[str] = []
+        self._arguments: list[str] = []
+        self._inner = Routine(region, [])
+        self.out = self._inner.out
+        self.b = _Writer(self.out)
+
+    def _name(self, kind: str, attributes: str, argument: str) -> str:
+        name = f"%g{len(self._names)}"
+        self._names.append(f"{kind} {attributes}{name}")
+        self._arguments.append(f"{kind} {argument}")
+        return name
+
+    def memory(self, x: Memory, attributes: str) -> Memory:
+        pointer = self._name("ptr", attributes, x.pointer)
+        numbers = [n if isinstance(n, int) else self._name("i64", "", n) for n in (*x.sizes, *x.strides)]
+        return Memory(x.owner, pointer, tuple(numbers[: len(x.sizes)]), tuple(numbers[len(x.sizes) :]), "false")
+
+    def number(self, x: Element) -> Element:
+        if x.ir[0] != "%":
+            return self.b.wrap(x.dtype, x.ir)
+        return self.b.wrap(x.dtype, self._name(register(x.dtype), "", x.ir))
+
+    def call(self) -> None:
+        header = f"define internal void @FUNCTION({', '.join(self._names)}) noinline nounwind"
+        self.out.header = header
+        name = self._inner.finish()
+        self._region.out.line(f"call void @{name}({', '.join(self._arguments)})")
+
+
+MEMORY["array_assign"] = lambda node: True
+
+__all__ = ["write_statement"]

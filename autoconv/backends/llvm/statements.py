@@ -1,0 +1,255 @@
+"""Assignments to arrays as one step: what is computed element by element of other arrays goes straight into its place.
+
+    before   %v = array_view(%A, spec=…); %x = array_load(%v); %y = multiply(%x, %c); array_store(%w, %y)
+    after    array_assign(%w, %v, %c, steps=((None, 0), (None, 1), ("multiply", (0, 1), …)))
+
+What a step reads is read when it is made: that is as good as before where nothing in between writes to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.overlaps import APART, Overlaps
+from autoconv.backends.llvm.roles import has_element_rule
+from autoconv.backends.llvm.scalars import is_native
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
+from autoconv.graph.rewrite import begin_copy
+from autoconv.graph.types import ArrayType, TensorType
+from autoconv.ops import OPS
+from autoconv.ops.index_spec import INPUT
+from autoconv.ops.record import Op, none
+
+_MOST_STEPS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One value of an assignment: an input by its number (then `op` is ""), or an op on the values of other steps."""
+
+    type: TensorType
+    op: str = ""
+    given: tuple[int, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.op, self.given))
+
+
+def _assign(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -> tuple[()]:
+    """What the steps mean, by the kernels of their ops."""
+    values: list[Any] = []
+    for step in steps:
+        if step.op:
+            kernel = OPS[step.op].kernel
+            assert kernel is not None
+            values.append(kernel(*(values[i] for i in step.given), **step.attributes))
+        else:
+            values.append(np.array(inputs[step.given[0]]))
+    store = OPS["array_store"].kernel
+    assert store is not None
+    store(x, values[-1])
+    return ()
+
+
+ASSIGN = Op(
+    name="array_assign", graphdef="ArrayAssign", result=lambda *_, steps: (), kernel=_assign,
+    gradient=none("made by the native backend"), effects=Effects.READ | Effects.WRITE | Effects.RAISE,
+)  # fmt: skip
+
+
+def with_statements(graph: Graph) -> Graph:
+    """A copy of the graph, regions included, with assignments of what is computed element by element as one step."""
+    if not any(node.op.name in ("array_store", "array_of") for node in graph.walk()):
+        return graph
+    copy = _rebuilt(graph, Overlaps(graph), {})
+    settle_effects(copy)
+    return copy
+
+
+def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Graph:
+    copy, values = begin_copy(graph)
+    copies[graph] = copy
+    found = _Statements(graph, overlaps)
+    for node in graph.nodes:
+        if node in found.absorbed:
+            continue
+        statement = found.of.get(node)
+        if statement is None:
+            regions = copied_regions(node, copies, lambda region: _rebuilt(region, overlaps, copies))
+            copied = copy_node(copy, node, [values[value] for value in node.inputs], regions)
+            values.update(zip(node.results, copied.results, strict=True))
+            continue
+        inputs, steps = statement
+        if node.op.name == "array_of":
+            target = values[node.results[0]] = _new(copy, node, [values[v] for v in inputs], steps)
+        else:
+            target = values[node.inputs[0]]
+        given = [target, *(values[v] for v in inputs)]
+        copy.add(ASSIGN, given, {"steps": steps}, types=(), name=node.name, span=node.span)
+    copy.outputs = [values[value] for value in graph.outputs]
+    return copy
+
+
+def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]) -> Value:
+    """The array that a statement is to fill; sizes that are not known are those of what it reads."""
+    type_: Any = node.results[0].type
+    shape: list[Any] = []
+    sizes: list[Value] = []
+    for axis, size in enumerate(type_.shape):
+        if size is not None:
+            shape.append(size)
+            continue
+        found = []
+        for step in steps:
+            own = step.type.shape or ()
+            at = axis - type_.rank + len(own)
+            if not step.op and at >= 0 and own[at] is None:
+                given = inputs[step.given[0]]
+                found.append(copy.add(OPS["array_size"], [given], {"axis": at}, span=node.span).results[0])
+        sizes.append(copy.add(OPS["common_size"], found, span=node.span).results[0] if len(found) > 1 else found[0])
+        shape.append(INPUT)
+    attributes = {"shape": tuple(shape), "dtype": type_.dtype, "fill": None}
+    return copy.add(OPS["array_new"], sizes, attributes, name=node.name, span=node.span).results[0]
+
+
+class _Statements:
+    """Which stores of one graph become statements, with their inputs and steps, and which nodes they absorb."""
+
+    def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
+        self._graph = graph
+        self._overlaps = overlaps
+        self._positions = {node: i for i, node in enumerate(graph.nodes)}
+        self._writes = [node for node in graph.nodes if node.effects.must_run]
+        self._users: dict[Value, set[Node]] = {}
+        for node in graph.nodes:
+            for value in node.inputs:
+                self._users.setdefault(value, set()).add(node)
+        self._outputs = set(graph.outputs)
+        self.of: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
+        self.absorbed: set[Node] = set()
+        for node in graph.nodes:
+            if node.op.name in ("array_store", "array_of"):
+                self._visit(node)
+        for node in graph.nodes:  # what only statements read, they read where it is
+            if node.op.name != "array_load" or any(node.results[0] in inputs for inputs, _ in self.of.values()):
+                continue
+            if self._is_used_by(node, self.absorbed | set(self.of)):
+                self.absorbed.add(node)
+
+    def _visit(self, store: Node) -> None:
+        value = store.inputs[-1]
+        kind = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
+        if not isinstance(kind, ArrayType) or not is_native(kind.dtype) or not kind.rank or value.type.shape == ():  # type: ignore[union-attr]
+            return
+        tree = self._tree(store)
+        inputs: list[Value] = []
+        steps: list[Step] = []
+        if self._step(value, store, tree, inputs, steps, {}) is None or len(steps) > _MOST_STEPS:
+            return
+        if not tree and not any(isinstance(value.type, ArrayType) for value in inputs):
+            return
+        if store.op.name == "array_of" and not _has_sizes(kind, steps):
+            return
+        self.of[store] = inputs, tuple(steps)
+        self.absorbed |= tree
+
+    def _is_used_by(self, node: Node, users: set[Node]) -> bool:
+        (result,) = node.results
+        return result not in self._outputs and self._users.get(result, set()) <= users
+
+    def _tree(self, store: Node) -> set[Node]:
+        """The nodes that compute the value element by element, and do so for nobody else."""
+        found: set[Node] = set()
+        wanted = {store.inputs[-1].node}
+        for node in reversed(self._graph.nodes[: self._positions[store]]):
+            if node not in wanted or not node.results or node.results[0].type.shape == ():  # type: ignore[union-attr]
+                continue
+            if _is_element(node) and self._is_used_by(node, found | {store}):
+                found.add(node)
+                wanted |= {value.node for value in node.inputs}
+        return found
+
+    def _step(
+        self,
+        value: Value,
+        store: Node,
+        tree: set[Node],
+        inputs: list[Value],
+        steps: list[Step],
+        numbers: dict[Value, int],
+    ) -> int | None:
+        """The number of the step that gives the value; None where it cannot be part of a statement."""
+        if value in numbers:
+            return numbers[value]
+        type_, node = value.type, value.node
+        if not isinstance(type_, TensorType) or not is_native(type_.dtype) or type_.shape is None:
+            return None
+        if node is not None and node.op.name == "array_load" and type_.shape and self._is_as_good(node, store):
+            return self._leaf(node.inputs[0], value, inputs, steps, numbers)
+        if node not in tree:
+            return self._leaf(value, value, inputs, steps, numbers)
+        assert node is not None
+        given = [self._step(operand, store, tree, inputs, steps, numbers) for operand in node.inputs]
+        if any(number is None for number in given):
+            return None
+        steps.append(Step(type_, node.op.name, tuple(n for n in given if n is not None), node.attributes))
+        numbers[value] = len(steps) - 1
+        return numbers[value]
+
+    def _leaf(
+        self, given: Value, value: Value, inputs: list[Value], steps: list[Step], numbers: dict[Value, int]
+    ) -> int | None:
+        """A tensor is read as a whole, an array in memory element by element."""
+        type_ = value.type
+        assert isinstance(type_, TensorType)
+        if given is value and type_.shape and None in type_.shape:
+            return None  # what a kernel made: not known to lie side by side
+        if given not in inputs:
+            inputs.append(given)
+        steps.append(Step(type_, "", (inputs.index(given),)))
+        numbers[value] = len(steps) - 1
+        return numbers[value]
+
+    def _is_as_good(self, load: Node, store: Node) -> bool:
+        """Whether nothing between the load and the store writes to what is loaded."""
+        first, last = self._positions[load], self._positions[store]
+        for node in self._writes:
+            if not first < self._positions[node] < last or node.op.name in ("array_new", "array_of"):
+                continue
+            if node.op.name not in ("array_store", "array_set"):
+                return False
+            if self._overlaps.between(node.inputs[0], load.inputs[0]) != APART:
+                return False
+        return True
+
+
+def _has_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
+    """Whether something that is read says how large each dimension is that is not known."""
+    for axis, size in enumerate(type_.shape):
+        back = axis - type_.rank
+        leaves = [step.type.shape or () for step in steps if not step.op]
+        if size is None and not any(len(own) >= -back and own[back] is None for own in leaves):
+            return False
+    return True
+
+
+def _is_element(node: Node) -> bool:
+    """Whether a node computes each element of its result by itself."""
+    if node.effects is not Effects.PURE or len(node.results) != 1 or not node.op.elementwise:
+        return False
+    types = [value.type for value in node.inputs]
+    return all(isinstance(t, TensorType) and is_native(t.dtype) for t in types) and has_element_rule(node)
+
+
+def is_sure(target: ArrayType, steps: Sequence[Step]) -> bool:
+    """Whether all sizes are known, so that everything is known to fit."""
+    return None not in target.shape and all(None not in (step.type.shape or ()) for step in steps)
+
+
+__all__ = ["ASSIGN", "Step", "is_sure", "with_statements"]

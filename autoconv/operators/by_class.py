@@ -1,0 +1,219 @@
+"""Operations on objects of the graph that may be of a class of the user's with special methods: `x + y`, `len(x)`,
+`x[i]`, `if x` and the like, where only the running graph knows what x is.
+
+Each becomes an arm for every such class, in which the converted method runs, and one for everything else. Where Python
+calls a special method itself, for an item of a list or dict that is searched, sorted or compared, the method may do
+nothing but read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.builtins import called
+from autoconv.operators.conditionals import asked, is_staged, truth
+from autoconv.operators.instances import by_kind, is_written
+from autoconv.operators.provenance import ITEMS, is_asked, kinds_of, may_be_made, note_stored
+from autoconv.operators.readers import only_reads
+from autoconv.runtime import objects
+from autoconv.runtime.journal import MISSING
+from autoconv.runtime.objects import SymbolicObject, box, heap_instance, record_as_it_is
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+
+_BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor"]
+# What Python asks the first operand for, in this order, and what it asks the second one for.
+_FIRST: dict[str, tuple[str, ...]] = {name: (f"__{name}__",) for name in (*_BINARY, "divmod")}
+_FIRST.update({f"i{name}": (f"__i{name}__", f"__{name}__") for name in _BINARY})
+_SECOND: dict[str, str] = {name: f"__r{name}__" for name in (*_BINARY, "divmod")}
+_SECOND.update({f"i{name}": f"__r{name}__" for name in _BINARY})
+for _name, _mirrored in (("eq", "eq"), ("ne", "ne"), ("lt", "gt"), ("le", "ge"), ("gt", "lt"), ("ge", "le")):
+    _FIRST[_name], _SECOND[_name] = (f"__{_name}__",), f"__{_mirrored}__"
+for _name in ("neg", "pos", "invert", "abs", "round", "getitem", "setitem", "delitem", "contains"):
+    _FIRST[_name] = (f"__{_name}__",)
+_TRUTH = ("__bool__", "__len__")
+# What goes over its operands, and what besides asks their items to compare or to be added up.
+_OVER = frozenset(
+    {
+        "list", "tuple", "set", "frozenset", "sorted", "sum", "min", "max", "any", "all", "enumerate", "zip", "dict",
+        "iter", "reversed", "last", "last_of_each", "bytes",
+    }
+)  # fmt: skip
+_SEARCHES = frozenset({"contains", "index", "count", "remove", "min", "max"})
+_EQUATES = ("__eq__", "__ne__")
+_ORDERS = ("__lt__", "__gt__", "__le__", "__ge__")
+_ASKS_ITEMS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("eq", "ne", "contains", "index", "count", "remove"), _EQUATES),
+    **dict.fromkeys(("lt", "le", "gt", "ge", "sorted", "sort", "min", "max"), (*_EQUATES, *_ORDERS)),
+    "sum": ("__add__", "__radd__"), "any": _TRUTH, "all": _TRUTH,
+}  # fmt: skip
+_LISTS = ("any", "list", "tuple", "dict", "set", "frozenset", "deque", "OrderedDict", "defaultdict", "Counter")
+
+
+def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any]) -> Any:
+    """What the node would give; NotImplemented where no class of the user's has a say in it."""
+    region = current_region()
+    if region is None:
+        return NotImplemented
+    trace = region.trace
+    trace.asked_by_class = trace.asked_by_class or is_asked(op, operands)
+    if op == "object_call":
+        return NotImplemented if not trace.made else _called(operands[0], operands[1:], attributes)
+    function = attributes.get("function", "") if op == "object_apply" else ""
+    name = attributes.get("name", "") if op == "object_method" else function
+    if trace.owned:
+        note_stored(trace, op, name, operands, attributes)
+    if not trace.made:
+        return NotImplemented
+    if op == "object_truth":
+        return _asked(operands[0], _TRUTH, lambda made: _truth(made), lambda: record_as_it_is(op, operands))
+    if op == "object_length":
+        return _asked(operands[0], ("__len__",), _length, lambda: record_as_it_is(op, operands))
+    if op in ("object_iterate", "object_unpack"):
+        items = _as_items(operands[0], False)
+        return NotImplemented if items is operands[0] else record_as_it_is(op, [items], **attributes)
+    _refuse_items(trace, name, [operand for operand in operands if not _gives_items(operand)])
+    if function in _FIRST:
+        return _applied(function, operands, attributes)
+    if function in _OVER:
+        items_of_each = [_as_items(operand, function in _ASKS_ITEMS) for operand in operands]
+        if any(a is not b for a, b in zip(items_of_each, operands, strict=True)):
+            return record_as_it_is(op, items_of_each, **attributes)
+    return NotImplemented
+
+
+def _called(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    kinds = kinds_of(function, ("__call__",))
+    if not kinds:
+        return NotImplemented
+    of_ours = lambda made: called(made)(*arguments, **keywords)
+    return by_kind(function, kinds, of_ours, lambda: record_as_it_is("object_apply", [function], function="not_called"))
+
+
+def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    """An operator: the method of the first operand, then that of the second, then Python's own."""
+    plain = lambda: record_as_it_is("object_apply", operands, **attributes)
+
+    mirrored = _SECOND.get(function)
+
+    def second() -> Any:
+        if mirrored is None or len(operands) < 2:
+            return plain()
+
+        def of_ours(made: Any) -> Any:
+            return _first_answer(made, (mirrored,), (operands[0],), function, plain)
+
+        return _asked(operands[1], (mirrored,), of_ours, plain)
+
+    def of_first(made: Any) -> Any:
+        forward = lambda: _first_answer(made, _FIRST[function], operands[1:], function, second)
+        if mirrored is None or len(operands) < 2:
+            return forward()
+        # An object of a class that inherits from the first one's, and has a method of its own, is asked before it.
+        before = [
+            kind
+            for kind in kinds_of(operands[1], (mirrored,))
+            if kind is not type(made) and issubclass(kind, type(made))
+            and getattr(kind, mirrored) is not getattr(type(made), mirrored, None)
+        ]  # fmt: skip
+        answer = lambda other: _first_answer(other, (mirrored,), (made,), function, forward)
+        return by_kind(operands[1], before, answer, forward)
+
+    first_has = bool(kinds_of(operands[0], _FIRST[function]))
+    if not first_has and (mirrored is None or len(operands) < 2 or not kinds_of(operands[1], (mirrored,))):
+        return NotImplemented
+    return _asked(operands[0], _FIRST[function], of_first, second)
+
+
+def _first_answer(
+    made: Any, names: Sequence[str], rest: Sequence[Any], function: str, otherwise: Callable[[], Any]
+) -> Any:
+    for name in names:
+        method = getattr(type(made), name, None)
+        if isinstance(method, FunctionType):
+            found = method(made, *rest)
+            if found is not NotImplemented:
+                return _truth_of_any(found) if function == "contains" else found
+    return otherwise()
+
+
+def _truth_of_any(value: Any) -> Any:
+    value = asked(value)
+    return truth(value) if is_staged(value) else bool(value)
+
+
+def _truth(made: Any) -> Any:
+    found = asked(made)
+    return True if found is made else _truth_of_any(found)
+
+
+def _length(made: Any) -> Any:
+    return called(len)(made)
+
+
+def _asked(operand: Any, names: Sequence[str], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]) -> Any:
+    return by_kind(operand, kinds_of(operand, names), of_ours, otherwise)
+
+
+def _may_do_more(trace: Any, kind: type, name: str) -> bool:
+    """Whether a class has a special method, as it is outside of the trace, that may do more than read."""
+    for base in kind.__mro__:
+        own = {**vars(base), **trace.patched.get(base, {})}.get(name, MISSING)
+        if own is not MISSING:
+            return is_written(own) and not only_reads(own)
+    return False
+
+
+def _gives_items(operand: Any) -> bool:
+    """Whether it is known to be an object of the user's that can be gone over."""
+    return heap_instance(operand) is not None and is_written(getattr(type(operand), "__iter__", None))
+
+
+def _as_items(operand: Any, asks: bool) -> Any:
+    """A list of what an object of the user's class gives when it is gone over, which may be such objects themselves
+    where nothing `asks` them; other operands as they are."""
+    if _gives_items(operand):
+        return _items_of(operand, asks)
+    kinds = kinds_of(operand, ("__iter__",))
+    return by_kind(operand, kinds, lambda made: _items_of(made, asks), lambda: operand) if kinds else operand
+
+
+def _items_of(made: Any, asks: bool) -> Any:
+    found = iter(made)
+    if type(found) is not type(iter(())):
+        raise StagingError(
+            f"a {type(made).__name__} is gone over that only the running graph knows, and what its __iter__ gives may "
+            "change meanwhile", current_place(), "an __iter__ that gives iter(a tuple)",
+        )  # fmt: skip
+    items = list(found)
+    if asks and any(map(may_be_made, items)):
+        raise StagingError(f"a {type(made).__name__} is gone over that has objects like it for items", current_place())
+    return box(items)
+
+
+def _refuse_items(trace: Any, name: str, operands: Sequence[Any]) -> None:
+    """Refuses what would have Python call special methods of items."""
+    asks = _ASKS_ITEMS.get(name)
+    kind = next((kind for kind in trace.made for own in asks or () if _may_do_more(trace, kind, own)), None)
+    if kind is None:
+        return
+    of_items = ITEMS in trace.holders and any(map(_may_hold, operands))
+    if of_items or (name in _SEARCHES and any(map(may_be_made, operands[1:]))):
+        raise StagingError(
+            f"what only the running graph knows is searched, sorted or compared, and a {kind.__name__}, which has "
+            "special methods of its own, may be compared for that", current_place(), "a loop over the items",
+        )  # fmt: skip
+
+
+def _may_hold(operand: Any) -> bool:
+    if type(operand) is SymbolicObject:
+        return operand.value_in_graph.type.kind in _LISTS  # type: ignore[union-attr]
+    return isinstance(operand, (list, tuple, dict, set))
+
+
+objects.operate_by(operation_by_class)
+
+__all__ = ["operation_by_class"]

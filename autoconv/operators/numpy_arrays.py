@@ -1,0 +1,228 @@
+"""Functions of the numpy module on arrays that are traced as memory: those that make arrays, or views of them.
+
+Everything else gets the elements as tensors, and what it computes is a new array.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.operators.layout import Variant
+from autoconv.operators.numpy_calls import numpy_call
+from autoconv.operators.variants import distribute
+from autoconv.runtime import dispatch
+from autoconv.runtime.array_members import member, view_of
+from autoconv.runtime.arrays import SymbolicArray, fresh, new_array, stacked
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.numpy_protocol import implementation, name_of
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+
+def array_function(function: Any) -> Callable[..., Any] | None:
+    """What to call instead of a function of the numpy module where arrays are traced as memory; None for others."""
+    made = _looked_up(_MAKING, function)
+    if made is None and _looked_up(_VIEWS, function) is None and implementation(function) is None:
+        return None
+    return functools.partial(_called, function)
+
+
+def _looked_up(table: dict[Any, Any], function: Any) -> Any:
+    try:
+        return table.get(function)
+    except TypeError:  # not hashable
+        return None
+
+
+def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    if any(type(x) is Variant for x in args):
+        return distribute(lambda *each: _called(function, *each, **kwargs), *args)
+    if function in _MAKING:
+        return _MAKING[function](*args, **kwargs)
+    if args and type(args[0]) is SymbolicArray and function in _VIEWS:
+        return _VIEWS[function](args[0], *args[1:], **kwargs)
+    region = current_region()
+    compute = numpy_call(function, region)
+    if compute is None:
+        raise StagingError(f"{name_of(function)} has no form in a graph", current_place())
+    kept = 1 if function in _CHANGING else 0
+    found = compute(
+        *args[:kept], *map(_loaded, args[kept:]),
+        **{key: value if key == "out" else _loaded(value) for key, value in kwargs.items()},
+    )  # fmt: skip
+    return found if type(found) is SymbolicArray else fresh(found)
+
+
+def _loaded(value: Any) -> Any:
+    """The elements of arrays as they are now, at any depth of lists and tuples."""
+    if type(value) in (list, tuple):
+        return type(value)(map(_loaded, value))
+    return value.load() if type(value) is SymbolicArray else value
+
+
+def _typed(value: Any) -> Any:
+    """A Python number as NumPy's function takes it: an int64 or a float64."""
+    tensor: Any = as_tensor(value)
+    if tensor is None:
+        return EagerTensor(np.asarray(value))
+    return dispatch.apply("python_cast", tensor, dtype=tensor.type.dtype)
+
+
+# Those that write into their first argument.
+_CHANGING = frozenset(
+    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
+    | {function.at for function in vars(np).values() if isinstance(function, np.ufunc)}
+)
+
+
+# ---- views
+
+
+def _reshape(array: SymbolicArray, shape: Any, order: str = "C") -> Any:
+    return member(array, "reshape")(shape) if order == "C" else member(array, "reshape")(shape, order=order)
+
+
+def _by(function: Any) -> Callable[..., Any]:
+    return lambda array, *args, **kwargs: view_of(array, lambda x: function(x, *args, **kwargs))
+
+
+_VIEWS: dict[Any, Callable[..., Any]] = {
+    **{f: _by(f) for f in (np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze, np.expand_dims, np.flip,
+                           np.fliplr, np.flipud, np.rot90, np.diagonal)},
+    np.reshape: _reshape,
+    np.ravel: lambda array, order="C": member(array, "ravel")(order),
+}  # fmt: skip
+# ---- new arrays
+
+
+def _dtype(dtype: Any) -> DType:
+    found = np.dtype(dtype)
+    if found.kind not in "biufc" or not found.isnative:
+        raise StagingError(f"an array of {found} is made", current_place())
+    return as_dtype(found)
+
+
+def _plain_options(options: dict[str, Any]) -> None:
+    if options.pop("order", "C") not in ("C", "K") or options.pop("like", None) is not None or options:
+        raise StagingError("an array is made in an order of its own", current_place())
+
+
+def _filled(fill: Any) -> Callable[..., Any]:
+    def make(shape: Any, dtype: Any = float, order: Any = "C", **options: Any) -> Any:
+        _plain_options({"order": order, **options})
+        return new_array(shape, _dtype(dtype), fill)
+
+    return make
+
+
+def _full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+    _plain_options(options)
+    tensor = as_tensor(fill_value)
+    if tensor is not None and dtype is None:
+        dtype = tensor.type.dtype.numpy
+    wanted = _dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
+    if isinstance(fill_value, (bool, int, float)):
+        return new_array(shape, wanted, fill_value)
+    made = new_array(shape, wanted)
+    made.store(fill_value)
+    return made
+
+
+def _like(fill: Any) -> Callable[..., Any]:
+    def make(a: Any, dtype: Any = None, shape: Any = None, subok: bool = True, **options: Any) -> Any:
+        _plain_options(options)
+        own = a.dtype if type(a) is SymbolicArray else _of(a).type.dtype.numpy
+        sizes = (a.shape if type(a) is SymbolicArray else _of(a).type.shape) if shape is None else shape
+        return new_array(sizes, _dtype(own if dtype is None else dtype), fill)
+
+    return make
+
+
+def _full_like(a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+    made = _like(None)(a, dtype, **options)
+    made.store(fill_value)
+    return made
+
+
+def _of(value: Any) -> Any:
+    tensor = as_tensor(value)
+    return EagerTensor(np.asarray(value)) if tensor is None else tensor
+
+
+def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> Any:
+    _plain_options({k: v for k, v in options.items() if k not in ("subok", "ndmin")})
+    if options.get("ndmin"):
+        raise StagingError("an array is made with ndmin", current_place())
+    if type(value) is SymbolicArray:
+        if copy or (dtype is not None and np.dtype(dtype) != value.dtype):
+            return member(value, "astype")(value.dtype if dtype is None else dtype)
+        return value
+    found: Any = _elements(value)
+    if dtype is not None and found.type.dtype is not _dtype(dtype):
+        found = dispatch.apply("cast", found, dtype=_dtype(dtype))
+    if found.type.shape == ():
+        raise StagingError("an array without dimensions is made", current_place())
+    return fresh(found)
+
+
+def _elements(value: Any) -> Tensor:
+    """Numbers, arrays and lists of them as one tensor, of the dtype that NumPy finds."""
+    tensor = as_tensor(value)
+    if tensor is not None:
+        return _typed(tensor) if tensor.type.weak else tensor  # type: ignore[no-any-return]
+    if isinstance(value, (list, tuple)) and any(isinstance(v, (Tensor, SymbolicArray, list, tuple)) for v in value):
+        items = [_elements(item) for item in value]
+        if any(isinstance(item, SymbolicTensor) for item in items):
+            return stacked(items)  # type: ignore[no-any-return]
+        return EagerTensor(np.array([item.numpy() for item in items]))  # type: ignore[attr-defined]
+    array = np.array(value)
+    _dtype(array.dtype)
+    return EagerTensor(array)
+
+
+def _asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
+    return _array(value, dtype, copy=False, **options)
+
+
+def _copy(value: Any, order: Any = "K", subok: bool = False) -> Any:
+    return member(value, "copy")() if type(value) is SymbolicArray else _array(value)
+
+
+def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
+    _plain_options(options)
+    if not any(isinstance(as_tensor(bound), SymbolicTensor) for bound in bounds):
+        return fresh(EagerTensor(np.arange(*bounds, dtype=dtype)))
+    start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    tensors = [_of(bound) for bound in (start, stop, step)]
+    if not all(tensor.type.dtype.is_integer for tensor in tensors):
+        raise StagingError("numpy.arange is given floats that only the graph knows", current_place())
+    found = dispatch.apply("range", *map(_typed, tensors))
+    return fresh(found if dtype is None else dispatch.apply("cast", found, dtype=_dtype(dtype)))
+
+
+def _constant(function: Any) -> Callable[..., Any]:
+    """A function of plain values that makes an array: of the same elements on every call."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        if any(as_tensor(value) is not None for value in (*args, *kwargs.values())):
+            raise StagingError(f"numpy.{function.__name__} is given what only the graph knows", current_place())
+        return fresh(EagerTensor(function(*args, **kwargs)))
+
+    return make
+
+
+_MAKING: dict[Any, Callable[..., Any]] = {
+    np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(None), np.full: _full, np.zeros_like: _like(0),
+    np.ones_like: _like(1), np.empty_like: _like(None), np.full_like: _full_like, np.array: _array,
+    np.asarray: _asarray, np.ascontiguousarray: _asarray, np.copy: _copy, np.arange: _arange, np.eye: _constant(np.eye),
+    np.identity: _constant(np.identity), np.linspace: _constant(np.linspace),
+}  # fmt: skip
+
+__all__ = ["array_function"]

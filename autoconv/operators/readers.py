@@ -1,0 +1,66 @@
+"""Whether a method does nothing but read, so that it does not matter who runs it and how often, or writes."""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import inspect
+from types import FunctionType
+from typing import Any
+
+_NAMES = "abs bool enumerate float int isinstance iter len max min range reversed round tuple type zip"
+_CALLED = frozenset(_NAMES.split())
+_FREE_OF_EFFECTS = (
+    "BINARY_", "BUILD_", "CACHE", "CALL", "COMPARE_OP", "CONTAINS_OP", "COPY", "COPY_FREE_VARS", "END_FOR",
+    "EXTENDED_ARG", "FOR_ITER", "GET_ITER", "GET_YIELD_FROM_ITER", "IS_OP", "JUMP_", "KW_NAMES", "LOAD_ATTR",
+    "LOAD_CONST", "LOAD_DEREF", "LOAD_FAST", "LOAD_GLOBAL", "NOP", "NOT_TAKEN", "POP_JUMP_", "POP_TOP", "PRECALL",
+    "PUSH_NULL", "RESUME", "RETURN_", "SEND", "STORE_FAST", "SWAP", "TO_BOOL", "UNARY_", "UNPACK_SEQUENCE",
+    "YIELD_VALUE",
+)  # fmt: skip
+
+
+def only_reads(method: Any) -> bool:
+    """Whether a method of a class is a function that reads attributes, computes and compares, and calls nothing but
+    builtins that do no more."""
+    if not isinstance(method, FunctionType):
+        return False
+    known = inspect.getclosurevars(method)
+    called = False
+    for instruction in dis.get_instructions(method):
+        name = instruction.opname
+        if not name.startswith(_FREE_OF_EFFECTS) or (name == "PUSH_NULL" and not called):
+            return False
+        called = False
+        if name in ("LOAD_GLOBAL", "LOAD_DEREF"):
+            found = {**vars(builtins), **known.globals, **known.nonlocals}.get(instruction.argval)
+            is_builtin = getattr(builtins, str(instruction.argval), None) is found
+            called = is_builtin and instruction.argval in _CALLED
+            calls = name == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)
+            if not called and (calls or not isinstance(found, (type, int, float, str))):
+                return False
+        if name == "LOAD_ATTR" and (instruction.arg or 0) & 1 and _is_method_load():
+            return False
+    return True
+
+
+def writes(method: FunctionType) -> bool:
+    """Whether a method itself gives a value to an attribute, an item or an outer name, which a trace has to notice."""
+    return any(
+        instruction.opname in _WRITES or (instruction.opname == "STORE_DEREF" and instruction.argval in _outer(method))
+        for instruction in dis.get_instructions(method)
+    )
+
+
+def _outer(method: FunctionType) -> tuple[str, ...]:
+    return method.__code__.co_freevars
+
+
+_WRITES = frozenset({"DELETE_ATTR", "DELETE_SUBSCR", "STORE_ATTR", "STORE_GLOBAL", "STORE_SLICE", "STORE_SUBSCR"})
+
+
+def _is_method_load() -> bool:
+    """Whether a set lowest bit of LOAD_ATTR says that a method is called, as it does from Python 3.12 on."""
+    return "LOAD_METHOD" not in dis.opmap
+
+
+__all__ = ["only_reads", "writes"]

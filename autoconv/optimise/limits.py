@@ -1,0 +1,135 @@
+"""Whether the ints of a graph may outgrow their 64 bits: then a call has to be made again as plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import TensorType
+from autoconv.ops.integer_ranges import WHOLE, Range, is_inside, result_range
+
+# What a number that grows by little in each turn of a loop stays below, for as long as anybody waits.
+_SLOWLY: Range = (-(1 << 61), 1 << 61)
+_LITTLE = 1 << 10
+_TURNS = 4
+# Ops on Python's ints that raise for numbers beyond 64 bits where their operands do not say that there are none.
+_CHECKED = frozenset(
+    f"python_{name}"
+    for name in ("add", "subtract", "multiply", "power", "left_shift", "negative", "abs", "int", "round", "math")
+)
+
+
+def may_exceed(graph: Graph) -> bool:
+    """Whether an int of the graph may be beyond 64 bits, as far as constants and the counters of its loops say."""
+    found = _Ranges()
+    found.visit(graph, [None] * len(graph.parameters))
+    return found.exceeds
+
+
+class _Ranges:
+    def __init__(self) -> None:
+        self.exceeds = False
+        self._known: dict[Value, Range] = {}
+
+    def of(self, value: Value) -> Range:
+        return self._known.get(value, WHOLE)
+
+    def visit(self, graph: Graph, given: Sequence[Range | None]) -> list[Range]:
+        """The ranges of the outputs for those of the parameters."""
+        for value, range_ in zip(graph.parameters, given, strict=True):
+            self._known[value] = WHOLE if range_ is None else range_
+        for node in graph.nodes:
+            self._node(node)
+        return [self.of(value) for value in graph.outputs]
+
+    def _node(self, node: Node) -> None:
+        name = node.op.name
+        given = [self.of(value) for value in node.inputs]
+        if name == "constant":
+            self._constant(node)
+        elif name == "cond":
+            arms = [self.visit(region, given[1:]) for region in node.regions]
+            for value, ranges in zip(node.results, zip(*arms, strict=True), strict=True):
+                self._known[value] = min(low for low, _ in ranges), max(high for _, high in ranges)
+        elif name == "while":
+            self._loop(node, given)
+        elif name == "call" and not node.attributes.get("recursive"):
+            self._known.update(zip(node.results, self.visit(node.regions[0], given), strict=True))
+        elif node.regions:
+            for region in node.regions:
+                if not node.attributes.get("recursive"):
+                    self.visit(region, [None] * len(region.parameters))
+        elif all(_is_number(value) for value in (*node.inputs, *node.results)):
+            found = result_range(name, given)
+            if found is not None and is_inside(found):
+                self._known[node.results[0]] = found
+            elif name in _CHECKED and not _is_floating(node):
+                self.exceeds = True
+
+    def _constant(self, node: Node) -> None:
+        array = np.asarray(node.attributes["value"])
+        if array.shape == () and array.dtype.kind in "bi":
+            self._known[node.results[0]] = int(array), int(array)
+
+    def _loop(self, node: Node, given: Sequence[Range]) -> None:
+        """What the state may be in any turn: looked at until it does not grow, and then only slowly."""
+        count = node.attributes["state"]
+        test, body = node.regions
+        state = list(given[:count])
+        before = self.exceeds
+        for turn in range(_TURNS):
+            self.exceeds = before
+            self.visit(test, [*state, *given[count:]])
+            after = self.visit(body, [*self._inside(node, state, given), *given[count:]])
+            wider = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(state, after, strict=True)]
+            if wider == state:
+                break
+            last = turn == _TURNS - 2
+            state = [_widened(a, b) if last else b for a, b in zip(state, wider, strict=True)]
+            if turn == _TURNS - 1:
+                grows = [not _is_slow(a, b) for a, b in zip(state, after, strict=True)]
+                if any(grows):
+                    state = [WHOLE if grown else a for grown, a in zip(grows, state, strict=True)]
+                    self.visit(test, [*state, *given[count:]])
+                    self.visit(body, [*state, *given[count:]])
+        for value, range_ in zip(node.results, state, strict=True):
+            self._known[value] = range_
+
+    def _inside(self, node: Node, state: Sequence[Range], given: Sequence[Range]) -> list[Range]:
+        """The state in the body, where a counter is below what it is compared with."""
+        test = node.regions[0]
+        decides = test.outputs[0].node
+        found = list(state)
+        if decides is None or decides.op.name != "python_less":
+            return found
+        first, limit = decides.inputs
+        if first.node is None and first in test.parameters[: len(state)]:
+            position = test.parameters.index(first)
+            low, high = found[position]
+            found[position] = low, max(low, min(high, self.of(limit)[1] - 1))
+        return found
+
+
+def _widened(before: Range, after: Range) -> Range:
+    if before == after or not (_SLOWLY[0] <= before[0] and before[1] <= _SLOWLY[1]):
+        return after
+    return (before[0] if after[0] == before[0] else _SLOWLY[0], before[1] if after[1] == before[1] else _SLOWLY[1])
+
+
+def _is_slow(state: Range, after: Range) -> bool:
+    return state[0] - _LITTLE <= after[0] and after[1] <= state[1] + _LITTLE
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value.type, TensorType) and value.type.shape == ()
+
+
+def _is_floating(node: Node) -> bool:
+    """Whether what comes out is a float, which has no such limit."""
+    type_ = node.results[0].type
+    return isinstance(type_, TensorType) and not type_.dtype.is_integer
+
+
+__all__ = ["may_exceed"]

@@ -1,0 +1,159 @@
+"""Attributes and methods of arrays that are traced as memory: views, copies, changes in place, and what reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import as_dtype
+from autoconv.runtime import arrays, dispatch
+from autoconv.runtime.array_methods import attribute_of
+from autoconv.runtime.arrays import SymbolicArray, fresh, strided
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import SymbolicTensor
+
+_VIEWS = frozenset({"transpose", "reshape", "ravel", "squeeze", "swapaxes", "diagonal"})
+_ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes", "diagonal"})
+
+
+def member(array: SymbolicArray, name: str) -> Any:
+    """`array.name`; raises AttributeError for what NumPy's arrays do not have either."""
+    if not hasattr(np.ndarray, name) or (name.startswith("__") and name.endswith("__")):
+        error = AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+    if name == "T":
+        return view_of(array, lambda x: x.T)
+    if name in ("real", "strides"):
+        return _plain(array, name)
+    if name in _VIEWS:
+        return ArrayMember(name, lambda *args, **kwargs: _viewed(array, name, args, kwargs))
+    if name in _OWN:
+        return ArrayMember(name, lambda *args, **kwargs: _OWN[name](array, *args, **kwargs))
+    if name in _CHANGING:
+        raise StagingError(f"the method {name!r} changes an array in place", current_place())
+    found = attribute_of(array.load(), name)
+    if not callable(found):
+        return found
+    return ArrayMember(name, lambda *args, **kwargs: fresh(found(*map(_loaded, args), **kwargs)))
+
+
+class ArrayMember:
+    """`x.name` of an array, to be called."""
+
+    __slots__ = ("name", "run")
+    __autoconv_function__ = True
+
+    def __init__(self, name: str, run: Callable[..., Any]) -> None:
+        self.name = name
+        self.run = run
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.run(*args, **kwargs)
+
+
+def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
+    """The one view that `like` makes, whatever is known of sizes and strides; raises StagingError where it copies."""
+    found = strided(array, like)
+    if found is NotImplemented:
+        if array.ndim and None not in array.type.shape:
+            found = _by_order(array, like)
+        if found is NotImplemented:
+            raise StagingError("a view of an array whose sizes only the running graph knows is taken", current_place())
+    return found[0]
+
+
+def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
+    """A view that only gives the dimensions another order, of an array whose strides are not known."""
+    shape = tuple(range(2, 2 + array.ndim))
+    sample = np.empty(shape, np.bool_)
+    found = like(sample)
+    if found.base is None or sorted(found.shape) != sorted(shape) or min(found.strides) < 0:
+        return NotImplemented
+    perm = tuple(size - 2 for size in found.shape)
+    node = arrays._record("array_transpose", [array.value_in_graph], perm=perm)
+    return [SymbolicArray(node.results[0])]
+
+
+def _plain(array: SymbolicArray, name: str) -> Any:
+    if name == "real" and not array.type.dtype.is_complex:
+        return array
+    if name == "strides" and None not in array.type.strides:
+        return array.type.strides
+    raise StagingError(f"the attribute {name!r} of an array is asked", current_place())
+
+
+def _viewed(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if any(isinstance(as_tensor(value), SymbolicTensor) for value in _flat(args)):
+        raise StagingError(f"the method {name!r} of an array is given what only the graph knows", current_place())
+    if name in _ALWAYS_VIEWS:
+        return view_of(array, lambda x: _called(x, name, args, kwargs))
+    found = strided(array, lambda x: _called(x, name, args, kwargs))
+    if found is not NotImplemented:
+        return found[0]
+    if None in array.type.shape or None in array.type.strides or kwargs or array.type.dtype.is_complex:
+        raise StagingError(f"whether {name!r} of an array is a view is known only when the graph runs", current_place())
+    return fresh(attribute_of(array.load(), name)(*args))
+
+
+def _called(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    try:
+        return getattr(x, name)(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        error._autoconv_run_time = True  # type: ignore[attr-defined,union-attr]
+        raise
+
+
+def _flat(values: Any) -> list[Any]:
+    return [part for value in values for part in (_flat(value) if isinstance(value, (tuple, list)) else [value])]
+
+
+def _loaded(value: Any) -> Any:
+    return value.load() if type(value) is SymbolicArray else value
+
+
+# ---- methods of their own
+
+
+def _copy(array: SymbolicArray, order: Any = "C") -> Any:
+    if order not in ("C", "K", "A"):
+        raise StagingError(f"an array is copied in the order {order!r}", current_place())
+    return fresh(array.load()) if array.ndim else SymbolicArray(_new_scalar(array))
+
+
+def _new_scalar(array: SymbolicArray) -> Any:
+    return arrays._record("array_of", [array.load().value_in_graph]).results[0]
+
+
+def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
+    wanted = np.dtype(dtype)
+    if wanted.kind not in "biufc" or not wanted.isnative or not array.ndim:
+        raise StagingError(f"an array becomes one of {wanted}", current_place())
+    if array.type.dtype.is_complex and wanted.kind != "c":
+        raise StagingError("complex elements lose their imaginary parts", current_place())
+    target = as_dtype(wanted)
+    if target is array.type.dtype:
+        return fresh(array.load()) if copy else array
+    return fresh(dispatch.apply("cast", array.load(), dtype=target))
+
+
+def _flatten(array: SymbolicArray, order: Any = "C") -> Any:
+    if order != "C":
+        raise StagingError(f"an array is flattened in the order {order!r}", current_place())
+    return fresh(dispatch.apply("reshape", array.load(), shape=(-1,)))
+
+
+def _fill(array: SymbolicArray, value: Any) -> None:
+    array.store(value)
+
+
+_OWN: dict[str, Callable[..., Any]] = {"copy": _copy, "astype": _astype, "flatten": _flatten, "fill": _fill}
+_CHANGING = frozenset({"sort", "partition", "put", "itemset", "resize", "setfield", "setflags", "byteswap", "flat"})
+
+arrays.methods_by(member)
+
+__all__ = ["ArrayMember", "member", "view_of"]

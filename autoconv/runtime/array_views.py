@@ -1,0 +1,50 @@
+"""What views NumPy makes of an array, by asking NumPy: of an array that lies in memory in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.types import ArrayType
+
+View = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+
+def same_memory(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
+    """(offset in bytes, shape, strides) of each array that `like` gives, all of which look at the memory of the one it
+    is given; NotImplemented where one does not, or sizes or strides are not known."""
+    if None in type_.shape or None in type_.strides:
+        return NotImplemented
+    array = _laid_out(type_)
+    found = like(array)
+    views = found if isinstance(found, (list, tuple)) else [found]
+    if not all(isinstance(view, np.ndarray) and _looks_at(view, array) for view in views):
+        return NotImplemented
+    start = _address(array)
+    return [(_address(view) - start, view.shape, view.strides) for view in views]
+
+
+def _laid_out(type_: ArrayType) -> np.ndarray:
+    """An array of that shape and those strides, whose memory nobody touches."""
+    pairs = list(zip(type_.shape, type_.strides, strict=True))
+    low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size and stride is not None)  # type: ignore[operator]
+    high = sum(max(0, (size - 1) * stride) for size, stride in pairs if size and stride is not None)  # type: ignore[operator]
+    memory = np.empty(high - low + type_.dtype.size, np.uint8)
+    return np.ndarray(type_.shape, type_.dtype.numpy, memory, -low, type_.strides)  # type: ignore[arg-type]
+
+
+def _looks_at(view: np.ndarray, array: np.ndarray) -> bool:
+    owner: Any = view
+    while isinstance(owner, np.ndarray) and owner is not array and owner is not array.base:
+        owner = owner.base
+    return isinstance(owner, np.ndarray) and view.dtype == array.dtype
+
+
+def _address(array: np.ndarray) -> int:
+    found: int = array.__array_interface__["data"][0]
+    return found
+
+
+__all__ = ["same_memory"]

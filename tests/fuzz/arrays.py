@@ -1,0 +1,262 @@
+"""Random programs of slices, views, in-place updates and loops over arrays, compiled and compared with plain NumPy.
+
+    python tests/fuzz/arrays.py --programs 2000 [--seed 0]
+
+A program is run on inputs that take different paths. Compared are the results, what the arguments hold afterwards
+(after an error, too), and which arrays share memory. The summary counts programs by what became of them: "memory" ran
+with arrays as memory, "objects" by NumPy's own operations, "plain" as plain Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import linecache
+import random
+import sys
+
+import numpy as np
+
+import autoconv as ac
+
+SIZE = 6
+DTYPES = ("float64", "float64", "int64", "float32", "int32")
+NUMBERS = [(2, 3), (0, -1), (5, 1), (-2, 4), (7, 0)]
+
+
+class Generator:
+    """Writes one function of two matrices, a vector and two ints; the sizes of views are known while it is written."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.dtype = self.random.choice(DTYPES)
+        self.arrays: dict[str, tuple[int, ...]] = {"A": (SIZE, SIZE), "B": (SIZE, SIZE), "x": (SIZE,)}
+        self.counter = 0
+        self.positions: list[str] = []  # ints that lie in [0, 3)
+
+    def program(self) -> str:
+        body = ["s = A[0, 0]", *self.block(0, 5)]
+        body.append(f"return {self.random.choice(['s', 'A', 'A, x', 's, B', 'A[1:], s', 'x[::2]', 'A.T', 'None'])}")
+        return "def program(A, B, x, k, c):\n" + "\n".join("    " + line for line in body) + "\n"
+
+    def block(self, depth: int, length: int) -> list[str]:
+        before = dict(self.arrays)
+        lines: list[str] = []
+        for _ in range(self.random.randint(1, length)):
+            lines += self.statement(depth)
+        if depth:
+            self.arrays = {name: shape for name, shape in self.arrays.items() if name in before}
+        return lines
+
+    def statement(self, depth: int) -> list[str]:
+        choice = self.random.random()
+        if depth < 2 and choice < 0.16:
+            return self.loop(depth)
+        if depth < 3 and choice < 0.26:
+            lines = [f"if {self.condition()}:", *indented(self.block(depth + 1, 3))]
+            if self.random.random() < 0.4:
+                lines += ["else:", *indented(self.block(depth + 1, 2))]
+            return lines
+        if choice < 0.32 and depth == 0:
+            return self.new_name()
+        if choice < 0.37:
+            return ["A, B = B, A"]
+        if choice < 0.42:
+            return [f"s = {self.number()}"]
+        if choice < 0.46:
+            return [f"s += {self.element()}"]
+        if choice < 0.5:
+            return [f"A[k, c] = {self.number()}"]
+        if choice < 0.53:
+            return [f"A[A > {self.random.choice(['1', 's', 'B'])}] = {self.number()}"]
+        if choice < 0.56:
+            return [f"x[np.array([0, 3, 1])] = {self.random.choice(['k', '2', 'B[0, 2:5]'])}"]
+        if choice < 0.7:
+            return [f"{self.element()} {self.random.choice(['=', '=', '+=', '-='])} {self.number()}"]
+        target, shape = self.part()
+        operator = self.random.choice(["=", "=", "=", "+=", "-=", "*="])
+        return [f"{target} {operator} {self.expression(shape, 2)}"]
+
+    def loop(self, depth: int) -> list[str]:
+        self.counter += 1
+        name = f"i_{self.counter}"
+        over = self.random.choice(["range(3)", "range(1, 3)", "range(2, -1, -1)", "range(k % 3)", "range(6 // 2)"])
+        if self.random.random() < 0.15:
+            return [f"for r_{self.counter} in A:", f"    r_{self.counter}[1] {self.random.choice(['=', '+='])} s"]
+        if self.random.random() < 0.3:
+            over = self.random.choice(["range(x.shape[0])", "range(len(A))"])
+            self.positions.append(f"({name} // 2)")
+        else:
+            self.positions.append(name)
+        body = self.block(depth + 1, 3)
+        self.positions.pop()
+        return [f"for {name} in {over}:", *indented(body)]
+
+    def new_name(self) -> list[str]:
+        self.counter += 1
+        name = f"v_{self.counter}"
+        kind = self.random.random()
+        if kind < 0.5:
+            text, shape = self.part()
+        elif kind < 0.65:
+            text, shape = "(A if k > 2 else B)", (SIZE, SIZE)
+        elif kind < 0.8:
+            other = self.random.choice(list(self.arrays))
+            text, shape = f"{other}.copy()", self.arrays[other]
+        elif kind < 0.9:
+            text, shape = f"np.zeros((4, {SIZE}))", (4, SIZE)
+        else:
+            shape = self.random.choice([(SIZE, SIZE), (3, 4), (4,)])
+            text = f"({self.expression(shape, 1)}) + x[0:1]"
+        self.arrays[name] = shape
+        return [f"{name} = {text}"]
+
+    def part(self) -> tuple[str, tuple[int, ...]]:
+        """A view of an array, and its shape."""
+        name = self.random.choice(list(self.arrays))
+        shape = self.arrays[name]
+        if self.random.random() < 0.12:
+            return (f"{name}.T[:]", shape[::-1]) if self.random.random() < 0.5 else (f"{name}[:]", shape)
+        entries, found = [], []
+        for size in shape:
+            entry, length = self.entry(size)
+            entries.append(entry)
+            if length is not None:
+                found.append(length)
+        if not found:  # a part with dimensions
+            entries[-1], length = ":", shape[-1]
+            found.append(length)
+        return f"{name}[{', '.join(entries)}]", tuple(found)
+
+    def entry(self, size: int) -> tuple[str, int | None]:
+        choice = self.random.random()
+        if choice < 0.25:
+            return self.position(size), None
+        if choice < 0.35:
+            return ":", size
+        if choice < 0.42:
+            return "::-1", size
+        if choice < 0.5 and size >= 4:
+            return "::2", (size + 1) // 2
+        if choice < 0.65 and self.positions and size >= 4:
+            at = self.random.choice(self.positions)
+            return f"{at}:{at} + 2", 2
+        length = self.random.randint(1, size)
+        start = self.random.randint(0, size - length)
+        stop: int | str = start + length
+        if stop == size and self.random.random() < 0.5:
+            return f"{start - size if start else ''}:", length
+        if self.random.random() < 0.3 and stop != size:
+            stop = stop - size
+        return f"{start}:{stop}", length
+
+    def position(self, size: int) -> str:
+        choices = [str(self.random.randint(0, min(size, 3) - 1)), "-1"]
+        if size >= 3:
+            choices += self.positions * 2
+        if self.random.random() < 0.08:
+            choices.append("k")
+        return self.random.choice(choices)
+
+    def element(self) -> str:
+        name = self.random.choice(list(self.arrays))
+        return f"{name}[{', '.join(self.position(size) for size in self.arrays[name])}]"
+
+    def number(self) -> str:
+        return self.random.choice(
+            [*(self.element() for _ in "12"), "s", "k", "2", f"{self.element()} + {self.element()}",
+             f"{self.element()} * 2"]
+        )  # fmt: skip
+
+    def condition(self) -> str:
+        return self.random.choice(["k > 1", f"{self.element()} > s", f"{self.element()} < {self.element()}", "c == 3"])
+
+    def expression(self, shape: tuple[int, ...], depth: int) -> str:
+        if depth == 0 or self.random.random() < 0.25:
+            return self.leaf(shape)
+        a, b = self.expression(shape, depth - 1), self.expression(shape, depth - 1)
+        return self.random.choice([f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"np.maximum({a}, {b})", f"-{a}"])
+
+    def leaf(self, shape: tuple[int, ...]) -> str:
+        """Something that broadcasts into the shape."""
+        for _ in range(12):
+            text, own = self.part()
+            if len(own) <= len(shape) and all(a in (b, 1) for a, b in zip(own[::-1], shape[::-1], strict=False)):
+                return text
+        return self.number()
+
+
+def indented(lines: list[str]) -> list[str]:
+    return ["    " + line for line in lines]
+
+
+def arguments(dtype: str, seed: int, overlapping: bool) -> list[np.ndarray]:
+    numbers = np.random.default_rng(seed)
+    if overlapping:
+        base = numbers.integers(-3, 5, (SIZE + 1) * SIZE).astype(dtype)
+        return [base[:-SIZE].reshape(SIZE, SIZE), base[SIZE:].reshape(SIZE, SIZE), base[3 : 3 + SIZE]]
+    return [numbers.integers(-3, 5, shape).astype(dtype) for shape in ((SIZE, SIZE), (SIZE, SIZE), (SIZE,))]
+
+
+def outcome(function, arrays, numbers):
+    """(what the call gave in a form that compares, what the arguments hold, which argument a result is or shares)."""
+    with np.errstate(all="ignore"):
+        try:
+            value = function(*arrays, *numbers)
+        except Exception as error:
+            return type(error).__name__, str(error), [array.tolist() for array in arrays]
+    parts = value if isinstance(value, tuple) else (value,)
+    results = [part for part in parts if isinstance(part, np.ndarray)]
+    shared = [[np.shares_memory(part, a) for a in arrays] for part in results]
+    same = [[part is a for a in arrays] for part in results]
+    return [described(part) for part in parts], [described(array) for array in arrays], shared, same
+
+
+def described(value):
+    if isinstance(value, np.ndarray):
+        return value.dtype.name, value.shape, str(value.tolist())
+    return type(value).__name__, str(value)
+
+
+def check(source: str, number: int, dtype: str) -> tuple[str, str]:
+    """("memory" | "objects" | "plain" | "WRONG", details) for one program."""
+    name = f"<array program {number}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    namespace = {"np": np}
+    exec(compile(source, name, "exec"), namespace)
+    plain = namespace["program"]
+    compiled = ac.compile(plain)
+    for turn, numbers in enumerate(NUMBERS):
+        overlapping = turn == len(NUMBERS) - 1 and number % 3 == 0
+        expected = outcome(plain, arguments(dtype, turn, overlapping), numbers)
+        found = outcome(compiled, arguments(dtype, turn, overlapping), numbers)
+        if expected != found:
+            return "WRONG", f"{dtype} {numbers} overlapping={overlapping}\nexpected {expected}\nfound    {found}"
+    told = compiled.explain()
+    if "plain Python" in told:
+        return "plain", told
+    return ("objects" if "own operations" in told else "memory"), told
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", action="store_true", help="why programs were not traced with arrays as memory")
+    options = parser.parse_args()
+    counts: collections.Counter[str] = collections.Counter()
+    for number in range(options.seed, options.seed + options.programs):
+        generator = Generator(number)
+        source = generator.program()
+        kind, details = check(source, number, generator.dtype)
+        counts[kind] += 1
+        if kind == "WRONG":
+            print(f"--- program {number}\n{source}\n{details}\n")
+        elif options.show and kind != "memory":
+            print(f"--- program {number}: {' / '.join(details.splitlines()[1:])}")
+    print(", ".join(f"{kind}: {count}" for kind, count in sorted(counts.items())))
+    return 1 if counts["WRONG"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+"""A small budget of the array programs; `python tests/fuzz/arrays.py --programs N` is the large one."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+_PATH = Path(__file__).with_name("arrays.py")
+_SPEC = importlib.util.spec_from_file_location("array_programs", _PATH)
+arrays = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(arrays)
+
+
+@pytest.mark.parametrize("start", range(0, 40, 10))
+def test_compiled_programs_agree_with_numpy(start):
+    kinds = []
+    for number in range(start, start + 10):
+        generator = arrays.Generator(number)
+        source = generator.program()
+        kind, details = arrays.check(source, number, generator.dtype)
+        assert kind != "WRONG", f"{source}\n{details}"
+        kinds.append(kind)
+    assert kinds.count("memory") >= 9

@@ -1,0 +1,68 @@
+"""The programs in fixtures/numpy: real NumPy code, with loops over elements and slices, compiled as it is.
+
+Each has `make(seed)`, which gives arguments, `program`, and a TOLERANCE for sums that are added up in another order.
+"""
+
+import copy
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autoconv
+
+_FOLDER = Path(__file__).parents[2] / "fixtures" / "numpy"
+_SEEDS = (0, 1, 2)
+
+
+def _modules():
+    found = {}
+    for path in sorted(_FOLDER.glob("*.py")):
+        spec = importlib.util.spec_from_file_location(f"numpy_{path.stem}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        if hasattr(module, "make") and hasattr(module, "program"):
+            found[path.stem] = module
+    return found
+
+
+MODULES = _modules()
+
+
+def _same(mine, its, tolerance):
+    if isinstance(its, (tuple, list)):
+        assert type(mine) is type(its) and len(mine) == len(its)
+        for a, b in zip(mine, its, strict=True):
+            _same(a, b, tolerance)
+        return
+    assert type(mine) is type(its)
+    if isinstance(its, np.ndarray):
+        assert (mine.dtype, mine.shape) == (its.dtype, its.shape)
+    if its is not None:
+        np.testing.assert_allclose(mine, its, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_one_graph_does_what_numpy_does(name):
+    module = MODULES[name]
+    compiled = autoconv.compile(module.program)
+    signatures = set()
+    for seed in _SEEDS:
+        arguments = module.make(seed)
+        signatures.add(tuple((a.dtype, a.shape) if isinstance(a, np.ndarray) else type(a) for a in arguments))
+        mine, its = copy.deepcopy(arguments), copy.deepcopy(arguments)
+        expected, found = module.program(*its), compiled(*mine)
+        _same(found, expected, module.TOLERANCE)
+        for left, right in zip(mine, its, strict=True):
+            _same(left, right, module.TOLERANCE)
+        for result, wanted in zip(_arrays(found), _arrays(expected), strict=True):
+            assert [result is a for a in mine] == [wanted is a for a in its]
+    told = compiled.explain()
+    assert "plain Python" not in told and "own operations" not in told, told
+    assert "by kernels" not in told, told
+    assert compiled.experimental_get_tracing_count() == len(signatures)
+
+
+def _arrays(value):
+    return [part for part in (value if isinstance(value, tuple) else (value,)) if isinstance(part, np.ndarray)]

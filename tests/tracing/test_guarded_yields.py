@@ -1,0 +1,146 @@
+"""Generators that yield inside of a try or with: what they catch, what they end with, and who closes them."""
+
+import pytest
+
+import autoconv as ac
+from tests.tracing.test_changes_in_loops import outcome
+
+
+class Swallowing:
+    def __init__(self, log):
+        self.log = log
+
+    def __enter__(self):
+        self.log.append("in")
+        return 4
+
+    def __exit__(self, kind, error, trace):
+        self.log.append(kind)
+        return True
+
+
+def several(n, log):
+    try:
+        if n > 2:
+            raise ValueError(n)
+        yield n
+        log.append("body")
+    except ValueError:
+        yield -n
+        log.append("handler")
+    else:
+        yield 7
+    finally:
+        log.append("end")
+
+
+def ends(n, log):
+    for i in range(n):
+        try:
+            log.append(i)
+            yield i
+        finally:
+            log.append(-i)
+
+
+def managed(n, log):
+    for i in range(n):
+        with Swallowing(log) as m:
+            yield i + m
+            if i > n // 2:
+                raise ValueError
+            log.append(6 // (i - 1))
+
+
+def taken_whole(a):
+    log = []
+    return sum(several(a, log)), list(several(a, log)), max(several(a, log)), log
+
+
+def next_of(a):
+    log = []
+    return next(several(a, log)), log
+
+
+def left_early(a):
+    log = []
+    for x in ends(a, log):
+        if x > 2:
+            break
+    log.append("out")
+    return log
+
+
+def through_a_manager(a):
+    log = []
+    return sum(managed(a, log)), log
+
+
+STAGED = [taken_whole, next_of, left_early, through_a_manager]
+
+
+def closed_later(a):
+    log = []
+    held = ends(a, log)
+    for x in held:
+        if x > 2:
+            break
+    log.append("out")
+    del held
+    return log
+
+
+def loops_body_raises(a):
+    log = []
+    result = 0
+    try:
+        for x in several(a, log):
+            result += 6 // x
+    except (ZeroDivisionError, ValueError):
+        result = -1
+    return result, log
+
+
+def one_by_one(a):
+    log = []
+    held = several(a, log)
+    return next(held), next(held, 5), log
+
+
+def first_of_a_managed_one(a):
+    def values(n):
+        with Swallowing([]):
+            if n > 2:
+                raise ValueError(n)
+            yield n
+        yield 9
+
+    held = values(a)
+    return next(held)
+
+
+def handed_on(a):
+    def values(n):
+        yield 1
+        yield 6 // n
+
+    def outer(n):
+        try:
+            yield from values(n)
+        except ZeroDivisionError:
+            yield 9
+
+    held = outer(a)
+    return next(held), next(held)
+
+
+IN_PYTHON = [closed_later, loops_body_raises, one_by_one, first_of_a_managed_one, handed_on]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("function", [*STAGED, *IN_PYTHON])
+def test_generators_that_yield_inside_of_statements(function):
+    compiled = ac.compile(function)
+    for a in (2, 5, 0, 3, 1):
+        assert outcome(compiled, a) == outcome(function, a)
+    assert ("plain Python" in compiled.explain()) == (function in IN_PYTHON), compiled.explain()
