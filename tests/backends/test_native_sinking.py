@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from typing import Any
 
 import numpy as np
@@ -159,3 +161,29 @@ def test_gradients_and_nested_loops() -> None:
         return tape.gradient(y, x)
 
     np.testing.assert_allclose(slope(ac.constant(x)).numpy(), 16 * (x**4 + 1.0) ** 3 * x**3, rtol=1e-9)
+
+
+def test_long_loops_can_be_interrupted() -> None:
+    @ac.function
+    def spin(x: Any, n: Any) -> Any:
+        for _ in ac.range(n):
+            x = x * 0.5 + 1.0
+        return x
+
+    x = ac.constant(numbers(3000, np.float32))
+    spin(x, ac.constant(1))
+    assert is_sunk(spin, x, ac.constant(1))
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.15)
+        begin = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            spin(x, ac.constant(20_000_000))  # more than a second
+        assert time.perf_counter() - begin < 5.0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

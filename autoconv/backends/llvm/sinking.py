@@ -19,6 +19,7 @@ from autoconv.backends.llvm.natives import PART, Routine, in_parts
 from autoconv.backends.llvm.positions import plus, times
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.split import cost
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
@@ -205,7 +206,7 @@ def write_sunk(region: Region, node: Node) -> None:
     ]
     sources = [f"ptr {region.data(value)}" for value in given]
     cell = out.alloca("i64")
-    limit = max(1, _CALL // (loops.size * max(len(body.nodes), 1)))
+    limit = max(1, _CALL // (loops.size * sum(map(cost, body.nodes))))
     minimum = region.body.module.declare("llvm.smin.i64", "i64", "i64, i64")
     head, again, done = out.label("rounds"), out.label("round"), out.label("after")
 
@@ -246,7 +247,7 @@ class _Blocks:
             for i, v in enumerate(self._captures)
         ]
         parameters += [*(f"ptr %to{i}" for i in range(len(self._state))), "i64 %times"]
-        work = self.size * (len(self._body.nodes) + len(self._state)) * _STEPS
+        work = self.size * (sum(map(cost, self._body.nodes)) + len(self._state)) * _STEPS
         blocks = self.size // self._block
         body = Routine(region, [*parameters, *PART], "i1")
         self._loops(body, "%first", "%last", self._block, 0)
