@@ -170,7 +170,7 @@ def test_long_loops_can_be_interrupted() -> None:
             x = x * 0.5 + 1.0
         return x
 
-    x = ac.constant(numbers(3000, np.float32))
+    x = ac.constant(numbers(40_000, np.float32))
     spin(x, ac.constant(1))
     assert is_sunk(spin, x, ac.constant(1))
 
@@ -182,8 +182,8 @@ def test_long_loops_can_be_interrupted() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.15)
         begin = time.perf_counter()
         with pytest.raises(KeyboardInterrupt):
-            spin(x, ac.constant(20_000_000))  # more than a second
-        assert time.perf_counter() - begin < 5.0
+            spin(x, ac.constant(1_000_000))  # several seconds
+        assert time.perf_counter() - begin < 3.0
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
