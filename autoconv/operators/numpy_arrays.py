@@ -99,6 +99,7 @@ _VIEWS: dict[Any, Callable[..., Any]] = {
                            np.fliplr, np.flipud, np.rot90, np.diagonal)},
     np.reshape: _reshape,
     np.ravel: lambda array, order="C": member(array, "ravel")(order),
+    np.real: lambda array: member(array, "real"), np.imag: lambda array: member(array, "imag"),
 }  # fmt: skip
 # ---- new arrays
 

@@ -7,7 +7,7 @@ import ctypes
 import functools
 from typing import Any
 
-from autoconv.backends.llvm import pool, prelude, threads
+from autoconv.backends.llvm import dispatch, pool, prelude, threads
 from autoconv.backends.llvm.engine import Code
 
 
@@ -29,6 +29,16 @@ def handler() -> Any:
     """The memory handler of large arrays, as PyDataMem_SetHandler takes it."""
     code = Code({pool.TEXT: 0}, pool.FUNCTIONS)
     return pool.capsule([code.address(name) for name in pool.FUNCTIONS], code)
+
+
+def shared_address(name: str) -> int:
+    """Of a function or a global that is for this process alone."""
+    return _dispatch().address(name)
+
+
+@functools.cache
+def _dispatch() -> Code:
+    return _kept(Code({dispatch.TEXT: 0}, dispatch.FUNCTIONS, _references()))
 
 
 @functools.cache
