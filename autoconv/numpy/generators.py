@@ -11,12 +11,13 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.numpy.creation import creates
 from autoconv.numpy.kernels import described
-from autoconv.numpy.operands import refuse, tensor
+from autoconv.numpy.operands import integer, refuse, tensor
 from autoconv.ops.generators import drawn_type
+from autoconv.runtime.arrays import fresh
 from autoconv.runtime.dispatch import graph_value, wrap_results
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
 
 _METHODS = frozenset(
     {
@@ -27,6 +28,25 @@ _METHODS = frozenset(
         "wald", "weibull", "zipf",
     }
 )  # fmt: skip
+
+
+# Which argument is the size, where it is not the third.
+_SIZE_AT = {
+    "random": 0, "standard_normal": 0, "standard_exponential": 0, "permutation": 0, "choice": 1, "exponential": 1,
+    "poisson": 1, "geometric": 1, "rayleigh": 1, "standard_gamma": 1, "chisquare": 1, "pareto": 1, "power": 1,
+    "weibull": 1, "triangular": 3,
+}  # fmt: skip
+
+
+def _known_size(size: Any) -> Any:
+    """The size, in which numbers that the function is called with are known: each value has a trace of its own then,
+    with native code for what is drawn."""
+    if isinstance(size, (tuple, list)):
+        return tuple(map(_known_size, size))
+    region = current_region()
+    positions = region.trace.leaf_positions if region is not None else None
+    is_argument = isinstance(size, SymbolicTensor) and positions is not None and size.value_in_graph in positions
+    return integer(size) if is_argument else size
 
 
 class SymbolicGenerator:
@@ -65,13 +85,17 @@ class Draw:
         region = current_region()
         if region is None:
             raise StagingError("a random generator of a graph is used after it was recorded", current_place())
+        place = _SIZE_AT.get(self.method, 2)
+        args = tuple(_known_size(x) if i == place else x for i, x in enumerate(args))
+        kwargs = {key: _known_size(x) if key == "size" else x for key, x in kwargs.items()}
         inputs: list[Tensor] = []
         arguments = tuple(described(x, inputs) for x in args)
         keywords = tuple((key, described(x, inputs)) for key, x in kwargs.items())
         type_ = drawn_type([x.type for x in inputs], self.method, arguments, keywords)
         operands = [region.lift(v) for v in (self.generator._value, *(graph_value(region, x) for x in inputs))]
         what = {"method": self.method, "arguments": arguments, "keywords": keywords, "type": type_}
-        return wrap_results(region.record("generator_draw", operands, what).results)
+        found = wrap_results(region.record("generator_draw", operands, what).results)
+        return fresh(found) if region.trace.memory and not type_.weak else found
 
 
 @creates("random.default_rng")

@@ -120,6 +120,7 @@ _VIEWS: dict[Any, Callable[..., Any]] = {
                            np.matrix_transpose, np.permute_dims, np.linalg.matrix_transpose)},
     np.reshape: _reshape,
     np.ravel: lambda array, order="C": member(array, "ravel")(order),
+    np.real: lambda array: member(array, "real"), np.imag: lambda array: member(array, "imag"),
 }  # fmt: skip
 # ---- new arrays
 

@@ -31,7 +31,7 @@ def member(array: SymbolicArray, name: str) -> Any:
         raise error
     if name == "T":
         return view_of(array, lambda x: x.T)
-    if name in ("real", "strides"):
+    if name in ("real", "imag", "strides"):
         return _plain(array, name)
     if name in _VIEWS:
         return ArrayMember(name, lambda *args, **kwargs: _viewed(array, name, args, kwargs))
@@ -85,7 +85,11 @@ def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
 def _plain(array: SymbolicArray, name: str) -> Any:
     if name == "real" and not array.type.dtype.is_complex:
         return array
-    if name == "strides" and None not in array.type.strides:
+    if name != "strides":
+        if array.type.dtype.is_complex:
+            arrays.note_complex("taken")
+        return attribute_of(array.load(), name)
+    if None not in array.type.strides:
         return array.type.strides
     raise StagingError(f"the attribute {name!r} of an array is asked", current_place())
 

@@ -357,7 +357,19 @@ def _record(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:
     region = current_region()
     if region is None:
         raise StagingError("an array of a graph is used after the graph was recorded", current_place())
+    if op in ("array_store", "array_set") and inputs[0].type.dtype.is_complex:  # type: ignore[union-attr]
+        note_complex("written")
     return region.record(op, list(inputs), attributes)
+
+
+def note_complex(what: str) -> None:
+    """Notes that a complex array is "written", or "taken" apart: its real and imaginary parts are views in NumPy, and
+    values here, so that one trace may not do both."""
+    region = current_region()
+    assert region is not None
+    region.trace.complexes.add(what)
+    if len(region.trace.complexes) > 1:
+        raise StagingError("parts of complex arrays are taken where such arrays are changed", current_place())
 
 
 def _value_of(value: Any) -> Value:

@@ -46,7 +46,17 @@ def test_sizes_and_parameters_that_the_graph_knows():
         rng = np.random.default_rng(seed)
         return rng.normal(x, 0.5), rng.normal(size=count), rng.permutation(x), rng.uniform(0, x.sum(), size=(count, 2))
 
-    agrees(f, (np.arange(3.0), 7, 2), (np.ones(3), 8, 4))
+    agrees(f, (np.arange(3.0), 7, 2), (np.ones(3), 8, 4), traces=2)  # a trace for each size
+
+
+def test_sizes_that_loops_compute():
+    def f(seed, count):
+        rng, total = np.random.default_rng(seed), 0.0
+        for i in range(count):
+            total += rng.random(i + 1).sum()
+        return total, count
+
+    agrees(f, (1, 3), (1, 5))
 
 
 def test_a_generator_without_a_seed_is_left_to_python():

@@ -137,6 +137,14 @@ def _index_of(name: str) -> Rule:
     return rule
 
 
+def _astype(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Elements of another dtype are an array of their own."""
+    kind = node.results[0].type.dtype  # type: ignore[union-attr]
+    if node.attributes["how"] != "astype" or kind is node.inputs[0].type.dtype:  # type: ignore[union-attr]
+        return None
+    return b.cast(inputs[0], dtype=kind)
+
+
 def _stack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     rank = len(sizes(node.results[0].type))
     axis = node.attributes.get("axis", 0) % rank
@@ -219,5 +227,5 @@ _RULES: dict[str, Rule] = {
     "numpy_mean": _as_numpy("reduce_mean"), "numpy_max": _as_numpy("reduce_max"),
     "numpy_min": _as_numpy("reduce_min"), "numpy_any": _truth("reduce_any"), "numpy_all": _truth("reduce_all"),
     "numpy_var": _spread(False), "numpy_std": _spread(True), "numpy_argmax": _index_of("argmax"),
-    "numpy_argmin": _index_of("argmin"),
+    "numpy_argmin": _index_of("argmin"), "numpy_copy": _astype,
 }  # fmt: skip
