@@ -110,18 +110,31 @@ def _no_view(function: Any) -> NoReturn:
     raise StagingError(f"{name_of(function)} looks at an array in another way", current_place())
 
 
+def _named(*names: str) -> list[Any]:
+    """Functions of the numpy module, as far as this version has them."""
+    found = []
+    for name in names:
+        function: Any = np
+        for part in name.split("."):
+            function = getattr(function, part, None)
+        if function is not None:
+            found.append(function)
+    return found
+
+
 _VIEWS: dict[Any, Callable[..., Any]] = {
-    **{f: lambda *_, f=f, **__: _no_view(f) for f in (np.diagonal, np.broadcast_to, np.broadcast_arrays, np.real,
-                                                      np.imag, np.real_if_close, np.linalg.diagonal)},
-    **{f: _several(f, list) for f in (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)},
-    **({np.unstack: _several(np.unstack, tuple)} if hasattr(np, "unstack") else {}),  # not in NumPy 2.0
-    **{f: _by(f) for f in (np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze, np.expand_dims, np.flip,
-                           np.fliplr, np.flipud, np.rot90, np.atleast_1d, np.atleast_2d, np.atleast_3d,
-                           np.matrix_transpose, np.permute_dims, np.linalg.matrix_transpose)},
+    **{f: _by(f) for f in _named(
+        "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
+        "atleast_1d", "atleast_2d", "atleast_3d", "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
+    **{f: _several(f, list) for f in _named("split", "array_split", "hsplit", "vsplit", "dsplit")},
+    **{f: _several(f, tuple) for f in _named("unstack")},
+    **{f: lambda *_, f=f, **__: _no_view(f) for f in _named(
+        "diagonal", "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close", "linalg.diagonal")},
     np.reshape: _reshape,
     np.ravel: lambda array, order="C": member(array, "ravel")(order),
-    np.real: lambda array: member(array, "real"), np.imag: lambda array: member(array, "imag"),
 }  # fmt: skip
+
+
 # ---- new arrays
 
 
