@@ -101,6 +101,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/numpy/generators.py", "… of a random generator has no form in a graph"): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "whether an array is contiguous is known only when the graph "): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "… looks at an array in another way"): BY_OBJECT,
+    ("autoconv/runtime/array_members.py", "an array is sorted by fields, or stably"): BY_OBJECT,
+    ("autoconv/runtime/arrays.py", "parts of complex arrays are taken where such arrays are chan"): BY_OBJECT,
     ("autoconv/runtime/objects.py", "a value that belongs to a graph is used after the graph was "): ONLY_COMPILE,
     ("autoconv/runtime/objects.py", "a … made of values that only the graph knows is kept"): ONLY_COMPILE,
     ("autoconv/runtime/objects.py", "an array becomes part of a list, dict or name that only the "): ONLY_COMPILE,

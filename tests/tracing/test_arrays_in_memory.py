@@ -337,10 +337,21 @@ def test_one_trace_for_one_layout():
     assert f.experimental_get_tracing_count() == 3
 
 
+def test_methods_that_change_an_array():
+    def f(a, b):
+        a.sort()
+        b.sort(axis=0)
+        a[0].fill(2)
+        b.fill(a[1, 0])
+        return a
+
+    both(f, B[::-1], B.T)
+
+
 def test_what_cannot_be_memory_runs_by_numpy_s_operations():
     def f(a):
         a[0] = 3
-        a.sort()
+        a.partition(1)
         return a
 
     compiled = both(f, np.array([5.0, 2.0, 9.0]), memory=False)
