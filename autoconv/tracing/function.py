@@ -35,6 +35,7 @@ from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.retracing import retracing_of, wider_key
 from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
+from autoconv.tracing.straight import straight
 from autoconv.tracing.trace import LOCK, trace_function
 
 _CACHE_LIMIT = 256  # signatures a function
@@ -69,6 +70,7 @@ class Function(Described, Pickled):
     """A Python function that runs as graphs, one a signature. See `decorators`."""
 
     __autoconv_function__ = True
+    __slots__ = ("_straight",)  # what native code looks at; the rest is in the objects' dictionaries
 
     def __init__(
         self,
@@ -104,6 +106,7 @@ class Function(Described, Pickled):
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(_CACHE_LIMIT)
         self._explanation = Explanation(self._signature.name)
         self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
+        self._straight: tuple[Any, ...] = ()
         self._traces = 0
         self._called_before = False
         functools.update_wrapper(self, python_function)
@@ -124,6 +127,17 @@ class Function(Described, Pickled):
             return self._call(args, kwargs)
         except BaseException as error:
             present(error)
+            raise
+
+    def _failed(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
+        """What a call that went straight to an entry raises, or answers instead."""
+        concretes = [concrete for concrete, other in self._direct if other is entry]
+        try:
+            if isinstance(error, (IntegerLimitError, OtherKindError)) and concretes:
+                return self._beyond(concretes[0], error, args, {})
+            raise error
+        except BaseException as raised:
+            present(raised)
             raise
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -218,6 +232,7 @@ class Function(Described, Pickled):
         if concrete.entry is not None and (not self._direct or self._direct[0][0] is not concrete):
             others = [pair for pair in self._direct if pair[0] is not concrete]
             self._direct = ((concrete, concrete.entry), *others[: _MOST_DIRECT - 1])
+            self._straight = straight(Function, [(c.asks_guards, e) for c, e in self._direct], self._retracing.cell)
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
         """A call whose numbers the graph does not carry."""

@@ -143,3 +143,13 @@ def test_positions_through_a_view_of_a_view() -> None:
     x, i = numbers((3, 4), "float64"), np.array([3, 0, 2, 1, 1])
     (found,) = alike(build, x, i)
     np.testing.assert_array_equal(found[:, 0], x[[0, 1, 2], i[:3]])
+
+
+def test_a_product_with_a_block_of_what_is_turned_round() -> None:
+    def build(b: Any, x: Any, y: Any) -> Any:
+        turned = b.reverse(b.get_item(x, spec=(("slice", None, None, 2),)), axis=(0,))
+        return b.matmul(b.get_item(turned, spec=(("int", 1),)), y)
+
+    x, y = numbers((6, 9, 5), "float64"), numbers((5, 8), "float64", seed=1)
+    (found,) = alike(build, x, y, rtol=1e-12)
+    np.testing.assert_allclose(found, x[::2][::-1][1] @ y)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from tests.backends.native import alike, op
+from autoconv.backends import llvm, reference
+from tests.backends.native import alike, graph_of, op
 from tests.backends.test_native_sorting import numbers
 
 SHAPES = ((0,), (1,), (7,), (300,), (3, 4), (5, 1, 6), (0, 3), (2, 0, 2))
@@ -76,3 +77,24 @@ def test_in_loops_and_with_what_follows() -> None:
     total, places = run(ac.constant(x), ac.constant(4))
     assert total.numpy() == expected
     np.testing.assert_array_equal(places.numpy(), np.argwhere(y > 3))
+
+
+def test_halves() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for dtype in (np.float16, ml_dtypes.bfloat16):
+        x = np.array([1, 2, np.nan, 1, -0.0, 0, 3, np.nan, 2], dtype)
+        graph = graph_of(op("unique", dtype=ac.int32), x)
+        for compiled in (reference.compile_graph(graph), llvm.compile_graph(graph)):
+            values, indices, counts = compiled([x])
+            np.testing.assert_array_equal(values.astype("float32"), [1, 2, np.nan, 0, 3, np.nan])
+            assert indices.tolist() == [0, 1, 2, 0, 3, 3, 4, 5, 1] and counts.tolist() == [2, 2, 1, 2, 1, 1]
+        x = x[3:7].reshape(2, 2)
+        (found,) = alike(op("get_item", spec=(("mask",),)), x, np.eye(2) > 0)
+        assert found.astype("float32").tolist() == [1, 3]
+        (found,) = alike(op("einsum", equation="ij,jk->ik"), x, x)
+        assert found.astype("float32").tolist() == [[1, 0], [0, 9]]
+        for name, inputs in (("matmul", (x, x)), ("numpy_clip", (x, x.reshape(-1)[1], x.reshape(-1)[3]))):
+            graph = graph_of(op(name), *inputs)
+            assert [
+                run(list(inputs))[0].dtype for run in (reference.compile_graph(graph), llvm.compile_graph(graph))
+            ] == [dtype] * 2

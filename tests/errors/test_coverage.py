@@ -97,6 +97,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/runtime/array_members.py", "the attribute … of an array is assigned"): BY_OBJECT,
     ("autoconv/runtime/array_members.py", "two arrays are compared by identity"): BY_OBJECT,
     ("autoconv/runtime/array_values.py", "a … is assigned to elements of an array"): BY_OBJECT,
+    ("autoconv/autodiff/memory.py", "…, and no gradient goes through that"): BY_OBJECT,
     ("autoconv/runtime/objects.py", "a value that belongs to a graph is used after the graph was "): ONLY_COMPILE,
     ("autoconv/runtime/objects.py", "a … made of values that only the graph knows is kept"): ONLY_COMPILE,
     ("autoconv/runtime/objects.py", "an array becomes part of a list, dict or name that only the "): ONLY_COMPILE,

@@ -136,15 +136,15 @@ class Plan:
         return (before != after or not looked_through) and all(self.roles[reader] in _BY_ELEMENTS for reader in readers)
 
     def _reads_in_memory(self, reader: Node, value: Value) -> bool:
-        """Whether the elements are read side by side, as positions are."""
-        if reader.results and reader.results[0] in self._in_memory:
+        """Whether the elements are read side by side, as positions are, and matrices of a product."""
+        if (reader.results and reader.results[0] in self._in_memory) or self.roles[reader] == "matmul":
             return True
         indexed = self.roles[reader] in ("view", "copy", "pick", "scatter") and is_indexed(reader)
         return indexed and value in positions(reader)
 
     def _looks_through(self, reader: Node, value: Value) -> bool:
         kind = self.roles[reader]
-        if reader.results and reader.results[0] in self._in_memory and not is_contiguous(value):
+        if reader.results and reader.results[0] in self._in_memory and not (is_contiguous(value) or is_block(value)):
             return False
         if kind == "join":
             return True

@@ -22,6 +22,7 @@ from autoconv.backends.llvm.indexing import scatter_base, write_guard
 from autoconv.backends.llvm.joins import JoinText
 from autoconv.backends.llvm.kernel_calls import KernelCalls
 from autoconv.backends.llvm.kernels import KernelText
+from autoconv.backends.llvm.locals import is_local
 from autoconv.backends.llvm.memory_ops import write_memory
 from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.patches import Patches
@@ -118,6 +119,8 @@ class Region(KernelCalls):
 
     def address(self, array: Object) -> str:
         """Of its first element."""
+        if array.memory:
+            return array.memory
         address = self.out.new(f"getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}")
         return self.out.new(f"load ptr, ptr {address}")
 
@@ -127,7 +130,11 @@ class Region(KernelCalls):
 
     def _let_go_if_unused(self, value: Value) -> None:
         found = self._values.get(value)
-        if self.uses[value] <= 0 and isinstance(found, Object) and found.slot is not None:
+        if self.uses[value] > 0 or not isinstance(found, Object):
+            return
+        if found.memory:
+            self.body.locals.give(found.memory)
+        elif found.slot is not None:
             self.body.let_go(found.slot, found.made_as or value.type)
 
     def take(self, value: Value, last: bool) -> str:
@@ -350,7 +357,9 @@ class Region(KernelCalls):
                 arguments.append(f"ptr {cells[value]}")
             else:
                 scatter = value.node is not None and self._plan.roles[value.node] == "scatter"
-                self.set(value, scatter_base(self, item, value) if scatter else self.new_array(value.type))
+                place = self.body.locals.take(value.type) if is_local(self._plan, value) else None
+                made = Object("", memory=place) if place is not None else None
+                self.set(value, scatter_base(self, item, value) if scatter else made or self.new_array(value.type))
                 arguments.append(f"ptr {self.data(value)}")
         return cells, arguments
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.calls import Calls
-from autoconv.backends.llvm.overlaps import Overlaps
+from autoconv.backends.llvm.locals import Locals
 from autoconv.backends.llvm.pool import LARGEST, SMALLEST
 from autoconv.backends.llvm.positions import Index, Position
 from autoconv.backends.llvm.roles import is_array, sizes
@@ -19,6 +19,7 @@ from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type
+from autoconv.ops.overlaps import Overlaps
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Object:
-    """A Python object: the register with its address, and the slot that owns it (None: somebody else does)."""
+    """A Python object: the register with its address, and the slot that owns it (None: somebody else does). Of a small
+    array that is none, `memory` alone, where its elements are."""
 
     ir: str
     slot: str | None = None
     made_as: Type | None = None  # the type it was made as, where its value has another
+    memory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class Body:
         self.stacks = stacks
         self.module = module
         self.out = out
+        self.locals = Locals(out)
         self.calls = calls
         self.failed = "failed"
         self.loops = 0  # how many loops are around what is being written
