@@ -18,6 +18,7 @@ from autoconv.runtime.dispatch import graph_value, wrap_results
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.tracebacks import presented
 
 _METHODS = frozenset(
     {
@@ -81,6 +82,7 @@ class Draw:
         self.generator = generator
         self.method = method
 
+    @presented
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         region = current_region()
         if region is None:
