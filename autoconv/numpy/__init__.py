@@ -6,6 +6,7 @@ used alike where NumPy hands over a call (`__array_ufunc__`, `__array_function__
 
 from autoconv.numpy import (
     creation,
+    generators,
     joining,
     products,
     reductions,
@@ -18,6 +19,7 @@ from autoconv.numpy import (
 
 __all__ = [
     "creation",
+    "generators",
     "joining",
     "products",
     "reductions",

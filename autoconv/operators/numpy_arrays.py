@@ -18,7 +18,8 @@ from autoconv.operators.numpy_calls import numpy_call
 from autoconv.operators.variants import distribute
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_members import member, view_of
-from autoconv.runtime.arrays import SymbolicArray, fresh, new_array, stacked
+from autoconv.runtime.array_values import stacked
+from autoconv.runtime.arrays import SymbolicArray, fresh, new_array
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.numpy_protocol import implementation, name_of
 from autoconv.runtime.recording import current_region
@@ -98,6 +99,7 @@ _VIEWS: dict[Any, Callable[..., Any]] = {
                            np.fliplr, np.flipud, np.rot90, np.diagonal)},
     np.reshape: _reshape,
     np.ravel: lambda array, order="C": member(array, "ravel")(order),
+    np.real: lambda array: member(array, "real"), np.imag: lambda array: member(array, "imag"),
 }  # fmt: skip
 # ---- new arrays
 

@@ -21,6 +21,7 @@ from autoconv.runtime.logs import log
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.tracebacks import place_in, present
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
@@ -33,7 +34,7 @@ from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.retracing import retracing_of, wider_key
-from autoconv.tracing.signature import ArrayKey, Call, Key, ObjectKey, Signature, accepts
+from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
 from autoconv.tracing.straight import straight
 from autoconv.tracing.trace import LOCK, trace_function
 
@@ -440,6 +441,9 @@ class Function(Described, Pickled):
             else:
                 self._bound[id(instance)] = bound  # it holds the instance, whose id nobody else has meanwhile
         return bound
+
+    def _repr_html_(self) -> str:
+        return self._explanation.html(f"{self._signature.name}{self._signature.shown()}")
 
     def __repr__(self) -> str:
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"

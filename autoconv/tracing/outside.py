@@ -13,9 +13,10 @@ from autoconv.runtime.recording import Trace
 from autoconv.runtime.stores import Stores
 from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.python_contract import RunPlain
-from autoconv.tracing.signature import ArrayKey, Call, ObjectKey, TensorKey
+from autoconv.tracing.signature import Call, ObjectKey, TensorKey
 
 
 class Restage(AbandonTrace):

@@ -16,20 +16,31 @@ import numpy as np
 
 from autoconv.backends import reference
 from autoconv.backends.form import CallForm
-from autoconv.backends.llvm import counters, layouts, linalg, patterns, scans, searching, sorting
+from autoconv.backends.llvm import (
+    batches,
+    choosing,
+    counters,
+    distinct,
+    layouts,
+    linalg,
+    patterns,
+    scans,
+    searching,
+    sorting,
+)
 from autoconv.backends.llvm.calls import Address, Calls
-from autoconv.backends.llvm.engine import Code, native_entry
+from autoconv.backends.llvm.engine import Code, make_ready, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
 from autoconv.backends.llvm.expand import is_composite
 from autoconv.backends.llvm.prelude import declare_shared
 from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
-from autoconv.backends.llvm.shared import addresses
+from autoconv.backends.llvm.shared import addresses, pending
 from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
 
 # Whose native code says so when it is imported.
-NATIVE_OPS = (counters, layouts, linalg, patterns, scans, searching, sorting)
+NATIVE_OPS = (batches, choosing, counters, distinct, layouts, linalg, patterns, scans, searching, sorting)
 
 
 class NativeGraph:
@@ -51,8 +62,10 @@ class NativeGraph:
         module.variable("objects", f"[{len(calls.objects)} x ptr]")
         declare_shared(module)
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
-        thorough, quick = module.texts()
-        code = Code({thorough: 3 if module.has_loops else 1, quick: 0}, exports, addresses(thorough + quick))
+        *thorough, quick = module.texts()
+        texts = {**dict.fromkeys(thorough, 3 if module.has_loops else 1), quick: 0}
+        make_ready({**texts, **pending("".join(texts))})
+        code = Code(texts, exports, addresses("".join(texts)))
         objects = tuple(calls.objects)
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):

@@ -16,6 +16,14 @@ def addresses(text: str) -> dict[str, int]:
     return {**_references(), "parallel": _parallel()} if '@"parallel"' in text else _references()
 
 
+def pending(text: str) -> dict[str, int]:
+    """The texts of what `addresses` of that text still has to compile, with their levels."""
+    wanted: dict[str, Any] = {prelude.TEXT: _references}
+    if '@"parallel"' in text:
+        wanted[threads.TEXT] = _parallel
+    return {text: 0 for text, made in wanted.items() if not made.cache_info().currsize}
+
+
 @functools.cache
 def handler() -> Any:
     """The memory handler of large arrays, as PyDataMem_SetHandler takes it."""

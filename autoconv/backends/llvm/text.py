@@ -20,6 +20,7 @@ _NAME = re.compile(r'@"?([\w.]+)')
 # most of the code, and of the time that compiling takes.
 _SHORT = 15
 _MOST_LINES = 400  # nor of a loop that would be more lines than these, loops within it written out
+_SHARE, _MOST_SHARES = 8_000, 4  # letters of a thorough text that is worth a thread, and how many there are at most
 _LONG_LOOP = "!LONG"  # stands for the mark of such a loop
 _WRITTEN_OUT = "!WHOLE"  # for that of one whose vectors are to be written out, so that registers hold what it stores
 _FIRST_LOOP = 10  # the number of the first one in a module
@@ -33,7 +34,8 @@ _MARKS = {
 
 
 class ModuleText:
-    """The parts of a module, which becomes two texts: functions that are worth a thorough compilation, and others."""
+    """The parts of a module, which becomes several texts: of functions that are worth a thorough compilation, and of
+    the others."""
 
     def __init__(self) -> None:
         self._declarations: dict[str, str] = {}
@@ -76,11 +78,25 @@ class ModuleText:
         self._count += 1
         return f"{stem}{self._count}"
 
-    def texts(self) -> tuple[str, str]:
-        """The thorough text, which may be empty, and the other one; each calls functions of the other."""
+    def texts(self) -> list[str]:
+        """The thorough texts, as many as are worth a thread each, and the other one; they call each other's functions.
+        How many they are depends on their sizes alone."""
         quick = {name: text for name, text in self._functions.items() if " optnone" in text.partition("\n")[0]}
         thorough = {name: text for name, text in self._functions.items() if name not in quick}
-        return self._text(thorough, quick) if thorough else "", self._text(quick, thorough, variables=True)
+        wanted = min(sum(map(len, thorough.values())) // _SHARE, _MOST_SHARES) or 1
+        shares: list[set[str]] = [set() for _ in range(wanted)]
+        sizes = [0] * wanted
+        for name in sorted(thorough, key=lambda name: -len(thorough[name])):
+            least = sizes.index(min(sizes))
+            shares[least].add(name)
+            sizes[least] += len(thorough[name])
+        parts = [{name: text for name, text in thorough.items() if name in share} for share in shares if share]
+        parts.append(quick)
+        found = []
+        for part in parts:
+            others = {name: text for name, text in self._functions.items() if name not in part}
+            found.append(self._text(part, others, variables=part is quick))
+        return found
 
     def _text(self, own: dict[str, str], others: dict[str, str], variables: bool = False) -> str:
         body = "\n".join(own.values())
@@ -141,6 +157,21 @@ class FunctionText:
         name = f"%v{self._count}"
         self._lines.append(f"  {name} = {text}")
         return name
+
+    def length(self) -> int:
+        """How many lines there are so far."""
+        return len(self._lines)
+
+    def take(self, start: int) -> list[str]:
+        """The lines from there on, which are left out."""
+        lines, self._lines = self._lines[start:], self._lines[:start]
+        return lines
+
+    def append_block(self, lines: list[str], end: str) -> None:
+        """Goes on with lines that were taken, which begin with a label; `end` is the block that they leave open."""
+        self.branch(lines[0].removesuffix(":"))
+        self._lines += lines
+        self.block = end
 
     def line(self, text: str) -> None:
         self._lines.append(f"  {text}")

@@ -10,6 +10,8 @@ Where other programs keep a thread of ours from running in the middle of its par
 call that took about as long as all parts here would have, the next calls are kept here, twice as many each time. (Not
 after one of less than 50 µs, in which a thread that slept cannot be expected to take part.)
 
+What comes again within 100 µs is kept here where that has turned out to be faster (see habits).
+
 The threads start with the first use, never touch Python, and take no signals. A forked process starts its own. After
 a job they look for the next one for some microseconds before they sleep, as the caller does for the last of them:
 loops that hand out a job in each turn would else wait for the system most of the time.
@@ -22,6 +24,7 @@ import platform
 import signal
 import time
 
+from autoconv.backends.llvm import habits
 from autoconv.config import SETTINGS
 
 MOST_PARTS = 32
@@ -41,25 +44,25 @@ def thread_count() -> int:
 
 # `here` is for how many calls threads are not asked, `penalty` for how many the next time that they come late.
 # `next` counts the parts that are taken from the first on in its lower half, those from the last in its upper one.
-# A job is open from when its parts may be taken until the caller sees that none is left; `active` threads are in one.
+# The job begins with its state: its number in the upper half, then whether it is open, which is from when its parts may
+# be taken until the caller sees that none is left, and how many threads are in one. Whoever writes to the state has all
+# of the job in one line of the caches. A thread that goes to sleep counts itself before it looks at the state again,
+# and who opens a job looks for sleepers after that; so it is with the caller that waits and the last thread to leave.
 # 128 bytes hold a mutex, a condition or a set of signals on every system that has them.
 TEXT = """
 @workers = global i64 0
 @owner = internal global i32 0
 @process = internal global i32 0
 @taken = internal global i32 0
-@mutex = internal global [16 x i64] zeroinitializer
-@work = internal global [16 x i64] zeroinitializer
-@finished = internal global [16 x i64] zeroinitializer
-@part = internal global ptr null
-@frame = internal global ptr null
-@count = internal global i64 0
-@next = internal global i64 0
-@active = internal global i64 0
-@generation = internal global i64 0
-@open = internal global i32 0
 @here = internal global i64 0
 @penalty = internal global i64 2
+@mutex = internal global [16 x i64] zeroinitializer, align 128
+@work = internal global [16 x i64] zeroinitializer, align 128
+@finished = internal global [16 x i64] zeroinitializer, align 128
+@job = internal global { i64, ptr, ptr, i64, [12 x i64] } zeroinitializer, align 128
+@next = internal global [16 x i64] zeroinitializer, align 128
+@sleeping = internal global i64 0, align 128
+@waiting = internal global i64 0
 
 declare i32 @getpid()
 declare i32 @clock_gettime(i32, ptr)
@@ -104,56 +107,76 @@ enter:
   br i1 %ours, label %share, label %here
 share:
   %begun = call i64 @now()
-  call i32 @pthread_mutex_lock(ptr @mutex)
-  store ptr %part, ptr @part
-  store ptr %frame, ptr @frame
-  store i64 %count, ptr @count
-  store atomic i64 0, ptr @next seq_cst, align 8
-  store i32 1, ptr @open
-  %before = load i64, ptr @generation
-  %now = add i64 %before, 1
-  store i64 %now, ptr @generation
-  call i32 @pthread_mutex_unlock(ptr @mutex)
+  %keeps = call i1 @goes_faster_here(ptr %part, i64 %begun)
+  br i1 %keeps, label %give_back, label %publish
+give_back:
+  store atomic i32 0, ptr @taken release, align 4
+  br label %here
+publish:
+  %part_at = getelementptr i64, ptr @job, i64 1
+  %frame_at = getelementptr i64, ptr @job, i64 2
+  %count_at = getelementptr i64, ptr @job, i64 3
+  store ptr %part, ptr %part_at
+  store ptr %frame, ptr %frame_at
+  store i64 %count, ptr %count_at
+  store atomic i64 0, ptr @next monotonic, align 8
+  %before = load atomic i64, ptr @job monotonic, align 8
+  %number = and i64 %before, -4294967296
+  %following_number = add i64 %number, 4294967296
+  %opened = or i64 %following_number, OPEN
+  store atomic i64 %opened, ptr @job seq_cst, align 8
+  %sleeping = load atomic i64, ptr @sleeping seq_cst, align 8
   %rest = sub i64 %count, 1
-  %fewer = icmp slt i64 %rest, %workers
-  %wake = select i1 %fewer, i64 %rest, i64 %workers
+  %wake = call i64 @llvm.smin.i64(i64 %rest, i64 %sleeping)
+  %asleep = icmp sgt i64 %wake, 0
+  br i1 %asleep, label %rouse, label %join
+rouse:
+  call i32 @pthread_mutex_lock(ptr @mutex)
   br label %waking
 waking:
-  %woken = phi i64 [ 0, %share ], [ %another, %waking ]
+  %woken = phi i64 [ 0, %rouse ], [ %another, %waking ]
   call i32 @pthread_cond_signal(ptr @work)
   %another = add i64 %woken, 1
   %more = icmp slt i64 %another, %wake
-  br i1 %more, label %waking, label %join
+  br i1 %more, label %waking, label %roused
+roused:
+  call i32 @pthread_mutex_unlock(ptr @mutex)
+  br label %join
 join:
   %did = call i64 @take_parts(ptr %part, ptr %frame, i64 %count, i64 1)
   %ready = call i64 @now()
-  call i32 @pthread_mutex_lock(ptr @mutex)
-  store i32 0, ptr @open
-  call i32 @pthread_mutex_unlock(ptr @mutex)
+  atomicrmw and ptr @job, i64 CLOSED seq_cst
   br label %linger
 linger:
   %turn = phi i64 [ 0, %join ], [ %next_turn, %pause ]
-  %still = load atomic i64, ptr @active monotonic, align 8
-  %busy = icmp ne i64 %still, 0
+  %state = load atomic i64, ptr @job acquire, align 8
+  %inside_now = and i64 %state, ACTIVE
+  %busy = icmp ne i64 %inside_now, 0
+  br i1 %busy, label %stay, label %leave
+stay:
   %patient = icmp slt i64 %turn, TURNS
-  %linger_on = and i1 %busy, %patient
-  br i1 %linger_on, label %pause, label %close
+  br i1 %patient, label %pause, label %settle
 pause:
   PAUSE
   %next_turn = add i64 %turn, 1
   br label %linger
-close:
+settle:
   call i32 @pthread_mutex_lock(ptr @mutex)
+  store atomic i64 1, ptr @waiting seq_cst, align 8
   br label %waiting
 waiting:
-  %active = load i64, ptr @active
-  %idle = icmp eq i64 %active, 0
-  br i1 %idle, label %leave, label %wait
+  %last_state = load atomic i64, ptr @job seq_cst, align 8
+  %last_active = and i64 %last_state, ACTIVE
+  %idle = icmp eq i64 %last_active, 0
+  br i1 %idle, label %settled, label %wait
 wait:
   call i32 @pthread_cond_wait(ptr @finished, ptr @mutex)
   br label %waiting
-leave:
+settled:
+  store atomic i64 0, ptr @waiting seq_cst, align 8
   call i32 @pthread_mutex_unlock(ptr @mutex)
+  br label %leave
+leave:
   %ended = call i64 @now()
   %own = sub i64 %ready, %begun
   %waited = sub i64 %ended, %ready
@@ -175,7 +198,7 @@ leave:
   store atomic i32 0, ptr @taken release, align 4
   ret void
 here:
-  %i = phi i64 [ 0, %entry ], [ 0, %keep ], [ 0, %start ], [ 0, %enter ], [ %following, %body ]
+  %i = phi i64 [ 0, %entry ], [ 0, %keep ], [ 0, %start ], [ 0, %enter ], [ 0, %give_back ], [ %following, %body ]
   %inside = icmp slt i64 %i, %count
   br i1 %inside, label %body, label %done
 body:
@@ -220,60 +243,72 @@ done:
   ret i64 %did
 }
 
-define internal ptr @worker(ptr %generation) nounwind {
+define internal ptr @worker(ptr %nothing) nounwind {
 entry:
-  %first = ptrtoint ptr %generation to i64
-  call i32 @pthread_mutex_lock(ptr @mutex)
-  br label %look
-look:
-  %seen = phi i64 [ %first, %entry ], [ %seen, %sleep ], [ %now, %watched ]
-  %roused = phi i1 [ true, %entry ], [ true, %sleep ], [ false, %watched ]
-  %now = load i64, ptr @generation
-  %open = load i32, ptr @open
-  %news = icmp ne i64 %now, %seen
-  %going = icmp eq i32 %open, 1
-  %go = and i1 %news, %going
-  br i1 %go, label %help, label %idle
-idle:
-  br i1 %roused, label %back, label %sleep
-sleep:
-  call i32 @pthread_cond_wait(ptr @work, ptr @mutex)
-  br label %look
-help:
-  %before = load i64, ptr @active
-  %active = add i64 %before, 1
-  store i64 %active, ptr @active
-  %part = load ptr, ptr @part
-  %frame = load ptr, ptr @frame
-  %count = load i64, ptr @count
-  call i32 @pthread_mutex_unlock(ptr @mutex)
-  %done = call i64 @take_parts(ptr %part, ptr %frame, i64 %count, i64 4294967296)
-  call i32 @pthread_mutex_lock(ptr @mutex)
-  %others = load i64, ptr @active
-  %left = sub i64 %others, 1
-  store i64 %left, ptr @active
-  %last = icmp eq i64 %left, 0
-  br i1 %last, label %tell, label %back
-tell:
-  call i32 @pthread_cond_signal(ptr @finished)
-  br label %back
-back:
-  call i32 @pthread_mutex_unlock(ptr @mutex)
   br label %watch
 watch:
-  %turn = phi i64 [ 0, %back ], [ %next_turn, %pause ]
-  %latest = load atomic i64, ptr @generation monotonic, align 8
-  %none = icmp eq i64 %latest, %now
+  %seen = phi i64 [ 0, %entry ], [ %seen, %pause ], [ %seen, %news ], [ %seen, %risen ], [ %number, %left ]
+  %turn = phi i64 [ 0, %entry ], [ %next_turn, %pause ], [ %turn, %news ], [ 0, %risen ], [ 0, %left ]
+  %state = load atomic i64, ptr @job monotonic, align 8
+  %number = and i64 %state, -4294967296
+  %new = icmp ne i64 %number, %seen
+  %bit = and i64 %state, OPEN
+  %open = icmp ne i64 %bit, 0
+  %go = and i1 %new, %open
+  br i1 %go, label %news, label %none
+none:
   %patient = icmp slt i64 %turn, TURNS
-  %watch_on = and i1 %none, %patient
-  br i1 %watch_on, label %pause, label %watched
+  br i1 %patient, label %pause, label %lie_down
 pause:
   PAUSE
   %next_turn = add i64 %turn, 1
   br label %watch
-watched:
+news:
+  %one_more = add i64 %state, 1
+  %pair = cmpxchg ptr @job, i64 %state, i64 %one_more seq_cst monotonic
+  %entered = extractvalue { i64, i1 } %pair, 1
+  br i1 %entered, label %help, label %watch
+lie_down:
   call i32 @pthread_mutex_lock(ptr @mutex)
-  br label %look
+  atomicrmw add ptr @sleeping, i64 1 seq_cst
+  %latest = load atomic i64, ptr @job seq_cst, align 8
+  %latest_number = and i64 %latest, -4294967296
+  %changed = icmp ne i64 %latest_number, %seen
+  %latest_bit = and i64 %latest, OPEN
+  %opened = icmp ne i64 %latest_bit, 0
+  %up = and i1 %changed, %opened
+  br i1 %up, label %risen, label %sleep
+sleep:
+  call i32 @pthread_cond_wait(ptr @work, ptr @mutex)
+  br label %risen
+risen:
+  atomicrmw sub ptr @sleeping, i64 1 seq_cst
+  call i32 @pthread_mutex_unlock(ptr @mutex)
+  br label %watch
+help:
+  %part_at = getelementptr i64, ptr @job, i64 1
+  %frame_at = getelementptr i64, ptr @job, i64 2
+  %count_at = getelementptr i64, ptr @job, i64 3
+  %part = load ptr, ptr %part_at
+  %frame = load ptr, ptr %frame_at
+  %count = load i64, ptr %count_at
+  %done = call i64 @take_parts(ptr %part, ptr %frame, i64 %count, i64 4294967296)
+  %with = atomicrmw sub ptr @job, i64 1 seq_cst
+  %without = sub i64 %with, 1
+  %others = and i64 %without, WITHIN
+  %last = icmp eq i64 %others, 0
+  br i1 %last, label %look, label %left
+look:
+  %waiting = load atomic i64, ptr @waiting seq_cst, align 8
+  %waits = icmp ne i64 %waiting, 0
+  br i1 %waits, label %tell, label %left
+tell:
+  call i32 @pthread_mutex_lock(ptr @mutex)
+  call i32 @pthread_cond_signal(ptr @finished)
+  call i32 @pthread_mutex_unlock(ptr @mutex)
+  br label %left
+left:
+  br label %watch
 }
 
 define internal i1 @start(i32 %pid, i64 %workers) nounwind {
@@ -287,19 +322,18 @@ entry:
   br i1 %ours, label %fresh, label %busy
 fresh:
   store i32 0, ptr @taken
-  store i32 0, ptr @open
-  store i64 0, ptr @active
+  store i64 0, ptr @job
+  store i64 0, ptr @sleeping
+  store i64 0, ptr @waiting
   call i32 @pthread_mutex_init(ptr @mutex, ptr null)
   call i32 @pthread_cond_init(ptr @work, ptr null)
   call i32 @pthread_cond_init(ptr @finished, ptr null)
   call i32 @sigfillset(ptr %signals)
   call i32 @pthread_sigmask(i32 SIG_SETMASK, ptr %signals, ptr %before)
-  %generation = load i64, ptr @generation
-  %argument = inttoptr i64 %generation to ptr
   br label %making
 making:
   %i = phi i64 [ 0, %fresh ], [ %another, %made ]
-  %failed = call i32 @pthread_create(ptr %thread, ptr null, ptr @worker, ptr %argument)
+  %failed = call i32 @pthread_create(ptr %thread, ptr null, ptr @worker, ptr null)
   %fine = icmp eq i32 %failed, 0
   br i1 %fine, label %detach, label %made
 detach:
@@ -318,6 +352,9 @@ busy:
   ret i1 false
 }
 """
+TEXT += habits.TEXT
+for _name, _number in {"OPEN": 1 << 31, "CLOSED": ~(1 << 31), "ACTIVE": (1 << 31) - 1, "WITHIN": (1 << 32) - 1}.items():
+    TEXT = TEXT.replace(_name, str(_number))
 # Looking once takes some 20 to 50 ns.
 TEXT = TEXT.replace("TURNS", "1500")
 if platform.machine().lower() in ("x86_64", "amd64"):

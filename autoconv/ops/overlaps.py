@@ -48,6 +48,10 @@ class Overlaps:
             return SAME
         return _meet(places[0], places[1], a.type.dtype.size)  # type: ignore[union-attr]
 
+    def roots(self, value: Value) -> frozenset[Value]:
+        """The arrays that a value, or what it is a view of, may be: arguments, and those that nodes make."""
+        return frozenset(root for root in self._known(value) if root is not None)
+
     def _known(self, value: Value) -> frozenset[Value | None]:
         return self._roots.get(base_of(value), frozenset({None}))
 
