@@ -27,8 +27,7 @@ def _modules():
         spec = importlib.util.spec_from_file_location(f"numpy_{path.stem}", path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        if hasattr(module, "make") and not hasattr(module, "KERNELS"):  # those are of whole arrays
-            found[path.stem] = module
+        found[path.stem] = module
     return found
 
 
