@@ -71,7 +71,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/iterables.py", "… is kept, where only the running graph knows what for"): ONLY_COMPILE,
     ("autoconv/operators/builtins.py", "type numpy.ndarray doesn't define __round__ method"): ONLY_COMPILE,
     ("autoconv/operators/functions.py", "… is given a name that only the running graph knows"): ONLY_COMPILE,
-    ("autoconv/runtime/arrays.py", "parts of complex arrays are taken where such arrays are chan"): ONLY_COMPILE,
     ("autoconv/runtime/array_methods.py", "the method … of an array …"): ONLY_COMPILE,
     ("autoconv/operators/iterables.py", "iteration over a 0-d array"): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "an array is made in an order of its own"): BY_OBJECT,
