@@ -135,9 +135,10 @@ def test_the_command(cache, tmp_path):
     run(tmp_path)
     command = [sys.executable, "-m", "autoconv", "cache"]
     shown = subprocess.run([*command, "info"], capture_output=True, text=True, check=True).stdout
-    assert f"{cache}: 3 pieces of machine code" in shown  # of a graph two, and what all graphs share
+    count = len(list(cache.glob("*.o")))  # of a graph several, and what all graphs share
+    assert count > 1 and f"{cache}: {count} pieces of machine code" in shown
     assert f"{cache.parent / 'functions'}: 1 converted functions" in shown
     shown = subprocess.run([*command, "clear"], capture_output=True, text=True, check=True).stdout
-    assert "removed 3 pieces of machine code" in shown
+    assert f"removed {count} pieces of machine code" in shown
     assert "removed 1 converted functions" in shown
     assert not list(cache.parent.rglob("*.o"))
