@@ -5,6 +5,7 @@ used alike where NumPy hands over a call (`__array_ufunc__`, `__array_function__
 """
 
 from autoconv.numpy import (
+    changing,
     creation,
     generators,
     joining,
@@ -18,6 +19,7 @@ from autoconv.numpy import (
 )
 
 __all__ = [
+    "changing",
     "creation",
     "generators",
     "joining",

@@ -18,6 +18,7 @@ from autoconv.runtime.dispatch import graph_value, wrap_results
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.tracebacks import presented
 
 _METHODS = frozenset(
     {
@@ -65,7 +66,7 @@ class SymbolicGenerator:
 
     def __getattr__(self, name: str) -> Any:
         if name not in _METHODS:
-            if hasattr(np.random.Generator, name):
+            if hasattr(np.random.Generator, name) and not name.startswith("__"):
                 raise StagingError(f"{name!r} of a random generator has no form in a graph", current_place())
             raise AttributeError(f"'numpy.random._generator.Generator' object has no attribute {name!r}")
         return Draw(self, name)
@@ -81,6 +82,7 @@ class Draw:
         self.generator = generator
         self.method = method
 
+    @presented
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         region = current_region()
         if region is None:

@@ -107,7 +107,10 @@ def _call(
 
 
 def _effects(types: Sequence[Type], attributes: Any) -> Effects:
-    return Effects.RAISE if attributes["function"].startswith("linalg.") else Effects.PURE
+    """Ufuncs and transforms take all values; of other functions that is not known."""
+    name = attributes["function"].partition(".")[0]
+    total = name == "fft" or (isinstance(getattr(np, name, None), np.ufunc) and name not in ("power", "left_shift"))
+    return Effects.PURE if total else Effects.RAISE
 
 
 define(
