@@ -15,8 +15,9 @@ from autoconv.operators.attempts import Attempt
 from autoconv.operators.builtins import called
 from autoconv.operators.comprehensions import collected, collected_set, generator
 from autoconv.operators.conditionals import if_stmt
+from autoconv.operators.counted import enumerated, zipped
 from autoconv.operators.functions import AS_STATEMENTS
-from autoconv.operators.held_iterators import held
+from autoconv.operators.held_iterators import HeldIterator, held
 from autoconv.operators.iterables import Staged, StagedRange, as_staged
 from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source, is_symbolic_iterable
@@ -37,6 +38,8 @@ def is_deferred(iterable: Any) -> bool:
     if current_region() is None:
         return False
     if type(iterable) is Lazy or is_stream(iterable) or items_of(iterable) is not None:
+        return True
+    if type(iterable) is HeldIterator and iterable.is_counted:
         return True
     return isinstance(iterable, Staged) and is_symbolic_iterable(iterable)
 
@@ -255,6 +258,9 @@ _staged_zip = OVERRIDES[builtins.zip]
 
 def _zip(*iterables: Any, strict: bool = False) -> Any:
     """zip() with a range of tensors and what has no items by position: the graph's own."""
+    counted = None if strict else zipped(*iterables)
+    if counted is not None:
+        return counted
     late = [iterable for iterable in iterables if type(iterable) is StagedRange]
     others = [iterable for iterable in iterables if type(iterable) is not StagedRange]
     if late and _is_compiled() and all(map(_can_be_boxed, others)) and any(as_staged(x) is None for x in others):
@@ -267,6 +273,18 @@ def _can_be_boxed(iterable: Any) -> bool:
 
 
 OVERRIDES[builtins.zip] = _zip
+_staged_enumerate = OVERRIDES[builtins.enumerate]
+
+
+def _enumerate(iterable: Any, start: Any = 0) -> Any:
+    return enumerated(iterable, start) or _staged_enumerate(iterable, start)
+
+
+def _zip_in_graph(*iterables: Any) -> Any:
+    return zipped(*iterables) or apply_object("zip", *iterables)
+
+
+OVERRIDES[builtins.enumerate] = _enumerate
 _python_map = OVERRIDES[builtins.map]
 
 
@@ -280,6 +298,6 @@ OVERRIDES[builtins.map] = _any_map
 OVERRIDES[builtins.filter] = _filter
 OVERRIDES.update({known: by_class(known, OVERRIDES[known]) for known in BY_CLASS})
 # What is not known to the graph by name, and takes its objects.
-LATE: dict[Any, Callable[..., Any]] = {builtins.map: _any_map, builtins.filter: _filter}
+LATE: dict[Any, Callable[..., Any]] = {builtins.map: _any_map, builtins.filter: _filter, builtins.zip: _zip_in_graph}
 
 __all__ = ["LATE", "extend", "is_deferred"]

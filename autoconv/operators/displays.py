@@ -87,6 +87,10 @@ def new_dict(*parts: Any) -> Any:
     keys, values = parts[::2], parts[1::2]
     if current_region() is None:
         return dict(zip(keys, values, strict=True)) if SPREAD not in keys else _merged(keys, values)
+    several = next((n for n, key in enumerate(keys) if key is SPREAD and type(values[n]) is Variant), None)
+    if several is not None:
+        before, after = parts[: 2 * several + 1], parts[2 * several + 2 :]
+        return distribute(lambda known: new_dict(*before, known, *after), values[several])
     spreads = any(key is SPREAD for key in keys)
     late = [v for k, v in zip(keys, values, strict=True) if k is SPREAD and is_in_graph(v)]
     if late or holds_symbols([key for key in keys if key is not SPREAD]):

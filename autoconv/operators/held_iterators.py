@@ -17,8 +17,10 @@ _MODULES = ("builtins", "itertools")
 class HeldIterator:
     """`enumerate`, `zip`, `map`, `reversed` and others of what a trace knows, for the region that made it."""
 
-    def __init__(self, iterator: Iterator[Any]) -> None:
+    def __init__(self, iterator: Iterator[Any], counted: Any = None) -> None:
+        """`counted`: what says how a loop over all of it is recorded (see `autoconv.operators.counted`)."""
         self._iterator = iterator
+        self._counted = counted
         self._home = current_region()
         self._left = False
 
@@ -30,13 +32,29 @@ class HeldIterator:
         return self
 
     def __next__(self) -> Any:
+        self._counted = None
+        self._check()
+        return next(self._iterator)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether a loop over it may be one of the graph that goes over a generator expression."""
+        return self._counted is not None
+
+    def take(self) -> Any:
+        """How a loop over it is recorded, None where Python goes over it; `leave` or `go_on` follows."""
+        counted, self._counted = self._counted, None
+        if counted is not None:
+            self._check()
+        return counted
+
+    def _check(self) -> None:
         if self._left or self._home is None or current_region() is not self._home.standing:
             why = "a loop that a tensor ends goes" if self._left else "a tensor decides whether this code goes"
             raise StagingError(
                 f"{why} over an iterator that was made in front of it ({type(self._iterator).__name__})",
                 current_place(), "a list of what it gives",
             )  # fmt: skip
-        return next(self._iterator)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -46,6 +64,10 @@ class HeldIterator:
     def leave(self) -> None:
         """A loop that a tensor ends has taken everything: nobody knows what is still to come."""
         self._left = True
+
+    def go_on(self, iterator: Iterator[Any]) -> None:
+        """What is still to come, behind a loop that ended where Python knows."""
+        self._iterator = iterator
 
 
 def held(value: Any) -> Any:

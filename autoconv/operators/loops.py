@@ -12,6 +12,7 @@ from autoconv.operators.attempts import attempt
 from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells, with_cells
 from autoconv.operators.for_loops import stage_for, stage_for_object, stage_for_stream
 from autoconv.operators.generators import for_generated
+from autoconv.operators.held_iterators import HeldIterator
 from autoconv.operators.iterables import as_staged, is_staged_iterable
 from autoconv.operators.layout import Variant
 from autoconv.operators.lazy import Generated, Lazy, Source
@@ -105,6 +106,9 @@ def for_stmt(
             iterable = iterates()(iterable)
         if type(iterable) is Lazy:
             return for_source(iterable, body, state, names, exit, cells)
+        counted = iterable.take() if type(iterable) is HeldIterator else None
+        if counted is not None:
+            return _for_counted(iterable, counted, body, state, names, exit, cells)
         if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
             return stage_for_object(iterable, body, state, names, code, cells)
         if is_stream(iterable):
@@ -167,6 +171,28 @@ def for_source(
         return _chosen(source, source.conditions, source.unpack(item), body, values, names, exit, cells)
 
     return for_stmt(_in_python(source.iterable), step, state, names, exit, cells)
+
+
+def _for_counted(
+    iterator: HeldIterator, counted: Any, body: Any, state: Any, names: Any, exit: str, cells: Any
+) -> tuple[Any, ...]:
+    """A loop over `enumerate` or `zip` of a generator expression."""
+    over = counted.is_over()
+    if is_staged(over) and counted.lazy.is_generated:
+        raise StagingError(
+            "a tensor decides whether the generator in a zip is gone over at all", current_place(),
+            "the generator as the first that is given to zip()",
+        )  # fmt: skip
+    if not is_staged(over) and over:
+        return tuple(state)
+    loop = counted.loop(body, state, names, exit, cells)
+    final = for_source(loop.lazy, loop.body, loop.state, loop.names, loop.exit, cells)
+    code = final[loop.names.index(loop.exit)] if loop.exit else NORMAL
+    if is_staged(code) or (code >= BREAK and is_staged(final[0])):
+        iterator.leave()
+    else:
+        iterator.go_on(iter(()) if code < BREAK else counted.rest(final[0]))
+    return final[loop.count :]
 
 
 def _chosen(

@@ -81,9 +81,10 @@ def is_moved(value: Any) -> bool:
     return heap_of(value) is not None or heap_instance(value) is not None
 
 
-def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any]) -> bool:
+def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], hands_on: bool = False) -> bool:
     """Moves lists, dicts and sets that several of the values hold into the graph, where they stay one. Says whether any
-    was there before the arm, which then has to be recorded again."""
+    was there before the arm, which then has to be recorded again; where the arm `hands_on` to the region behind it,
+    and to no other, such a one stays what it is."""
     if parent.contract != COMPILE:
         return False
     seen: set[int] = set()
@@ -91,6 +92,8 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any]) -> 
     for part in [part for value in values for part in mutable_parts(value)]:
         if id(part) in seen and type(part) in PLAIN and heap_of(part) is None:
             before = arm is None or parent.is_inside(part._home)
+            if before and hands_on:
+                continue
             with recording(parent if arm is None or before else arm.region):
                 materialise(part)
             found |= before

@@ -200,7 +200,7 @@ class Trial:
         body = self.body
         spots = [*self.cells, *body.spots.values()]
         values = [*body.results, *(body.written[key] for key in body.spots)]
-        move_shared(self.region, body, values)
+        move_shared(self.region, body, values, hands_on=True)
         layouts = [layout_of(value, body.region) for value in values]
         same = twins([[value] for value in values], [body.region])
         alone = [[NEVER if n in same else value] for n, value in enumerate(values)]

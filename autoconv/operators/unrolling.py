@@ -108,6 +108,8 @@ def _in_python(
     cells: Cells | None,
 ) -> tuple[Any, ...]:
     iterator = _iterator(iterable)
+    if code >= 0 and is_staged(state[code]):  # it may have been left before it begins
+        return _rest(iterable, iterator, body, state, names, code, cells)
     done = 0
     for item in iterator:
         state = body(item, *state) or ()

@@ -78,7 +78,7 @@ class Displays(FunctionPass):
         unpacks = all(isinstance(target, (gast.Tuple, gast.List)) for target in node.targets)
         node.targets = [self.visit(target) for target in node.targets]
         node.value = self._inside(node.value) if unpacks else self.visit(node.value)
-        if len(node.targets) == 1 and _is_starred(node.targets[0]) and not isinstance(node.value, (*_MADE, gast.Tuple)):
+        if len(node.targets) == 1 and _is_starred(node.targets[0]):
             target = node.targets[0]
             node.targets[0] = build.placed(gast.Tuple([_unstarred(t) for t in target.elts], gast.Store()), target)
             node.value = build.placed(build.operate("unpacked", node.value, build.constant(_shape(target))), target)

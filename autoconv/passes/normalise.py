@@ -50,6 +50,7 @@ class Normalise(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.in_comprehension = 0
+        self.in_iterable = 0
 
     def rewrite_function(self, node: Any) -> Any:
         node.body = self.visit_list(declarations_first(node.body))
@@ -65,8 +66,11 @@ class Normalise(FunctionPass):
         first, rest = comparators[0], comparators[1:]
         if not rest:
             return build.placed(gast.Compare(left, operators, comparators), node)
-        if self.in_comprehension and not isinstance(first, (gast.Constant, gast.Name)) and not cannot_be_deferred(node):
-            return self._split_in_comprehension(node, left, operators, comparators)
+        if self.in_comprehension and not isinstance(first, (gast.Constant, gast.Name)):
+            if not cannot_be_deferred(node):
+                return self._split_in_comprehension(node, left, operators, comparators)
+            if self.in_iterable:
+                return build.placed(gast.Compare(left, operators, comparators), node)
         if isinstance(first, (gast.Constant, gast.Name)):
             constant = isinstance(first, gast.Constant)
             again: Any = build.constant(first.value) if constant else build.name(first.id)
@@ -113,8 +117,11 @@ class Normalise(FunctionPass):
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp
 
     def visit_comprehension(self, node: Any) -> Any:
-        """A walrus is not allowed in the iterable of a comprehension: a chained comparison there stays."""
+        """A walrus may not stand in the iterable of a comprehension: a chained comparison that needs one stays."""
         node.target = self.visit(node.target)
+        self.in_iterable += 1
+        node.iter = self.visit(node.iter)
+        self.in_iterable -= 1
         node.ifs = self.visit_list(node.ifs)
         return node
 

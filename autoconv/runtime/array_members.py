@@ -11,10 +11,11 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Value
 from autoconv.runtime import arrays, dispatch
-from autoconv.runtime.array_methods import attribute_of
+from autoconv.runtime.array_methods import CHANGING, attribute_of
 from autoconv.runtime.array_values import of_program
 from autoconv.runtime.arrays import SymbolicArray, fresh, strided
 from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import SymbolicTensor
@@ -37,7 +38,7 @@ def member(array: SymbolicArray, name: str) -> Any:
         return ArrayMember(name, lambda *args, **kwargs: _viewed(array, name, args, kwargs))
     if name in _OWN:
         return ArrayMember(name, lambda *args, **kwargs: _OWN[name](array, *args, **kwargs))
-    if name in _CHANGING:
+    if name in CHANGING or name == "flat":
         raise StagingError(f"the method {name!r} changes an array in place", current_place())
     found = attribute_of(array.load(), name)
     if not callable(found):
@@ -158,8 +159,16 @@ def _fill(array: SymbolicArray, value: Any) -> None:
     array.store(value)
 
 
-_OWN: dict[str, Callable[..., Any]] = {"copy": _copy, "astype": _astype, "flatten": _flatten, "fill": _fill}
-_CHANGING = frozenset({"sort", "partition", "put", "itemset", "resize", "setfield", "setflags", "byteswap", "flat"})
+def _sort(array: SymbolicArray, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
+    sort = implementation(np.sort)
+    if order is not None or options or sort is None:
+        raise StagingError("an array is sorted by fields, or stably", current_place())
+    array.store(sort(array.load(), axis=axis))
+
+
+_OWN: dict[str, Callable[..., Any]] = {
+    "copy": _copy, "astype": _astype, "flatten": _flatten, "fill": _fill, "sort": _sort,
+}  # fmt: skip
 
 def refuse_attribute(name: str) -> NoReturn:
     """What NumPy says of assigning to an attribute of an array, where it is not one that changes what the array is."""

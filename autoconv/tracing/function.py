@@ -180,7 +180,9 @@ class Function(Described, Pickled):
         if call.key not in self._by_object:
             return call
         arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
-        return self._signature.bind(args, kwargs, self._literal, self._whole | arrays)
+        again = self._signature.bind(args, kwargs, self._literal, self._whole | arrays)
+        again.by_object = True
+        return again
 
     def _is_object_next(self, call: Call, reason: str, place: Any) -> bool:
         """Where arrays could not be traced as memory: whether they can be tried as objects of the graph."""
@@ -191,6 +193,7 @@ class Function(Described, Pickled):
         self._explanation.by_object.append(f"{place}: {reason}" if place else reason)
         again = self._bind(call.args, call.kwargs)
         call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
+        call.by_object = again.by_object
         return True
 
     def _restage(self, call: Call, wanted: Restage) -> Call:
@@ -289,7 +292,7 @@ class Function(Described, Pickled):
                     return None
                 again = self._restage(call, wanted)
                 call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
-                call.learned = again.learned
+                call.learned, call.by_object = again.learned, again.by_object
             except RunPlain as plain:
                 place = place_in(self.python_function, plain)
                 if self._is_object_next(call, plain.reason, place):

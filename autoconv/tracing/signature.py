@@ -199,6 +199,7 @@ class Call:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     spots: tuple[Spot, ...] = ()
+    by_object: bool = False  # arrays could not be traced as memory, and come in as objects
     learned: frozenset[tuple[str, Any]] = frozenset()
 
 
@@ -260,6 +261,7 @@ class Signature:
             leaves += found
             names += [name] * len(found)
         aliases: dict[int, int] = {}
+        memory = memory and not any(isinstance(leaf, Tensor) for leaf in leaves)
         keys = tuple(
             TensorKey(fixed[index], "tensor")
             if index in fixed

@@ -113,6 +113,23 @@ def test_numbers_in_registers_and_loops(dtype):
         assert_same_bits(np.asarray(native(f, x, np.int32(5))), np.asarray(expected))
 
 
+def test_loops_over_arrays(dtype):
+    """Each element for itself, several turns at a time."""
+
+    def f(x, n):
+        y = x
+        while n > 0:
+            y, n = autoconv.tanh(y * x + x), n - 1
+        return y
+
+    x = np.linspace(-2, 2, 999).astype(dtype.numpy)
+    expected = x
+    for _ in range(3):
+        expected = np.tanh((expected * x + x).astype(np.float32)).astype(dtype.numpy)
+    found = native(f, x, np.int32(3))
+    np.testing.assert_allclose(found.astype(float), expected.astype(float), rtol=2**-6, atol=2**-8)
+
+
 def test_gradients_through_loops(dtype):
     @autoconv.function
     def f(x):

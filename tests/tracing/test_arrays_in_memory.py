@@ -272,7 +272,7 @@ def test_transposes_and_reshapes_are_views():
         np.swapaxes(a, 0, 1)[0, 0] = 8
         a[:, :2].reshape(-1)[0] = 99
         a.reshape(-1)[::3] += 1
-        np.diagonal(a)
+        np.flip(a, 0)[0, 1] -= 4
 
     both(f, A)
 
@@ -337,11 +337,89 @@ def test_one_trace_for_one_layout():
     assert f.experimental_get_tracing_count() == 3
 
 
+def test_methods_that_change_an_array():
+    def f(a, b):
+        a.sort()
+        b.sort(axis=0)
+        a[0].fill(2)
+        b.fill(a[1, 0])
+        return a
+
+    both(f, B[::-1], B.T)
+
+
 def test_what_cannot_be_memory_runs_by_numpy_s_operations():
     def f(a):
         a[0] = 3
-        a.sort()
+        a.partition(1)
         return a
 
     compiled = both(f, np.array([5.0, 2.0, 9.0]), memory=False)
     assert "own operations, one by one" in compiled.explain()
+
+
+def test_views_that_numpy_makes_read_only_are_left_to_numpy():
+    def f(a):
+        a[0] = 1
+        d = a.diagonal()
+        a[1, 1] = 5
+        d[0] = 2
+
+    both(f, A, memory=False)
+
+
+def test_functions_that_make_several_views():
+    def f(a):
+        upper, lower = np.split(a, [2])
+        upper[0] = 7
+        left, right = np.hsplit(lower, 2)
+        right[:] = left
+        np.atleast_2d(a[0])[0, 1] = 3
+        return lower
+
+    both(f, A)
+
+    def g(a):
+        d = np.diagonal(a)
+        a[1, 1] = 5
+        return d.sum()
+
+    both(g, A, memory=False)
+
+
+def test_a_contiguous_copy_is_a_copy():
+    def f(a):
+        b, c = np.ascontiguousarray(a[:, 0]), np.ascontiguousarray(a)
+        b[0] = 9
+        c[1] = 8
+        return b
+
+    both(f, A)
+
+
+def test_regions_that_run_by_themselves_see_views_of_one_array():
+    def f(a, n):
+        b = a[1:]
+        try:
+            a[:-1] = b * 2 + 1
+            if n > 3:
+                raise ValueError(n)
+            b[0] = a[0] + b[1]
+        except ValueError:
+            a[2] = -1
+        return a
+
+    for number in (1, 5):
+        both(f, np.arange(6.0), number)
+
+
+def test_a_loop_that_begins_behind_its_end():
+    def f(a, k):
+        for i in range(k, 3):
+            a[i] += 1
+        for j in range(len(a) - 1, k, -2):
+            a[j] -= a[j - 1]
+        return a
+
+    for number in (-3, 0, 2, 7):
+        both(f, np.arange(5.0), number)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
 from autoconv.backends.llvm.shared import addresses, pending
 from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
+from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
 NATIVE_OPS = (batches, choosing, counters, distinct, layouts, linalg, patterns, scans, searching, sorting)
@@ -51,7 +53,7 @@ class NativeGraph:
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
         given, graph = graph, prepared(graph)
         module = ModuleText()
-        calls = Calls(module, compile_graph)
+        calls = Calls(module, compile_region)
         if form is not None and not can_call(graph, form):
             form = None
         donated = form.donated if form is not None else frozenset()
@@ -100,8 +102,16 @@ def compile_graph(graph: Graph, form: CallForm | None = None) -> reference.Run:
     Python or NumPy that native code does not know.
     """
     if has_recursion(graph):
-        return reference.compile_with_recursion(graph, compile_graph)
+        return reference.compile_with_recursion(graph, compile_region)
     return NativeGraph(graph, form) if _is_worth_it(graph) else reference.compile_graph(graph)
+
+
+def compile_region(graph: Graph) -> reference.Run:
+    """As `compile_graph`, for a region that runs by itself: arrays in memory that it is given may be views of one."""
+    for value in graph.parameters:
+        if isinstance(value.type, ArrayType):
+            value.type = replace(value.type, shared=True)
+    return compile_graph(graph)
 
 
 def _is_worth_it(graph: Graph) -> bool:

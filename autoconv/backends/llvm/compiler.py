@@ -62,7 +62,7 @@ def object_file(text: str, level: int) -> bytes:
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes]:
     """Of several modules, by as many threads as this process may use: each has a context of its own, which is all
     that LLVM asks for. Not for two threads at once."""
-    library = _library()
+    library = _library() if modules else None
     if library is None:
         return [_by_binding(text, level) for text, level in modules]
     found: list[Any] = [None] * len(modules)

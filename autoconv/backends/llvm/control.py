@@ -229,7 +229,8 @@ def _note_counter(
     assert isinstance(first, Element) and isinstance(now, Element)
     low = region.body.range_of(first)[0]
     high = region.body.range_of(_limit(ElementWriter(region.out), counter, captures))[1]
-    region.body.note_range(now, (low, max(low, high - 1 if inside else high)))
+    at_most = high - 1 if inside else max(high, region.body.range_of(first)[1])  # it may begin beyond the limit
+    region.body.note_range(now, (low, max(low, at_most)))
 
 
 def _is_long(node: Node) -> bool:

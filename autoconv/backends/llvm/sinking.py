@@ -18,6 +18,7 @@ from autoconv.backends.llvm.fusion import Plan
 from autoconv.backends.llvm.natives import PART, Routine, in_parts
 from autoconv.backends.llvm.positions import plus, times
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
+from autoconv.backends.llvm.rules import apply_rule
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.split import cost
 from autoconv.backends.llvm.text import FunctionText, ModuleText
@@ -25,7 +26,6 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
 from autoconv.ops.builder import GraphBuilder
-from autoconv.ops.elements import ELEMENTS
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -123,7 +123,7 @@ class _Asking(ElementWriter):
 def _is_rare(node: Node) -> bool:
     b = _Asking(FunctionText(ModuleText(), ""))
     operands: list[Any] = [b.wrap(value.type.dtype, f"%{i}") for i, value in enumerate(node.inputs)]  # type: ignore[union-attr]
-    ELEMENTS[node.op.name](b, *operands, **node.attributes)
+    apply_rule(b, node, operands)
     return b.asked
 
 
@@ -292,7 +292,7 @@ class _Blocks:
             if node.op.name == "constant":
                 found[result] = b.constant(node.attributes["value"].item(), result.type.dtype)  # type: ignore[union-attr]
             else:
-                found[result] = ELEMENTS[node.op.name](b, *(found[v] for v in node.inputs), **node.attributes)
+                found[result] = apply_rule(b, node, [found[v] for v in node.inputs])
         for output, cell in zip(self._body.outputs[1:], cells, strict=True):
             store(b, found[output], cell, j)
 

@@ -1,0 +1,122 @@
+"""`enumerate` and `zip` of generator expressions and generator functions, where a tensor decides how long they are."""
+
+# ruff: noqa: B905, C416, SIM113 - what people write is what is tested
+
+from tests.tracing.test_objects import agrees
+
+CALLS = [(a, b) for a in (3, 0, 2, 1) for b in (2, 0, 1)]
+
+
+def test_enumerate_counts_what_comes():
+    def f(a, b):
+        total, seen = 0, []
+        for k, v in enumerate((x for x in range(a) if x != b), start=b):
+            total += k * v
+            if total > 3:
+                break
+        else:
+            total -= 100
+        for i, x in enumerate(filter(lambda y: y > a, [1, 2, 3, b]), 5):
+            if x == 2:
+                continue
+            seen.append(i * x)
+            if i > 6:
+                return total, seen, i
+        return total, seen
+
+    agrees(f, *CALLS)
+
+
+def test_a_loop_that_python_ends_is_gone_on_with():
+    def f(a, b):
+        pairs, seen = enumerate(x * a for x in [1, 2, 3]), []
+        for i, x in pairs:
+            seen.append((i, x))
+            if i == 1:
+                break
+        both = zip([1, 2, 3], (x * b for x in [1, 2, 3]))
+        for x, y in both:
+            seen.append((x, y))
+            if x == 2:
+                break
+        return seen, list(pairs), list(both)
+
+    agrees(f, *CALLS)
+
+
+def test_consumers():
+    def f(a, b):
+        long = [1, a, b]
+        i, *j = enumerate(x for x in long)
+        return (
+            i, j, list(enumerate(x for x in long if x > 1)), dict(enumerate(x for x in long)),
+            sum(i * x for i, x in enumerate(x for x in long if x > 1)), max(zip("abc", (x for x in long))),
+            [*enumerate(x for x in long)],
+        )  # fmt: skip
+
+    agrees(f, *CALLS)
+
+
+def test_zip_asks_in_order_and_no_more_than_python():
+    def f(a, b):
+        log = []
+
+        def note(x):
+            log.append(x)
+            return x > b
+
+        total = 0
+        for x, y in zip([a, b], (z for z in [1, 2, 3, 4, 5] if note(z))):
+            total += x * y
+        for y, x in zip((z for z in [1, 2, 3, 4, 5] if note(z)), (a, b)):
+            total += x * y
+            if x == 3:
+                break
+        for _ in zip((z for z in [1, 2, 3, 4, 5] if note(z)), ()):
+            total += 1
+        for _ in zip([], (z for z in [1, 2, 3, 4, 5] if note(z))):
+            total += 1
+        return total, log
+
+    agrees(f, *CALLS)
+
+
+def test_generator_functions():
+    def f(a, b):
+        log, seen = [], []
+
+        def numbers(n):
+            for i in range(n):
+                log.append(i)
+                yield i + b
+            log.append("end")
+
+        for i, x in enumerate(numbers(a)):
+            seen.append((i, x))
+            if x == 2:
+                break
+        for s, x in zip("abc", numbers(a)):
+            seen.append((s, x))
+        for x, s, k in zip(numbers(a), "ab", range(7, 20)):
+            seen.append((s, x, k))
+        return seen, log
+
+    agrees(f, *CALLS)
+
+
+def test_lists_of_the_graph():
+    def f(a, b):
+        xs = [1, 2, 3]
+        if a > b:
+            xs.append(4)
+        empty = [7] * 0
+        if a > 2:
+            empty.append(b)
+        seen = [i * x for i, x in zip(xs, (y for y in xs))]
+        seen += [p for p in zip((y for y in xs), xs, "abcdef")]
+        seen += [p for p in zip(empty, (100 // y for y in [b, 1]))]
+        grid = [1, b, [0, 0]]
+        grid[2][1] -= a
+        return seen, [n for n, _ in enumerate(1 for _ in grid)]
+
+    agrees(f, *[(a, b) for a in (3, 0, 2, 1) for b in (2, 5, 1)])
