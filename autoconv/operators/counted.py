@@ -105,7 +105,7 @@ class Zipped:
             return _asked_by_python()
         first = [itertools.islice(part, position, None) for part in self.before]
         last = [itertools.islice(part, position, None) for part in self.after]
-        return builtins.zip(*first, self.lazy, *last)
+        return builtins.zip(*first, self.lazy, *last, strict=False)
 
 
 def enumerated(iterable: Any, start: Any = 0) -> HeldIterator | None:

@@ -1,6 +1,6 @@
 """`enumerate` and `zip` of generator expressions and generator functions, where a tensor decides how long they are."""
 
-# ruff: noqa: B905, C416, SIM113 - what people write is what is tested
+# ruff: noqa: B905, C416 - what people write is what is tested
 
 from tests.tracing.test_objects import agrees
 
