@@ -29,5 +29,10 @@ def __getattr__(name: str) -> Any:
     return globals()[name]
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext autoconv` calls: adds the cell magic `%%autoconv`."""
+    import_module("autoconv.notebook").load(shell)
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *__getattr__("__all__")})

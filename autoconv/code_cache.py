@@ -11,7 +11,8 @@ import contextlib
 import hashlib
 import os
 import stat
-import tempfile
+import threading
+import time
 import zlib
 from pathlib import Path
 
@@ -59,7 +60,8 @@ class CodeCache:
         if not _is_trusted(folder):
             return
         with contextlib.suppress(OSError):
-            descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
+            temporary = folder / f".new-{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
                 with open(descriptor, "wb") as stream:
                     stream.write(hashlib.sha256(code).digest() + code)

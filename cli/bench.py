@@ -14,7 +14,8 @@ from autoconv.errors import TargetError
 
 from .diagnostics import say
 
-_OWN_WORKLOADS = Path(__file__).resolve().parents[1] / "fixtures" / "bench"
+_FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+_OWN_WORKLOADS = _FIXTURES / "bench"
 
 
 @click.command(short_help="Measure workloads beside NumPy and other compilers.")
@@ -50,13 +51,19 @@ def bench(
     Examples:
       autoconv bench
       autoconv bench --suite loops --peer jax --rounds 5
+      autoconv bench --suite numpy --peer numpy --peer numba --peer autoconv
       autoconv bench --peers-python peers/bin/python --plot ratios.png
     """
     import autoconv.bench.picture as picture  # read when it is asked for: brings NumPy
     import autoconv.bench.rounds as measuring
     import autoconv.bench.table as table
 
-    files = measuring.workloads(folder, suites, only)
+    if "numpy" in suites and folder == _OWN_WORKLOADS:  # programs, compiled as they are
+        files = measuring.workloads(_FIXTURES / "numpy", (), only)
+        others = tuple(suite for suite in suites if suite != "numpy")
+        files |= measuring.workloads(folder, others, only) if others else {}
+    else:
+        files = measuring.workloads(folder, suites, only)
     settings = measuring.Settings(
         peers=_chosen(peers, measuring.PEERS),
         python=_checked_python(peers_python),

@@ -53,7 +53,9 @@ def test_another_process_uses_what_was_compiled(cache, tmp_path):
 def test_a_conversion_is_used_again_until_its_file_changes(cache, tmp_path):
     """The second process converts nothing: neither gast nor LLVM is loaded. A changed file is another function."""
     script = tmp_path / "program.py"
-    end = "import sys\nprint(sorted({'gast', 'llvmlite.binding'} & set(sys.modules)))\n"
+    end = "import pathlib, sys\nloaded = set(sys.modules)\nmaps = pathlib.Path('/proc/self/maps')\n"
+    end += "loaded.update(['LLVM'] if maps.exists() and 'libllvmlite' in maps.read_text() else [])\n"
+    end += "print(sorted({'gast', 'llvmlite.binding', 'LLVM'} & loaded))\n"
     told = []
     for text in (PROGRAM, PROGRAM, PROGRAM.replace("x * i", "x - i")):
         script.write_text(text + end)
@@ -133,9 +135,10 @@ def test_the_command(cache, tmp_path):
     run(tmp_path)
     command = [sys.executable, "-m", "autoconv", "cache"]
     shown = subprocess.run([*command, "info"], capture_output=True, text=True, check=True).stdout
-    assert f"{cache}: 3 pieces of machine code" in shown  # of a graph two, and what all graphs share
+    count = len(list(cache.glob("*.o")))  # of a graph several, and what all graphs share
+    assert count > 1 and f"{cache}: {count} pieces of machine code" in shown
     assert f"{cache.parent / 'functions'}: 1 converted functions" in shown
     shown = subprocess.run([*command, "clear"], capture_output=True, text=True, check=True).stdout
-    assert "removed 3 pieces of machine code" in shown
+    assert f"removed {count} pieces of machine code" in shown
     assert "removed 1 converted functions" in shown
     assert not list(cache.parent.rglob("*.o"))

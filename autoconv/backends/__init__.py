@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 from autoconv.backends import llvm, reference
 from autoconv.backends.form import CallForm
 from autoconv.backends.llvm.abi import UnknownLayout
+from autoconv.backends.llvm.dispatch import dispatching_method, is_dispatchable
+from autoconv.backends.llvm.shared import shared_address
 from autoconv.backends.reference import Run
 from autoconv.graph.graph import Graph
 
@@ -27,6 +31,11 @@ def _reference(graph: Graph, form: CallForm | None = None) -> Run:
     return reference.compile_graph(graph)
 
 
+def dispatching(owner: type, slot: int, slow: Any, failed: Any, detour: ctypes.c_int64) -> Any:
+    """The native `__call__` of a class, see llvm.dispatch."""
+    return dispatching_method(shared_address, owner, slot, slow, failed, detour)
+
+
 BACKENDS: dict[str, Callable[..., Run]] = {"llvm": _native, "reference": _reference}
 
-__all__ = ["BACKENDS"]
+__all__ = ["BACKENDS", "dispatching", "is_dispatchable"]

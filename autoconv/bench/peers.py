@@ -41,6 +41,7 @@ class Worker:
 
     def __init__(self, peer: Peer, python: str, environment: dict[str, str]) -> None:
         quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
+        quiet["PYTHONDONTWRITEBYTECODE"] = ""  # as installed: what peers brought is compiled to bytecode as well
         own = peer.name in ("numpy", "autoconv")
         if own:  # the very package that is running, installed or not
             root = str(Path(__file__).resolve().parents[2])

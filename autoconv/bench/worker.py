@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import json
 import os
 import sys
@@ -46,8 +47,16 @@ class Bench:
         self.function: Callable[..., Any] = getattr(self, f"_{peer.replace('-', '_')}")()
 
     def inputs(self, seed: int) -> tuple[Any, ...]:
-        """The workload's arguments, as NumPy arrays."""
-        return tuple(self.workload.inputs(np.random.default_rng(seed), self.tiny))
+        """The workload's arguments: NumPy arrays, and numbers for a program that is compiled as it is."""
+        if not self._is_program:
+            return tuple(self.workload.inputs(np.random.default_rng(seed), self.tiny))
+        sized = "large" in inspect.signature(self.workload.make).parameters
+        return tuple(self.workload.make(seed, large=not self.tiny) if sized else self.workload.make(seed))
+
+    @property
+    def _is_program(self) -> bool:
+        """Whether this is NumPy code, `program(*make(seed))`, that is given to compilers unchanged."""
+        return hasattr(self.workload, "program")
 
     def first(self, seed: int) -> dict[str, Any]:
         """The first call and a few more: the time of the first, the peak of memory, and what that is above the state
@@ -62,7 +71,7 @@ class Bench:
         for _ in range(3):
             self._once(arguments)
         peak = _memory("VmHWM")
-        self._check(arrays, found)
+        self._check(seed, arrays, found)
         return {"seconds": seconds, "memory": peak, "risen": max(peak - before, 0), "kernels": self._kernels()}
 
     def round(self, seed: int, seconds: float) -> dict[str, Any]:
@@ -81,7 +90,7 @@ class Bench:
                 break
             if taken < _BATCH:
                 number = max(number * 2, int(number * _BATCH / max(taken, 1e-7)))
-        self._check(arrays, self._once(arguments))
+        self._check(seed, arrays, None if self._is_program else self._once(arguments))
         return {"seconds": best}
 
     def _called(self) -> dict[str, Any]:
@@ -97,9 +106,18 @@ class Bench:
         traces = getattr(self.function, "concrete_functions", ())
         return [name for trace in traces for name in getattr(trace, "kernels", ())]
 
-    def _check(self, arrays: tuple[Any, ...], found: Any) -> None:
-        expected = self.workload.with_numpy(*arrays)
-        close, apart = getattr(self.workload, "CLOSE", 1e-5), getattr(self.workload, "APART", 0.0)
+    def _check(self, seed: int, arrays: tuple[Any, ...], found: Any) -> None:
+        """Compares with NumPy's result; a program is called once more, as it may have changed its arguments."""
+        if not self._is_program:
+            self._compare(self.workload.with_numpy(*arrays), found)
+            return
+        mine, its = self.inputs(seed), self.inputs(seed)
+        found, expected = self._once(mine), self.workload.program(*its)
+        self._compare(_values(expected, its), _values(found, mine))
+
+    def _compare(self, expected: Any, found: Any) -> None:
+        close = getattr(self.workload, "CLOSE", max(getattr(self.workload, "TOLERANCE", 0.0), 1e-5))
+        apart = getattr(self.workload, "APART", 0.0)
         ours = found if isinstance(found, (tuple, list)) else (found,)
         theirs = expected if isinstance(expected, tuple) else (expected,)
         for i, (one, other) in enumerate(zip(ours, theirs, strict=True)):
@@ -117,15 +135,19 @@ class Bench:
     # ---- the peers: each sets how an argument is given and how a result is waited for, and answers the function
 
     def _made(self, name: str, *arguments: Any) -> Any:
+        if self._is_program:
+            raise NotImplementedError
         make = getattr(self.workload, name, None)
         if make is None:
             raise NotImplementedError
         return make(*arguments)
 
     def _numpy(self) -> Any:
-        return self.workload.with_numpy
+        return self.workload.program if self._is_program else self.workload.with_numpy
 
     def _autoconv(self) -> Any:
+        if self._is_program:
+            return self.library.compile(self.workload.program)
         self.give = self.library.constant
         return self.library.function(self._made("with_graph", self.library))
 
@@ -144,11 +166,27 @@ class Bench:
         return self._made("with_jax", self.library)
 
     def _numba(self) -> Any:
+        if self._is_program:
+            return _with_its_functions(self.library, self.workload)
         return self._made("with_numba", self.library)
 
     def _torch(self) -> Any:
         self.give = self.library.from_numpy
         return self._made("with_torch", self.library)
+
+
+def _values(result: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a program gave, and the arrays that it was given, as it left them."""
+    results = result if isinstance(result, tuple) else () if result is None else (result,)
+    return (*results, *(a for a in arguments if isinstance(a, np.ndarray)))
+
+
+def _with_its_functions(numba: Any, workload: Any) -> Any:
+    """The program compiled by Numba, with the functions of its module that it calls."""
+    for name, value in list(vars(workload).items()):
+        if inspect.isfunction(value) and name not in ("make", "program"):
+            setattr(workload, name, numba.njit(value))
+    return numba.njit(workload.program)
 
 
 _LIBRARIES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import warnings
 from collections.abc import Sequence
@@ -33,7 +34,12 @@ class Settings:
     backend: str = "llvm"
     threads: int | None = None  # that large loops are split over; None: as many as this process may use
 
+    def __setattr__(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+        DETOUR.value = getattr(self, "run_eagerly", False) or getattr(self, "check_numerics", False)
 
+
+DETOUR = ctypes.c_int64(0)  # not 0 while settings want calls to go another way than straight to native code
 _LOGS = ("retraces", "graph", "passes")
 
 

@@ -5,7 +5,9 @@ used alike where NumPy hands over a call (`__array_ufunc__`, `__array_function__
 """
 
 from autoconv.numpy import (
+    changing,
     creation,
+    generators,
     joining,
     products,
     reductions,
@@ -17,7 +19,9 @@ from autoconv.numpy import (
 )
 
 __all__ = [
+    "changing",
     "creation",
+    "generators",
     "joining",
     "products",
     "reductions",

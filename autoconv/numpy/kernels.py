@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType
-from autoconv.numpy.operands import computes, holds_tensors, named, refuse, tensor
+from autoconv.numpy.operands import computes, holds_tensors, is_weak, named, refuse, tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensor import Tensor
@@ -30,19 +30,20 @@ def whole_call(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
     if kwargs.pop("out", None) is not None:
         refuse("is given out")
     inputs: list[Tensor] = []
-    arguments = tuple(_described(x, inputs) for x in args)
-    keywords = tuple((key, _described(x, inputs)) for key, x in kwargs.items())
+    arguments = tuple(described(x, inputs) for x in args)
+    keywords = tuple((key, described(x, inputs)) for key, x in kwargs.items())
     options: dict[str, Any] = {"by_values": True} if by_values else {}
     return apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
 
 
-def _described(value: Any, inputs: list[Tensor]) -> tuple[Any, ...]:
+def described(value: Any, inputs: list[Tensor]) -> tuple[Any, ...]:
+    """An argument as `numpy_call` has it; tensors and arrays go to the inputs."""
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"
-        return (kind, *(_described(item, inputs) for item in value))
+        return (kind, *(described(item, inputs) for item in value))
     if holds_tensors(value) or isinstance(value, np.ndarray):
         inputs.append(tensor(value))
-        return ("input", len(inputs) - 1)
+        return ("number" if is_weak(value) else "input", len(inputs) - 1)
     if isinstance(value, DType):
         return ("dtype", value.name)
     if isinstance(value, (np.dtype, type)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -138,7 +139,44 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = 
         letters = equation.replace(",", "").replace(".", "")
         left = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
         equation += "->" + ("..." if "." in equation else "") + left
+    if len(given) == 2 and "." not in equation and all(None not in (x.type.shape or (None,)) for x in given):
+        found = _two_operands(equation, *given)
+        if found is not None:
+            return found
     return apply("einsum", *given, equation=equation)
+
+
+def _two_operands(equation: str, x: Tensor, y: Tensor) -> Any:
+    """A sum over two arrays as one product of matrices, in a batch of what both and the result have; None where a
+    letter stands twice, or goes with others than a product has."""
+    names, out = equation.split("->")
+    one, other = names.split(",")
+    shapes = known_shape(x), known_shape(y)
+    if (
+        any(len(set(part)) != len(part) for part in (one, other, out))
+        or len(one) != len(shapes[0])
+        or len(other) != len(shapes[1])
+    ):
+        return None
+    size = {**dict(zip(one, shapes[0], strict=True)), **dict(zip(other, shapes[1], strict=True))}
+    if any(size[letter] != d for letter, d in zip(one, shapes[0], strict=True)):
+        return None
+    batch = [c for c in one if c in other and c in out]
+    summed = [c for c in one if c in other and c not in out]
+    left, right = [c for c in one if c not in other], [c for c in other if c not in one]
+    if not summed or not set(left + right) <= set(out) or not set(out) <= set(size):
+        return None
+    rows = apply("transpose", x, perm=tuple(one.index(c) for c in (*batch, *left, *summed)))
+    columns = apply("transpose", y, perm=tuple(other.index(c) for c in (*batch, *summed, *right)))
+    lead = tuple(size[c] for c in batch)
+    a, b, inner_ = (math.prod(size[c] for c in part) for part in (left, right, summed))
+    rows, columns = (
+        apply("reshape", rows, shape=(*lead, a, inner_)),
+        apply("reshape", columns, shape=(*lead, inner_, b)),
+    )
+    order = [*batch, *left, *right]
+    found = apply("reshape", apply("matmul", rows, columns), shape=tuple(size[c] for c in order))
+    return apply("transpose", found, perm=tuple(order.index(c) for c in out)) if out else found
 
 
 # ---- numpy.linalg

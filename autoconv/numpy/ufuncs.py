@@ -1,6 +1,7 @@
 """Universal functions: NumPy picks the loop (the dtypes) for the operands, an op computes it.
 
-With `out=`, `where=`, `dtype=` and `casting=`, and the methods reduce, accumulate, outer and reduceat.
+With `out=`, `where=`, `dtype=` and `casting=`, and the methods reduce, accumulate, outer and reduceat; `at` is in
+`changing`.
 """
 
 from __future__ import annotations
@@ -150,10 +151,6 @@ def reduceat(ufunc: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any = N
     options = {} if dtype is None else {"dtype": dtype}
     found = whole_call(f"{ufunc.__name__}.reduceat", False, tensor(array), indices, axis=integer(axis), **options)
     return found if out is None else write_into(out, found)
-
-
-def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
-    refuse("changes an array in place")
 
 
 # ---- loops by ops
@@ -369,5 +366,5 @@ UFUNCS = list({id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.v
 for _ufunc in UFUNCS:
     computes(_ufunc)(functools.partial(call_ufunc, _ufunc))
     if _ufunc.nin == 2 and _ufunc.nout == 1 and _ufunc.signature is None:
-        for _method in (reduce, accumulate, outer, reduceat, at):
+        for _method in (reduce, accumulate, outer, reduceat):
             computes(getattr(_ufunc, _method.__name__))(functools.partial(_method, _ufunc))

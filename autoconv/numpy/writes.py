@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import ItemAssignmentError
 from autoconv.numpy.operands import cast, numpy_dtype_of, refuse, tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.recording import current_region
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 
 def write_into(out: Any, found: Tensor, where: Any = True, casting: str = "same_kind") -> Any:
     """Writes a result into `out`, where the mask holds, and gives `out`; raises NumPy's error for other dtypes."""
+    if isinstance(out, EagerTensor):
+        raise ItemAssignmentError("'EagerTensor' object does not support item assignment")
     if isinstance(out, np.ndarray) or (isinstance(out, Tensor) and not isinstance(out, SymbolicTensor)):
         refuse(
             "is given an array to write to that is no part of the graph" if current_region() else "writes to a tensor"

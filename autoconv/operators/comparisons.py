@@ -19,7 +19,8 @@ from autoconv.operators.names import BREAK, NORMAL
 from autoconv.operators.twins import check_identity
 from autoconv.operators.variants import distribute, is_arm
 from autoconv.runtime import dispatch
-from autoconv.runtime.arrays import SymbolicArray, is_one_array
+from autoconv.runtime.array_members import is_one_array
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import PLAIN, heap_of, items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.number_methods import refuse_number

@@ -20,7 +20,8 @@ from autoconv.operators.picking import is_only_an_arm, picked_by_object, picked_
 from autoconv.operators.twins import refuse_change
 from autoconv.operators.variants import distribute, is_absent, one_number, payload, raise_if
 from autoconv.runtime import dispatch
-from autoconv.runtime.arrays import SymbolicArray, refuse_attribute
+from autoconv.runtime.array_members import refuse_attribute
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
 from autoconv.runtime.convert import as_tensor, weak_dtype
 from autoconv.runtime.journal import attribute_spot, cells_spots

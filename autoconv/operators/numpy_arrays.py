@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from autoconv.operators.numpy_calls import numpy_call
 from autoconv.operators.variants import distribute
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_members import member, view_of
-from autoconv.runtime.arrays import SymbolicArray, fresh, new_array, stacked
+from autoconv.runtime.array_values import stacked
+from autoconv.runtime.arrays import SymbolicArray, fresh, new_array, strided
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.numpy_protocol import implementation, name_of
 from autoconv.runtime.recording import current_region
@@ -93,12 +94,47 @@ def _by(function: Any) -> Callable[..., Any]:
     return lambda array, *args, **kwargs: view_of(array, lambda x: function(x, *args, **kwargs))
 
 
+def _several(function: Any, kind: type) -> Callable[..., Any]:
+    """A function that gives several views of its argument."""
+
+    def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
+        found = strided(array, lambda x: function(x, *args, **kwargs))
+        if found is NotImplemented:
+            _no_view(function)
+        return kind(found)
+
+    return views
+
+
+def _no_view(function: Any) -> NoReturn:
+    raise StagingError(f"{name_of(function)} looks at an array in another way", current_place())
+
+
+def _named(*names: str) -> list[Any]:
+    """Functions of the numpy module, as far as this version has them."""
+    found = []
+    for name in names:
+        function: Any = np
+        for part in name.split("."):
+            function = getattr(function, part, None)
+        if function is not None:
+            found.append(function)
+    return found
+
+
 _VIEWS: dict[Any, Callable[..., Any]] = {
-    **{f: _by(f) for f in (np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze, np.expand_dims, np.flip,
-                           np.fliplr, np.flipud, np.rot90, np.diagonal)},
+    **{f: _by(f) for f in _named(
+        "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
+        "atleast_1d", "atleast_2d", "atleast_3d", "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
+    **{f: _several(f, list) for f in _named("split", "array_split", "hsplit", "vsplit", "dsplit")},
+    **{f: _several(f, tuple) for f in _named("unstack")},
+    **{f: lambda *_, f=f, **__: _no_view(f) for f in _named(
+        "diagonal", "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close", "linalg.diagonal")},
     np.reshape: _reshape,
     np.ravel: lambda array, order="C": member(array, "ravel")(order),
 }  # fmt: skip
+
+
 # ---- new arrays
 
 
@@ -187,6 +223,14 @@ def _elements(value: Any) -> Tensor:
     return EagerTensor(array)
 
 
+def _ascontiguous(value: Any, dtype: Any = None, **options: Any) -> Any:
+    if type(value) is SymbolicArray and not value.type.is_dense:
+        if None in value.type.shape or None in value.type.strides:
+            raise StagingError("whether an array is contiguous is known only when the graph runs", current_place())
+        return _array(value, dtype)
+    return _array(value, dtype, copy=False, **options)
+
+
 def _asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
     return _array(value, dtype, copy=False, **options)
 
@@ -221,7 +265,8 @@ def _constant(function: Any) -> Callable[..., Any]:
 _MAKING: dict[Any, Callable[..., Any]] = {
     np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(None), np.full: _full, np.zeros_like: _like(0),
     np.ones_like: _like(1), np.empty_like: _like(None), np.full_like: _full_like, np.array: _array,
-    np.asarray: _asarray, np.ascontiguousarray: _asarray, np.copy: _copy, np.arange: _arange, np.eye: _constant(np.eye),
+    np.asarray: _asarray, np.ascontiguousarray: _ascontiguous, np.copy: _copy, np.arange: _arange,
+    np.eye: _constant(np.eye),
     np.identity: _constant(np.identity), np.linspace: _constant(np.linspace),
 }  # fmt: skip
 

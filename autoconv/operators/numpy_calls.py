@@ -21,7 +21,7 @@ from autoconv.runtime.shape import TensorShape
 # What only says how NumPy warns: entering it while tracing says the same for the trace.
 HARMLESS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape)
-_METHODS = frozenset(f"{kind.__name__}.__{name}__" for kind in HARMLESS for name in ("enter", "exit"))
+_METHODS = frozenset(f"{kind}.__{name}__" for kind in ("errstate", "printoptions") for name in ("enter", "exit"))
 # Under `function` they stay what TensorFlow says of them: arrays, which no tensor of a graph becomes.
 _ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 

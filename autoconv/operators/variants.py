@@ -16,7 +16,7 @@ from autoconv.operators.layout import NEVER, Layout, Leaf, Static, Variant, layo
 from autoconv.operators.names import Undefined, unbound
 from autoconv.operators.staging import stage_arms
 from autoconv.runtime import dispatch
-from autoconv.runtime.arrays import element_of
+from autoconv.runtime.array_values import element_of
 from autoconv.runtime.containers import items_of
 from autoconv.runtime.objects import box
 from autoconv.runtime.recording import Region, current_region

@@ -324,10 +324,11 @@ def _get_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, value, *operands), spec = cotangents, inputs, attributes["spec"]
-    kept = b.set_item(ct, b.zeros_like(value, dtype=dtype_of(x)), *operands, spec=spec)
+    zeros = b.zeros_like(value, dtype=dtype_of(x))
     if not (dtype_of(value).is_floating or dtype_of(value).is_complex):
-        return kept, None, *(None for _ in operands)
-    taken = b.get_item(ct, *operands, spec=spec)
+        return b.set_item(ct, zeros, *operands, spec=spec), None, *(None for _ in operands)
+    taken = b.get_item(ct, *operands, spec=spec)  # first: then what is set may be set where it is
+    kept = b.set_item(ct, zeros, *operands, spec=spec)
     if any(entry[0] == "array" for entry in spec):
         taken = b.select(_written_last(b, ct, taken, operands, spec), taken, b.zeros_like(taken))
     return kept, _value_cotangent(b, taken, value), *(None for _ in operands)

@@ -68,7 +68,7 @@ def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
     left = np.swapaxes(x, -1, -2) if transpose_a else x
     right = np.swapaxes(y, -1, -2) if transpose_b else y
     try:
-        return np.matmul(left, right)
+        return np.matmul(left, right).astype(np.asarray(x).dtype, copy=False)  # of bfloat16, NumPy gives float32
     except ValueError:
         raise InvalidArgumentError(
             f"Matrix size-incompatible: In[0]: {list(np.shape(x))}, In[1]: {list(np.shape(y))}"
@@ -143,11 +143,12 @@ def _tensordot(x: Any, y: Any, *, axes: Any) -> Any:
 
 def _tensordot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y) = cotangents, inputs
-    equation = _tensordot_equation(shape_of(x), shape_of(y), attributes["axes"])
+    equation = tensordot_equation(shape_of(x), shape_of(y), attributes["axes"])
     return _einsum_gradient(b, (x, y), results, (ct,), {"equation": equation})
 
 
-def _tensordot_equation(x: Shape, y: Shape, axes: tuple[tuple[int, ...], tuple[int, ...]]) -> str:
+def tensordot_equation(x: Shape, y: Shape, axes: tuple[tuple[int, ...], tuple[int, ...]]) -> str:
+    """The equation of einsum that means a tensordot of those shapes; raises ValueError where a rank is not known."""
     if x is None or y is None:
         raise ValueError("the gradient of tensordot needs tensors of known rank; use set_shape")
     of_x, of_y = normalised_axes(axes[0], len(x)), normalised_axes(axes[1], len(y))
@@ -238,10 +239,10 @@ def _same_size(label: str, first: Dimension, second: Dimension, equation: str) -
 
 def _einsum(*inputs: Any, equation: str) -> Any:
     parse_equation(equation, len(inputs))
+    dtype = np.asarray(inputs[0]).dtype
+    wide = [np.asarray(x, np.float32) for x in inputs] if dtype.kind == "V" else inputs  # NumPy's takes no bfloat16
     try:
-        return np.einsum(equation, *inputs, optimize=len(inputs) > 2).astype(
-            np.asarray(inputs[0]).dtype, copy=False
-        )
+        return np.einsum(equation, *wide, optimize=len(inputs) > 2).astype(dtype, copy=False)
     except ValueError as error:
         shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
         raise InvalidArgumentError(

@@ -1,7 +1,7 @@
 """A whole function of NumPy's as one op, for those that have no native form: its kernel is the function.
 
-The arguments are written as nested tuples: ("input", i) the i-th operand, ("value", v) a plain value, ("dtype", name),
-("list", …) and ("tuple", …) of such.
+The arguments are written as nested tuples: ("input", i) the i-th operand, ("number", i) that as a number of Python's,
+("value", v) a plain value, ("dtype", name), ("list", …) and ("tuple", …) of such.
 """
 
 from __future__ import annotations
@@ -36,23 +36,24 @@ def _result(
 def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
     """What the function gives for examples of such arrays: its dtypes, and what is known of its shapes."""
     known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
+    ranked = all(x.shape is not None for x in inputs)
+    tries = [(size, 0) for size in _SIZES[: 1 if known or by_values else None]]
     found: list[tuple[np.ndarray, ...]] = []
-    for size in _SIZES[: 1 if known or by_values else None]:
+    for size, rank in tries if ranked else [(2, rank) for rank in range(4)]:
         try:
-            results = _call(
-                *(_example(x, size) for x in inputs), function=function, arguments=arguments, keywords=keywords
-            )
+            given = [example(x if x.shape is not None else x.with_shape((size,) * rank), size) for x in inputs]
+            results = _call(*given, function=function, arguments=arguments, keywords=keywords)
             found.append(results if isinstance(results, tuple) else (results,))
         except Exception:
             if known:
                 raise
-    if not found or any(x.shape is None for x in inputs):
-        dtypes = [as_dtype(x.dtype) for x in found[0]] if found else [as_dtype(np.float64)]
-        return tuple(TensorType(dtype, None) for dtype in dtypes)
-    shapes = [
-        _common([x.shape for x in each], by_values or len(found) < 2 - known) for each in zip(*found, strict=True)
-    ]
-    return tuple(TensorType(as_dtype(x.dtype), shape) for x, shape in zip(found[0], shapes, strict=True))
+    if not found:
+        raise TypeError(f"numpy.{function} takes no such arrays: {', '.join(map(str, inputs))}")
+    unknown = by_values or len(found) < len(tries)
+    shapes = [_common([x.shape for x in each], unknown) for each in zip(*found, strict=True)]
+    return tuple(
+        TensorType(as_dtype(x.dtype), shape if ranked else None) for x, shape in zip(found[0], shapes, strict=True)
+    )
 
 
 def _common(shapes: Sequence[tuple[int, ...]], unknown: bool) -> tuple[Dimension, ...] | None:
@@ -61,7 +62,7 @@ def _common(shapes: Sequence[tuple[int, ...]], unknown: bool) -> tuple[Dimension
     return tuple(d[0] if len(set(d)) == 1 and not unknown else None for d in zip(*shapes, strict=True))
 
 
-def _example(x: TensorType, size: int) -> np.ndarray:
+def example(x: TensorType, size: int) -> np.ndarray:
     """An array of that type whose values most functions take: small, positive, a matrix that can be inverted."""
     shape = tuple(d if isinstance(d, int) else size for d in x.shape or ())
     dtype = x.dtype.numpy
@@ -75,15 +76,18 @@ def _example(x: TensorType, size: int) -> np.ndarray:
     return array.astype(dtype)
 
 
-def _resolve(argument: Argument, inputs: Sequence[Any]) -> Any:
+def resolve(argument: Argument, inputs: Sequence[Any]) -> Any:
+    """What an argument stands for, given the operands."""
     kind, *parts = argument
     if kind == "input":
         return inputs[parts[0]]
+    if kind == "number":
+        return np.asarray(inputs[parts[0]]).item()
     if kind == "value":
         return parts[0]
     if kind == "dtype":
         return as_dtype(parts[0]).numpy
-    items = [_resolve(part, inputs) for part in parts]
+    items = [resolve(part, inputs) for part in parts]
     return items if kind == "list" else tuple(items)
 
 
@@ -95,15 +99,18 @@ def _call(
     by_values: bool = False,
 ) -> Any:
     compute: Any = functools.reduce(getattr, function.split("."), np)
-    given = [_resolve(argument, inputs) for argument in arguments]
-    found = compute(*given, **{name: _resolve(argument, inputs) for name, argument in keywords})
+    given = [resolve(argument, inputs) for argument in arguments]
+    found = compute(*given, **{name: resolve(argument, inputs) for name, argument in keywords})
     if isinstance(found, (tuple, list)) and len(found) > 1:
         return tuple(np.asarray(result) for result in found)
     return np.asarray(found[0] if isinstance(found, (tuple, list)) else found)
 
 
 def _effects(types: Sequence[Type], attributes: Any) -> Effects:
-    return Effects.RAISE if attributes["function"].startswith("linalg.") else Effects.PURE
+    """Ufuncs and transforms take all values; of other functions that is not known."""
+    name = attributes["function"].partition(".")[0]
+    total = name == "fft" or (isinstance(getattr(np, name, None), np.ufunc) and name not in ("power", "left_shift"))
+    return Effects.PURE if total else Effects.RAISE
 
 
 define(
@@ -119,4 +126,4 @@ define(
     ),
 )  # fmt: skip
 
-__all__ = ["Argument"]
+__all__ = ["Argument", "example", "resolve"]

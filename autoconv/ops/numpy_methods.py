@@ -157,8 +157,12 @@ def _clip_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     return (*OPS["maximum"].gradient(b, (x, low), (raised,), (of_raised,), {}), of_high)  # type: ignore[operator]
 
 
+def _clip(x: Any, low: Any, high: Any) -> Any:
+    return np.clip(x, low, high).astype(x.dtype, copy=False)  # of bfloat16, NumPy gives float32
+
+
 define(
-    name="numpy_clip", graphdef="ClipByValue", result=broadcast, kernel=quiet(np.clip), gradient=_clip_gradient,
+    name="numpy_clip", graphdef="ClipByValue", result=broadcast, kernel=quiet(_clip), gradient=_clip_gradient,
     unify="all", elementwise=True,
     samples=(sample(_X, np.array(-1.0), np.array([1.0, 1.8, 1.7])), sample(_I, np.int32(-3), np.int32(4))),
 )  # fmt: skip

@@ -149,8 +149,9 @@ def _unique(x: Any, *, dtype: DType = int32) -> Any:
     """In order of first occurrence."""
     if np.ndim(x) != 1:
         raise InvalidArgumentError("unique expects a 1D vector.")
+    numbers = np.asarray(x, np.float32) if x.dtype.kind == "V" else x  # NumPy sorts no bfloat16 with a nan in it
     _, first, inverse, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+        numbers, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     order = np.argsort(first, kind="stable")
     place = np.argsort(order, kind="stable")

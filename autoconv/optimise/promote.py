@@ -29,8 +29,6 @@ def promote(graph: Graph, contract: str = "function") -> Graph:
 
     Only those go that nothing reads beyond the region that makes them.
     """
-    if not any(node.op.name == "array_of" for node in graph.walk()):
-        return graph
     copy = _promoted(graph, {})
     settle_effects(copy)
     return copy

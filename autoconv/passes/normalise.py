@@ -117,7 +117,7 @@ class Normalise(FunctionPass):
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp
 
     def visit_comprehension(self, node: Any) -> Any:
-        """A walrus is not allowed in the iterable of a comprehension: what needs one there stays."""
+        """A walrus may not stand in the iterable of a comprehension: a chained comparison that needs one stays."""
         node.target = self.visit(node.target)
         self.in_iterable += 1
         node.iter = self.visit(node.iter)

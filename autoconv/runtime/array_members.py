@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.graph import Value
 from autoconv.runtime import arrays, dispatch
-from autoconv.runtime.array_methods import attribute_of
+from autoconv.runtime.array_methods import CHANGING, attribute_of
+from autoconv.runtime.array_values import of_program
 from autoconv.runtime.arrays import SymbolicArray, fresh, strided
 from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.numpy_protocol import implementation
+from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import SymbolicTensor
 
@@ -28,13 +32,13 @@ def member(array: SymbolicArray, name: str) -> Any:
         raise error
     if name == "T":
         return view_of(array, lambda x: x.T)
-    if name in ("real", "strides"):
+    if name in ("real", "imag", "strides"):
         return _plain(array, name)
     if name in _VIEWS:
         return ArrayMember(name, lambda *args, **kwargs: _viewed(array, name, args, kwargs))
     if name in _OWN:
         return ArrayMember(name, lambda *args, **kwargs: _OWN[name](array, *args, **kwargs))
-    if name in _CHANGING:
+    if name in CHANGING or name == "flat":
         raise StagingError(f"the method {name!r} changes an array in place", current_place())
     found = attribute_of(array.load(), name)
     if not callable(found):
@@ -82,7 +86,11 @@ def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
 def _plain(array: SymbolicArray, name: str) -> Any:
     if name == "real" and not array.type.dtype.is_complex:
         return array
-    if name == "strides" and None not in array.type.strides:
+    if name != "strides":
+        if array.type.dtype.is_complex:
+            arrays.note_complex("taken")
+        return attribute_of(array.load(), name)
+    if None not in array.type.strides:
         return array.type.strides
     raise StagingError(f"the attribute {name!r} of an array is asked", current_place())
 
@@ -151,9 +159,44 @@ def _fill(array: SymbolicArray, value: Any) -> None:
     array.store(value)
 
 
-_OWN: dict[str, Callable[..., Any]] = {"copy": _copy, "astype": _astype, "flatten": _flatten, "fill": _fill}
-_CHANGING = frozenset({"sort", "partition", "put", "itemset", "resize", "setfield", "setflags", "byteswap", "flat"})
+def _sort(array: SymbolicArray, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
+    sort = implementation(np.sort)
+    if order is not None or options or sort is None:
+        raise StagingError("an array is sorted by fields, or stably", current_place())
+    array.store(sort(array.load(), axis=axis))
+
+
+_OWN: dict[str, Callable[..., Any]] = {
+    "copy": _copy, "astype": _astype, "flatten": _flatten, "fill": _fill, "sort": _sort,
+}  # fmt: skip
+
+def refuse_attribute(name: str) -> NoReturn:
+    """What NumPy says of assigning to an attribute of an array, where it is not one that changes what the array is."""
+    if name in ("shape", "strides", "dtype", "flat", "data", "real", "imag"):
+        raise StagingError(f"the attribute {name!r} of an array is assigned", current_place())
+    if hasattr(np.ndarray, name):
+        raise of_program(AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable"))
+    raise of_program(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
+
+
+def is_one_array(a: SymbolicArray, b: SymbolicArray) -> bool:
+    """Whether two names hold the same array; raises StagingError where only the running graph knows."""
+    if a.value_in_graph is b.value_in_graph:
+        return True
+    region = current_region()
+    assert region is not None
+    if all(_is_made_once(array.value_in_graph, region) for array in (a, b)):
+        return False
+    raise StagingError("two arrays are compared by identity", current_place())
+
+
+def _is_made_once(value: Value, region: Region) -> bool:
+    """Whether it is an argument that shares nothing with others, or was made by the program just there."""
+    if value.node is None:
+        return value.graph is region.trace.root.graph and region.trace.memory == "apart"
+    return value.node.op.name in ("array_new", "array_of", "array_view", "array_strided")
+
 
 arrays.methods_by(member)
 
-__all__ = ["ArrayMember", "member", "view_of"]
+__all__ = ["ArrayMember", "is_one_array", "member", "refuse_attribute", "view_of"]

@@ -25,6 +25,8 @@ from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import SymbolicTensor
 
+# The methods that change an array where it is.
+CHANGING = frozenset({"sort", "fill", "partition", "put", "itemset", "resize", "setfield", "setflags", "byteswap"})
 _MOST_ITEMS = 64  # of a list that is known while tracing; longer ones are the graph's
 
 
@@ -35,6 +37,8 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
     region = current_region()
     if region is None or not region.trace.arrays or not (hasattr(np.ndarray, name) or hasattr(np.generic, name)):
         return NotImplemented
+    if name in CHANGING and region.trace.outside_effect is not None:
+        region.trace.outside_effect(x, f"the method {name!r} changes an array in place")
     if name not in _ATTRIBUTES and name not in _METHODS:
         _refuse(name, "has no form in a graph")
     return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
@@ -375,4 +379,4 @@ _METHODS: dict[str, Callable[..., Any]] = {
 # Ops whose results without dimensions are NumPy scalars; elementwise ones are so for scalars and arrays alike.
 _GIVE_SCALARS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}
 
-__all__ = ["ArrayMethod", "attribute_of", "is_scalar"]
+__all__ = ["CHANGING", "ArrayMethod", "attribute_of", "is_scalar"]

@@ -14,7 +14,7 @@ View = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 def same_memory(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
     """(offset in bytes, shape, strides) of each array that `like` gives, all of which look at the memory of the one it
-    is given; NotImplemented where one does not, or sizes or strides are not known."""
+    is given, and may write there; NotImplemented where one does not, or sizes or strides are not known."""
     if None in type_.shape or None in type_.strides:
         return NotImplemented
     array = _laid_out(type_)
@@ -39,7 +39,7 @@ def _looks_at(view: np.ndarray, array: np.ndarray) -> bool:
     owner: Any = view
     while isinstance(owner, np.ndarray) and owner is not array and owner is not array.base:
         owner = owner.base
-    return isinstance(owner, np.ndarray) and view.dtype == array.dtype
+    return isinstance(owner, np.ndarray) and view.dtype == array.dtype and (view.flags.writeable or not view.size)
 
 
 def _address(array: np.ndarray) -> int:

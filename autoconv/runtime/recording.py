@@ -40,7 +40,8 @@ class Trace:
     recorded that does more than compute, and after a call of a function that is being recorded. `calls` are the user's
     functions that run now, `recursions` those that were recorded as functions that call themselves. `arrays` says that
     NumPy arrays came in, which can be changed in place, `memory` that they are traced as memory (see
-    `runtime/arrays.py`): "apart", or "shared" where some of those that came in overlap;
+    `runtime/arrays.py`): "apart", or "shared" where some of those that came in overlap; `complexes` what was done to
+    complex ones: "written", "taken" apart into real numbers;
     `owned` are the objects that the traced code made, with the regions that made them, `cells` the local names that its
     functions share with inner ones, with the regions in which those functions were called, `frozen` those that may not
     change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
@@ -72,6 +73,7 @@ class Trace:
     recursions: dict[Any, Any] = field(default_factory=dict)
     arrays: bool = False
     memory: str = ""
+    complexes: set[str] = field(default_factory=set)
     owned: dict[int, Any] | None = None
     cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
     frozen: dict[int, Any] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int6
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.runtime import taping
+from autoconv.runtime.html import tensor_html
 from autoconv.runtime.numpy_protocol import array_function, array_ufunc
 from autoconv.runtime.recording import COMPILE, current_region, defined_at, is_in_scope, out_of_scope
 from autoconv.runtime.shape import TensorShape, as_shape
@@ -225,6 +226,9 @@ class EagerTensor(Tensor):
         text = self._text()
         newline = "\n" if self._array.ndim > 1 else ""
         return f"autoconv.Tensor({newline}{text}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def _repr_html_(self) -> str:
+        return tensor_html(self._array, self.dtype.name)
 
     def __repr__(self) -> str:
         if not isinstance(self._array, np.ndarray):

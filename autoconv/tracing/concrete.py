@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.autodiff.memory import functional
 from autoconv.backends import BACKENDS
 from autoconv.config import SETTINGS
-from autoconv.errors import AutoconvError
+from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Span, Value
 from autoconv.graph.types import ArrayType, ObjectType, TensorType
@@ -17,6 +18,7 @@ from autoconv.operators.crossing import rebuild
 from autoconv.operators.layout import Layout, leaf_types
 from autoconv.ops.objects import NotAssigned
 from autoconv.ops.undo import can_undo, restoring, undoing
+from autoconv.optimise import optimise
 from autoconv.optimise.limits import may_exceed
 from autoconv.runtime import taping
 from autoconv.runtime.convert import to_array
@@ -27,6 +29,7 @@ from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present, presented
 from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.aliases import aliased_outputs
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.derivable import Derivable
 from autoconv.tracing.direct import call_form, needs_asking
 from autoconv.tracing.donation import donated_leaves
@@ -34,7 +37,7 @@ from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.shapes import ByShape, depends_on_shapes
-from autoconv.tracing.signature import ArrayKey, Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.signature import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
@@ -76,12 +79,14 @@ class ConcreteFunction:
         self._owner = owner
         self._name = name
         self._derivable: Derivable | None = None
+        self._written: list[int] = []  # the parameters that the function writes to, as `_derivable` gives them back
         self._first_of = _first_of(optimised) if contract == "compile" else []
         self.number = int(name.rpartition("_")[2])  # grows from trace to trace
         has_arrays = any(isinstance(capture, np.ndarray) for capture in captures)
         self._gives_out_captures = has_arrays and bool(
             aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
         )
+        self.seconds = 0.0  # that tracing, optimising and compiling took
         self.used = 0  # when it was, as a number that grows
         self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
@@ -198,6 +203,8 @@ class ConcreteFunction:
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
         """Runs with the leaves of the arguments, in the order of the key."""
+        if taping.active() and self.key.memory and any(isinstance(key, ArrayKey) for key in self.key.leaves):
+            return self._call_memory_taped(leaves)
         if taping.active():
             return self._call_taped(leaves)
         values = [
@@ -235,13 +242,41 @@ class ConcreteFunction:
         results = self._derivable.call(inputs)
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 
+    def _call_memory_taped(self, leaves: Sequence[Any]) -> Any:
+        """A call that tapes go back through, and that changes arrays: as values, which are written where it ends."""
+        arrays = [leaf for leaf, key in zip(leaves, self.key.leaves, strict=True) if isinstance(key, ArrayKey)]
+        inputs = []
+        for leaf, key in zip(leaves, self.key.leaves, strict=True):
+            if isinstance(key, ArrayKey):
+                known = taping.tensor_for(leaf)
+                inputs.append(EagerTensor(np.array(leaf)) if known is None else known)
+            elif isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey)):
+                plain = isinstance(key, ObjectKey)
+                inputs.append(leaf if plain else leaf.storage if isinstance(leaf, Variable) else _taped_input(leaf))
+        inputs += [_taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
+        if self._derivable is None:
+            try:
+                graph, self._written = functional(self.optimised)
+            except StagingError as error:
+                raise NotFollowed(error.message) from None
+            graph = optimise(graph, contract=self.contract)
+            self._derivable = Derivable(graph, self.recorded.name, self.contract)
+        if reason := self._derivable.refusal(inputs):
+            raise NotFollowed(reason)
+        results = self._derivable.call(inputs)
+        count = len(self.optimised.outputs)
+        places = [i for i, value in enumerate(self.optimised.parameters) if isinstance(value.type, ArrayType)]
+        for position, found in zip(self._written, results[count:], strict=True):
+            arrays[places.index(position)][...] = found._array
+        return rebuild(self.layout, map(self._result, results[:count], leaf_types(self.layout)))
+
     def _captured(self, capture: Any) -> Any:
         if isinstance(capture, np.ndarray) and self._gives_out_captures:
             return capture.copy()  # a result that shares its memory would change with it
         return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _result(self, value: Any, type_: Any) -> Any:
-        if isinstance(type_, (ObjectType, ArrayType)):
+        if isinstance(type_, ObjectType) or (isinstance(type_, ArrayType) and not isinstance(value, EagerTensor)):
             return value
         if isinstance(value, EagerTensor) and any(taping.follows([value])):
             return value

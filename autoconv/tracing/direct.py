@@ -17,8 +17,9 @@ from autoconv.operators.layout import Layout, Leaf, Parts, Static, leaf_types
 from autoconv.runtime.donation import Donated
 from autoconv.runtime.recording import BUSY, COMPILE
 from autoconv.runtime.tensor import EagerTensor, Tensor
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import ArrayKey, Key, TensorKey
+from autoconv.tracing.signature import Key, TensorKey
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
 
@@ -54,7 +55,7 @@ def call_form(
         weak=tuple(leaf.type.weak for leaf in leaves if isinstance(leaf, TensorKey) and leaf.origin == "tensor"),
         guards=tuple(guard for guard in identities if guard is not None),
         busy=BUSY,
-        donated=frozenset(i for i in donated if getattr(leaves[i], "origin", None) == "tensor"),
+        donated=frozenset(i for i in donated if origins[i] == "tensor"),
         donation=Donated(name) if donated else None,
     )
 

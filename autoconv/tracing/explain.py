@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autoconv.tracing.html import function_html
+
 _REMEMBERED = 256  # traces, and calls that ran as plain Python
 _SHOWN = 8  # ops that run by kernels, of one trace
 
@@ -22,6 +24,10 @@ class Row:
         self.reason = reason
         self.number = 0
         self._concrete = weakref.ref(concrete)
+
+    def concrete(self) -> Any:
+        """The trace, None where it was dropped."""
+        return self._concrete()
 
     def lines(self) -> list[str]:
         concrete = self._concrete()
@@ -78,6 +84,11 @@ class Explanation:
             if old != new:
                 return f"{name} is {new}, was {old}"
         return "the trace was dropped from the cache"
+
+    def html(self, title: str) -> str:
+        """For notebooks."""
+        rows = [(row.number, row.reason, row.concrete()) for row in self.rows]
+        return function_html(f"{title}: {self.count} trace{'s' if self.count != 1 else ''}", rows, self.plain)
 
     def text(self) -> str:
         lines = [f"{self.name}: {self.count} trace{'s' if self.count != 1 else ''}"]

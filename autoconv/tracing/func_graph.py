@@ -8,6 +8,7 @@ from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.graphdef import NodeDef, as_graph_def
+from autoconv.graph.picture import graph_html
 from autoconv.runtime.tensor import SymbolicTensor
 
 
@@ -66,6 +67,9 @@ class FuncGraph:
     @property
     def name(self) -> str:
         return self.recorded.name
+
+    def _repr_html_(self) -> str:
+        return graph_html(self.recorded)
 
     @property
     def inputs(self) -> list[Any]:

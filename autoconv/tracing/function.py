@@ -21,6 +21,7 @@ from autoconv.runtime.logs import log
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.tracebacks import place_in, present
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
@@ -33,7 +34,8 @@ from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.retracing import retracing_of, wider_key
-from autoconv.tracing.signature import ArrayKey, Call, Key, ObjectKey, Signature, accepts
+from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
+from autoconv.tracing.straight import straight
 from autoconv.tracing.trace import LOCK, trace_function
 
 _CACHE_LIMIT = 256  # signatures a function
@@ -68,6 +70,7 @@ class Function(Described, Pickled):
     """A Python function that runs as graphs, one a signature. See `decorators`."""
 
     __autoconv_function__ = True
+    __slots__ = ("_straight",)  # what native code looks at; the rest is in the objects' dictionaries
 
     def __init__(
         self,
@@ -103,6 +106,7 @@ class Function(Described, Pickled):
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(_CACHE_LIMIT)
         self._explanation = Explanation(self._signature.name)
         self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
+        self._straight: tuple[Any, ...] = ()
         self._traces = 0
         self._called_before = False
         functools.update_wrapper(self, python_function)
@@ -123,6 +127,17 @@ class Function(Described, Pickled):
             return self._call(args, kwargs)
         except BaseException as error:
             present(error)
+            raise
+
+    def _failed(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
+        """What a call that went straight to an entry raises, or answers instead."""
+        concretes = [concrete for concrete, other in self._direct if other is entry]
+        try:
+            if isinstance(error, (IntegerLimitError, OtherKindError)) and concretes:
+                return self._beyond(concretes[0], error, args, {})
+            raise error
+        except BaseException as raised:
+            present(raised)
             raise
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -165,7 +180,9 @@ class Function(Described, Pickled):
         if call.key not in self._by_object:
             return call
         arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
-        return self._signature.bind(args, kwargs, self._literal, self._whole | arrays)
+        again = self._signature.bind(args, kwargs, self._literal, self._whole | arrays)
+        again.by_object = True
+        return again
 
     def _is_object_next(self, call: Call, reason: str, place: Any) -> bool:
         """Where arrays could not be traced as memory: whether they can be tried as objects of the graph."""
@@ -176,6 +193,7 @@ class Function(Described, Pickled):
         self._explanation.by_object.append(f"{place}: {reason}" if place else reason)
         again = self._bind(call.args, call.kwargs)
         call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
+        call.by_object = again.by_object
         return True
 
     def _restage(self, call: Call, wanted: Restage) -> Call:
@@ -217,6 +235,7 @@ class Function(Described, Pickled):
         if concrete.entry is not None and (not self._direct or self._direct[0][0] is not concrete):
             others = [pair for pair in self._direct if pair[0] is not concrete]
             self._direct = ((concrete, concrete.entry), *others[: _MOST_DIRECT - 1])
+            self._straight = straight(Function, [(c.asks_guards, e) for c, e in self._direct], self._retracing.cell)
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
         """A call whose numbers the graph does not carry."""
@@ -270,7 +289,7 @@ class Function(Described, Pickled):
                     return None
                 again = self._restage(call, wanted)
                 call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
-                call.learned = again.learned
+                call.learned, call.by_object = again.learned, again.by_object
             except RunPlain as plain:
                 place = place_in(self.python_function, plain)
                 if self._is_object_next(call, plain.reason, place):
@@ -425,6 +444,9 @@ class Function(Described, Pickled):
             else:
                 self._bound[id(instance)] = bound  # it holds the instance, whose id nobody else has meanwhile
         return bound
+
+    def _repr_html_(self) -> str:
+        return self._explanation.html(f"{self._signature.name}{self._signature.shown()}")
 
     def __repr__(self) -> str:
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"

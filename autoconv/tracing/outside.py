@@ -13,9 +13,10 @@ from autoconv.runtime.recording import Trace
 from autoconv.runtime.stores import Stores
 from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.python_contract import RunPlain
-from autoconv.tracing.signature import ArrayKey, Call, ObjectKey, TensorKey
+from autoconv.tracing.signature import Call, TensorKey
 
 
 class Restage(AbandonTrace):
@@ -51,7 +52,8 @@ class Outside:
         self.spots = call.spots
         self.known = {spot.key for spot in call.spots}
         self.copies: dict[str, Any] = {}
-        self.may_be_memory = not any(isinstance(key, ObjectKey) and key.kind == "ndarray" for key in call.key.leaves)
+        tensors = any(isinstance(key, TensorKey) and key.origin == "tensor" for key in call.key.leaves)
+        self.may_be_memory = not call.by_object and not tensors
         self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored when they are set
         self.stores = Stores(lambda _: names, _record_store, limits=True)

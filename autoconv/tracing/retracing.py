@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import threading
 import weakref
@@ -26,9 +27,17 @@ class Retracing:
     """Counts the calls of one Python function, and warns when most of them traced."""
 
     def __init__(self) -> None:
-        self.calls = 0
+        self.cell = ctypes.c_int64(0)  # which native code counts in as well
         self._traced: deque[int] = deque(maxlen=_HISTORY)
         self._warnings = 0
+
+    @property
+    def calls(self) -> int:
+        return self.cell.value
+
+    @calls.setter
+    def calls(self, count: int) -> None:
+        self.cell.value = count
 
     def traced(self, function: Callable[..., Any]) -> None:
         """The call that `calls` counted last has traced."""

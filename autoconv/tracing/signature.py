@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.graph.types import ArrayType, ResourceType, TensorType, is_subtype
+from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.convert import constant, to_array, weak_dtype
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.recording import COMPILE
@@ -22,6 +22,7 @@ from autoconv.runtime.shape import TensorShape, TensorSpec
 from autoconv.runtime.structure import Template, flatten, is_structure, mutable_parts
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.variable import Variable
+from autoconv.tracing.array_keys import ArrayKey, array_key, overlap
 from autoconv.tracing.protocol import TracingContext
 
 
@@ -57,17 +58,6 @@ class ObjectKey:
 
     def __str__(self) -> str:
         return f"Object[{self.kind}]"
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayKey:
-    """An array that is traced as memory: how it lies there. `plain`: it is just that, and can be written to."""
-
-    type: ArrayType
-    plain: bool
-
-    def __str__(self) -> str:
-        return f"{TensorSpec(self.type.shape, self.type.dtype)!r} in place"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +199,7 @@ class Call:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     spots: tuple[Spot, ...] = ()
+    by_object: bool = False  # arrays could not be traced as memory, and come in as objects
     learned: frozenset[tuple[str, Any]] = frozenset()
 
 
@@ -270,6 +261,7 @@ class Signature:
             leaves += found
             names += [name] * len(found)
         aliases: dict[int, int] = {}
+        memory = memory and not any(isinstance(leaf, Tensor) for leaf in leaves)
         keys = tuple(
             TensorKey(fixed[index], "tensor")
             if index in fixed
@@ -283,7 +275,7 @@ class Signature:
         shared = False
         if self.contract == COMPILE and any(template is not None for _, template in templates):
             orders, shared = _containers([value for name, value in self._items(bound) if name not in whole])
-        overlaps = memory and _overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
+        overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, shared, overlaps, memory)
         return Call(whole_key, names, leaves, dict(bound.arguments), args, kwargs)
 
@@ -480,17 +472,6 @@ def _containers(values: list[Any]) -> tuple[tuple[Any, ...], bool]:
     parts = [part for value in values for part in mutable_parts(value)]
     orders = tuple(tuple((type(key), key) for key in part) for part in parts if isinstance(part, dict))
     return orders, len({id(part) for part in parts}) < len(parts)
-
-
-def array_key(array: np.ndarray) -> LeafKey:
-    """How an array lies in memory; raises TypeError for elements that no tensor has."""
-    dtype = as_dtype(array.dtype)
-    plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
-    return ArrayKey(ArrayType(dtype, array.shape, array.strides), plain and array.dtype.kind in "biufc")
-
-
-def _overlap(arrays: Sequence[np.ndarray]) -> bool:
-    return any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
 
 
 def object_key(value: Any) -> ObjectKey:

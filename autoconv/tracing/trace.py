@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,6 +32,7 @@ from autoconv.runtime.variable import Variable
 from autoconv.tracing import logs as trace_logs
 from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
 from autoconv.tracing.guards import Guards
@@ -41,7 +43,6 @@ from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.results import outputs_of
 from autoconv.tracing.signature import (
-    ArrayKey,
     Call,
     Custom,
     Literal,
@@ -106,7 +107,7 @@ def _trace(
     created: list[Variable],
     outside: Outside | None,
 ) -> Traced:
-    contract = trace.contract
+    contract, begin = trace.contract, time.perf_counter()
     trace.sources = None if contract == COMPILE else []
     leaves = _placeholders(trace, call, leaf_names(call, signature.specs))
     with recording(trace.root):
@@ -173,6 +174,7 @@ def _trace(
         trace_logs.graphs(name, graph, finished)
         what = (call.key, call.names, captures, layout, guards, contract, owner, name)
         concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays)
+        concrete.seconds = time.perf_counter() - begin
     return Traced(concrete, created)
 
 

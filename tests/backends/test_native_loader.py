@@ -111,6 +111,16 @@ def test_llvmlites_binding_compiles_the_same(monkeypatch):
             assert object_file(COUNTER, level) == direct
 
 
+def test_modules_are_compiled_side_by_side(monkeypatch):
+    """Many times over: each thread takes a machine that no other one has."""
+    monkeypatch.setattr(compiler, "thread_count", lambda: 4)
+    modules = [(COUNTER.replace("40", str(number)), (0, 1, 3)[number % 3]) for number in range(24)]
+    found = compiler.object_files(modules)
+    assert found == [object_file(text, level) for text, level in modules]
+    with pytest.raises(RuntimeError, match="expected"):
+        compiler.object_files([(COUNTER, 1), ("define nothing", 0), (COUNTER, 0)])
+
+
 def test_text_that_is_no_module_is_refused(monkeypatch):
     with pytest.raises(RuntimeError, match="expected"):
         object_file("define nothing", 3)

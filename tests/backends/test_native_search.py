@@ -48,3 +48,24 @@ def test_many_rows_are_split_over_threads() -> None:
     x = np.random.default_rng(3).random((60_000, 11))
     (found,) = alike(op("argmax", axis=1), x)
     np.testing.assert_array_equal(found, x.argmax(1))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["reduce_max", "reduce_min"])
+def test_the_best_of_special_numbers(name: str, dtype: Any) -> None:
+    tiny = np.finfo(dtype).smallest_subnormal
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1.0, -1.0, tiny, -tiny], dtype)
+    rows = np.random.default_rng(5).choice(special, (400, 7))
+    reduce: Any = np.max if name == "reduce_max" else np.min
+    for x in (rows, np.abs(rows), -np.abs(rows), np.full((3, 40), -np.inf, dtype)):
+        for axis in ((0,), (1,), (0, 1)):
+            (found,) = alike(op(name, axis=axis, keepdims=False), x)
+            np.testing.assert_array_equal(found, reduce(x, axis=axis))
+
+
+def test_the_best_of_many_over_threads() -> None:
+    x = np.random.default_rng(6).standard_normal(2_000_000).astype(np.float32)
+    for name, expected in (("reduce_max", x.max()), ("reduce_min", x.min())):
+        assert alike(op(name, axis=None, keepdims=False), x)[0] == expected
+    x[1_234_567] = np.nan
+    assert np.isnan(alike(op("reduce_max", axis=None, keepdims=False), x)[0])

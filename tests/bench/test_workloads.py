@@ -60,3 +60,17 @@ def test_the_longest_of_numpys_versions_are_right() -> None:
     expected = s * normal(d1) - k * math.exp(-rate * t) * normal(d1 - volatility * math.sqrt(t))
     found = price(*(np.full(1, value, np.float32) for value in (s, k, t)))
     np.testing.assert_allclose(found, [expected], rtol=1e-5)
+
+
+PROGRAMS = workloads(Path(__file__).parents[2] / "fixtures" / "numpy", (), ("conjugate_gradients", "heat_slices"))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_is_compiled_as_it_is(name: str) -> None:
+    bench = Bench(str(PROGRAMS[name]), "autoconv", True)
+    assert bench.first(1)["seconds"] > 0 and bench.round(1, 0.001)["seconds"] > 0
+    assert bench.function.python_function is bench.workload.program
+    assert "plain Python" not in bench.function.explain()
+    assert Bench(str(PROGRAMS[name]), "numpy", True).round(1, 0)["seconds"] > 0
+    with pytest.raises(NotImplementedError):
+        Bench(str(PROGRAMS[name]), "autoconv", True)._made("with_jax")

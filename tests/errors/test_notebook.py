@@ -1,5 +1,6 @@
 """Functions defined in the cells of a real notebook shell, where IPython is installed."""
 
+import math
 import re
 
 import pytest
@@ -61,3 +62,44 @@ def test_a_refusal_shows_the_line_of_the_cell(shell, capsys):
     error = result.error_in_exec
     assert error.place.line == 8 and error.place.text.strip() == "x = {1: 2}[x]" and error.place.column == 17
     assert "a tensor cannot be looked up in a dict" in out and "Write instead: an if for each key" in out
+
+
+MAGIC = """\
+%%autoconv step
+import numpy as np
+
+def step(x, n):
+    for _ in range(n):
+        x = np.sin(x) + x
+    return x
+
+def plain(x):
+    return x
+
+results = step(np.ones(2), 3), step(np.ones(2), 4)
+"""
+
+
+def test_the_cell_magic_compiles_functions(shell, capsys):
+    run(shell, capsys, "%load_ext autoconv", MAGIC)
+    names = shell.user_ns
+    assert type(names["step"]).__name__ == "Function" and type(names["plain"]).__name__ == "function"
+    assert names["step"].experimental_get_tracing_count() == 1, names["step"].explain()
+    assert [len(result) for result in names["results"]] == [2, 2]
+    expected = 1.0
+    for _ in range(3):
+        expected = math.sin(expected) + expected
+    assert names["results"][0][0] == pytest.approx(expected)
+
+
+def test_the_cell_magic_says_what_is_missing(shell, capsys):
+    _, out = run(shell, capsys, "%load_ext autoconv", "%%autoconv nothing\nx = 1\n")
+    assert "the cell defines no function nothing" in out
+
+
+def test_all_functions_without_names_and_decorated_ones_once(shell, capsys):
+    cell = "%%autoconv\nimport autoconv\ndef f(x): return x + 1\n"
+    cell += "@autoconv.function\ndef g(x): return x + 1\ny = f(2), f(3)\n"
+    run(shell, capsys, "%load_ext autoconv", cell)
+    assert shell.user_ns["y"] == (3, 4)
+    assert "autoconv.Function" in repr(shell.user_ns["f"]) and "Tensor" in repr(shell.user_ns["g"](1))

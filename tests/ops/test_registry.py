@@ -27,6 +27,8 @@ WITHOUT_SAMPLES = {
     "raise": "its attributes are exceptions; tests of tracing",
     "python_print": "writes to standard output; tests of compiled functions",
     "numpy_tolist": "gives a list; tests of compiled functions",
+    "generator_make": "gives a generator; tests/numpy/test_random.py",
+    "generator_draw": "takes a generator; tests/numpy/test_random.py",
     "absent": "its attribute is a type; tests of tracing",
     **{name: "on values of Python's own; tests/ops/test_objects.py" for name in OPS if name.startswith("object_")},
     **{name: "on datasets; tests/data" for name in OPS if name.startswith(("iterable_", "iterator_"))},

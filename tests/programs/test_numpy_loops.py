@@ -1,4 +1,4 @@
-"""The programs in fixtures/numpy: real NumPy code, with loops over elements and slices, compiled as it is.
+"""Programs in fixtures/numpy: real NumPy code, with loops over elements and slices, compiled as it is.
 
 Each has `make(seed)`, which gives arguments, `program`, and a TOLERANCE for sums that are added up in another order.
 """
@@ -14,16 +14,20 @@ import autoconv
 
 _FOLDER = Path(__file__).parents[2] / "fixtures" / "numpy"
 _SEEDS = (0, 1, 2)
+_LOOPS = (
+    "bubble_sort", "cholesky", "crc32", "edit_distance", "floyd_warshall", "gauss_elimination_slices", "gauss_seidel",
+    "heat_slices", "histogram_loop", "kd_search", "knapsack", "life_by_cells", "lu_decomposition", "median_filter",
+    "merge_sort", "n_body_loops", "sieve", "sparse_product",
+)  # fmt: skip
 
 
 def _modules():
     found = {}
-    for path in sorted(_FOLDER.glob("*.py")):
+    for path in (_FOLDER / f"{name}.py" for name in _LOOPS):
         spec = importlib.util.spec_from_file_location(f"numpy_{path.stem}", path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        if hasattr(module, "make") and hasattr(module, "program"):
-            found[path.stem] = module
+        found[path.stem] = module
     return found
 
 

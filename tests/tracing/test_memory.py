@@ -1,347 +1,110 @@
-"""Arrays that a compiled function changes in place: NumPy's own semantics, each against NumPy itself."""
+"""The cache is bounded, and what is dropped is freed; `retrace_memory.py` gives the figures of longer runs."""
 
-import copy
+import gc
+import logging
+import sys
+import weakref
+from pathlib import Path
 
-import numpy as np
 import pytest
 
 import autoconv
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-def both(function, *arguments, memory=True):
-    """What NumPy and the compiled function give, and leave in their arguments; all compared."""
-    compiled = autoconv.compile(function)
-    outcomes = []
-    for run in (function, compiled):
-        given = copy.deepcopy(arguments)
-        try:
-            with np.errstate(all="ignore"):
-                result = run(*given)
-        except Exception as error:
-            result = type(error), str(error)
-        outcomes.append((result, given))
-    (expected, its), (found, mine) = outcomes
-    assert repr(found) == repr(expected)
-    for left, right in zip(mine, its, strict=True):
-        if isinstance(right, np.ndarray):
-            assert left.dtype == right.dtype
-            np.testing.assert_array_equal(left, right)
-    told = compiled.explain()
-    assert ("in place" in told and "plain Python" not in told and "own operations" not in told) == memory, told
-    return compiled
-
-
-A = np.arange(20.0).reshape(5, 4)
-B = np.linspace(0.5, 3, 20).reshape(5, 4)
-
-
-def test_a_name_is_no_copy():
-    def f(a):
-        b = a
-        b[0] = 1
-        b += 2
-        return a
-
-    both(f, A)
-
-
-def test_the_caller_s_array_is_returned_itself_and_views_share_its_memory():
-    @autoconv.compile
-    def f(a):
-        a[0, 0] = 7
-        return a, a[1:], a.T, a[2], a.copy()
-
-    given = A.copy()
-    whole, rows, turned, row, other = f(given)
-    assert whole is given and rows.base is given and row.base is given and np.shares_memory(turned, given)
-    assert rows.strides == given[1:].strides and turned.flags.f_contiguous and rows.flags.writeable
-    given[:] = 5
-    assert rows[0, 0] == turned[0, 0] == row[1] == 5
-    assert other[0, 0] == 7 and not np.shares_memory(other, given)
-
-
-def test_views_see_what_is_written():
-    def f(a):
-        row, column, block = a[1], a[:, 2], a[1:4, ::-1]
-        row[:] = 0
-        column += 10
-        block[0, 0] = -1
-        return block.sum(), row[3], column[0]
-
-    both(f, A)
-
-
-@pytest.mark.parametrize("turns", range(5))
-def test_two_arrays_change_places_in_a_loop(turns):
-    def f(u, v, n):
-        for _ in range(n):
-            v[1:-1] = (u[:-2] + u[2:]) / 2
-            u, v = v, u
-        return u[2], v
-
-    both(f, np.arange(7.0), np.zeros(7), turns)
-
-
-@pytest.mark.parametrize("number", (1, -1))
-def test_a_condition_chooses_which_array_is_written(number):
-    def f(a, b, c):
-        v = a if c > 0 else b
-        v[0] = 1
-        w = a[0] if c > 0 else b[:, 1]
-        w[:2] = 9
-        return v
-
-    square = np.arange(16.0).reshape(4, 4)
-    both(f, square, square + 20, number)
-
-
-def test_arguments_that_overlap():
-    def f(a, b):
-        a[:] = b * 2
-        b[0] = 1
-        a += b
-        return a
-
-    for first, second in ((slice(0, -1), slice(1, None)), (slice(1, None), slice(0, -1))):
-        mine, its = np.arange(9.0), np.arange(9.0)
-        compiled = autoconv.compile(f)
-        f(its[first], its[second])
-        compiled(mine[first], mine[second])
-        np.testing.assert_array_equal(mine, its)
-        apart = np.arange(5.0), np.arange(5.0)
-        compiled(*apart)
-        np.testing.assert_array_equal(apart[0], [1, 3, 6, 9, 12])
+from retrace_memory import dropped_growth, is_freed, live_growth, resident_growth, resident_growth_apart
 
+FUNCTION = sys.modules[autoconv.types.experimental.PolymorphicFunction.__module__]
 
-def test_one_array_given_twice():
-    def f(a, b):
-        a[0] = 5
-        b[1] = a[0] + b[0]
-        return a is b
-
-    given = np.zeros(3)
-    assert autoconv.compile(f)(given, given) is True
-    np.testing.assert_array_equal(given, [5, 10, 0])
 
+@pytest.fixture(autouse=True)
+def quiet():
+    logging.getLogger("autoconv").setLevel(logging.ERROR)
+    yield
+    logging.getLogger("autoconv").setLevel(logging.NOTSET)
 
-def test_overlapping_slices_of_one_array():
-    def f(a, k):
-        a[1:] = a[:-1] + 1
-        a[::-1] = a
-        a[k:] += a[: len(a) - k]
-        a[:, 1:] = a[:, :-1]
-        return a
 
-    both(f, A, 2)
+def test_retraces_of_a_live_function_take_bounded_memory(monkeypatch):
+    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 8)
+    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 1 << 19)
+    assert live_growth(120) < 1_000_000
 
 
-def test_what_was_written_before_an_error_stays():
-    def f(a, i):
-        a[0] = 1
-        a[i, 2] = 3
-        a[1] = 4
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_trace_takes_few_kilobytes():
+    assert resident_growth_apart(24) < 24 * 90_000  # 140 with LLVM's linker, of which 50 are Python's objects
 
-    compiled = both(f, A, 9)
-    given = A.copy()
-    with pytest.raises(IndexError, match="index -9 is out of bounds for axis 0 with size 5"):
-        compiled(given, -9)
-    assert given[0, 0] == 1 and given[1, 0] == A[1, 0]
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_evicted_traces_free_their_machine_code(monkeypatch, tmp_path):
+    monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))  # so that all of it is compiled here
+    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 8)
+    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 0)
+    assert resident_growth(100) < 3_000_000
 
-def test_shapes_that_do_not_fit_raise_what_numpy_raises():
-    def f(a):
-        a[0] = 5
-        a[1:3] = a[:, 0]
 
-    def g(a):
-        a[0] += np.zeros((2, 4))
+def test_dropped_traces_are_collected_before_they_are_many(monkeypatch):
+    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 2)
+    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 0)
+    monkeypatch.setattr(sys.modules[type(FUNCTION.DROPPED).__module__], "_MOST_WAITING", 0)
+    FUNCTION.DROPPED.__init__()
+    f = autoconv.function(lambda x, n: x + n)
+    x = autoconv.constant(1)
+    graphs = []
+    for n in range(4):
+        f(x, n)
+        graphs.append(weakref.ref(f.concrete_functions[-1].recorded))
+    assert [reference() is None for reference in graphs] == [True, False, False, False]
 
-    def h(a):
-        a += a[:3]
 
-    for function in (f, g, h):
-        both(function, A)
-
-
-def test_casting_is_that_of_assignments_and_of_operators():
-    def f(a, b):
-        a[0] = b[0]
-        a[1] = 2.9
-        a[2] += b[1]
-
-    both(f, np.arange(9).reshape(3, 3), np.linspace(-1, 3.7, 9).reshape(3, 3))
-
-    def g(a, x):
-        a[0] = x
-        a += 1
-        return a
-
-    both(g, np.zeros(3, np.int8), 100)
-    both(g, np.zeros(3, np.int8), 300)
-    both(g, np.zeros(3, np.float32), 300)
-    both(g, np.zeros(3, np.int32), float("nan"))
-
-
-@pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "float32"])
-def test_every_dtype(dtype):
-    def f(a, b):
-        for i in range(a.shape[0]):
-            for j in range(a.shape[1]):
-                if a[i, j] > b[i, j]:
-                    a[i, j] = b[j % 3, i % 3]
-        a[1:] = a[:-1] | b[1:] if a.dtype != np.float32 else a[:-1] * b[1:]
-        return a[0, 0]
+def test_dropped_functions_leave_nothing():
+    assert dropped_growth(40) < 40 * 2000
+    assert is_freed()
 
-    numbers = np.random.default_rng(1)
-    both(f, numbers.integers(0, 2, (6, 5)).astype(dtype), numbers.integers(0, 2, (6, 5)).astype(dtype))
 
-
-def test_masks_and_arrays_of_positions():
-    def f(a, at):
-        a[a > 7] = 0
-        a[at] = a[at] + 1
-        a[at, 1] += 5
-        a[a[:, 0] == 4] = [1, 2, 3, 4]
-        return a[at]
-
-    both(f, A, np.array([1, 3]))
-
-
-def test_arrays_that_the_function_makes():
-    def f(a, n):
-        table = np.zeros((n, a.shape[1]))
-        ones = np.ones_like(a)
-        full = np.full(n, 2.5)
-        order = np.arange(n)
-        for i in range(n):
-            table[i] = a[i] * i
-            order[n - 1 - i] = i
-            full[i] += ones[i, 0]
-        return table, full, order, np.array([a[0, 1], 2.0]), np.empty((2, 0))
-
-    both(f, A, 4)
-
-
-def test_helpers_change_what_they_are_given():
-    def clear(part, value=0):
-        part[:] = value
-
-    def f(a):
-        clear(a[1])
-        clear(a[:, 0], value=a[0, 1])
-        return a[1, 1]
-
-    both(f, A)
-
-
-def test_rows_are_views_in_a_loop():
-    def f(a, b):
-        total = 0.0
-        for i, row in enumerate(a):
-            row[0] = i
-            total += row[1]
-        for x, y in zip(a, b, strict=True):
-            x[2] = y[3]
-        return total
-
-    both(f, A, B)
-
-
-def test_slices_with_bounds_that_the_graph_knows():
-    def f(a, i, j, k):
-        a[i:j] = a[i:j] * 2 + 1
-        a[i:j, 1] = -1
-        a[::k] -= 3
-        a[j:i:-1] += 1
-        return a[i:j], a[i:].sum(), len(a[j:])
-
-    compiled = both(f, A, 1, 3, 2)
-    for bounds in ((0, 5, 1), (-3, -1, -2), (4, 2, 3), (2, 99, 7)):
-        mine, its = A.copy(), A.copy()
-        found, expected = compiled(mine, *bounds), f(its, *bounds)
-        assert repr(found) == repr(expected)
-        np.testing.assert_array_equal(mine, its)
-    assert compiled.experimental_get_tracing_count() == 1
-
-
-def test_transposes_and_reshapes_are_views():
-    def f(a):
-        a.T[1] = 5
-        a.reshape(2, 10)[1, 3:] = 7
-        a.ravel()[2] = -2
-        np.swapaxes(a, 0, 1)[0, 0] = 8
-        a[:, :2].reshape(-1)[0] = 99
-        a.reshape(-1)[::3] += 1
-        np.diagonal(a)
-
-    both(f, A)
-
-
-def test_out_is_written_to():
-    def f(a, b):
-        np.add(a, b, out=a)
-        np.multiply(a[0], 2.0, out=b[1])
-        return a
-
-    both(f, A, B)
-
-
-def test_arrays_in_lists_and_attributes():
-    def f(arrays):
-        arrays[0][1] = 5
-        first, second = arrays
-        second[0] = first[1]
-        return second
-
-    both(f, [np.zeros(3), np.ones(3)])
-
-
-def test_memory_that_does_not_lie_side_by_side():
-    def f(a):
-        for i in range(a.shape[0]):
-            for j in range(a.shape[1]):
-                a[i, j] = a[i, j] + 10 * i
-        a[1:] += a[:-1]
-        return a
-
-    for given in (np.asfortranarray(A), A[::2, ::-1], np.zeros((8, 8))[1:6, 2:6]):
-        mine, its = given.copy(order="K"), given.copy(order="K")
-        np.testing.assert_array_equal(autoconv.compile(f)(mine), f(its))
-        view, other = np.lib.stride_tricks.as_strided(mine, mine.shape, mine.strides), its
-        np.testing.assert_array_equal(autoconv.compile(f)(view), f(other))
-
-
-def test_read_only_arrays_are_left_to_numpy():
-    def f(a, b):
-        b[0] = a[1]
-        return b
-
-    fixed = np.arange(3.0)
-    fixed.flags.writeable = False
-    np.testing.assert_array_equal(autoconv.compile(f)(fixed, np.zeros(2)), [1, 0])
-    with pytest.raises(ValueError, match="read-only"):
-        autoconv.compile(f)(np.zeros(2), fixed)
-
-
-def test_one_trace_for_one_layout():
-    @autoconv.compile
-    def f(a, x):
-        a[0] = x
-        return a
-
-    for number in range(4):
-        f(np.zeros(5), float(number))
-    assert f.experimental_get_tracing_count() == 1
-    f(np.zeros(10)[::2], 1.0)
-    f(np.zeros(6), 1.0)
+def test_the_least_recently_used_signature_goes_first(monkeypatch):
+    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 2)
+    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 0)
+    f = autoconv.function(lambda x, n: x + n)
+    x = autoconv.constant(1)
+    for n in (1, 2, 1, 3):  # 1 was used after 2
+        f(x, n)
     assert f.experimental_get_tracing_count() == 3
+    f(x, 1)
+    assert f.experimental_get_tracing_count() == 3
+    f(x, 2)
+    assert f.experimental_get_tracing_count() == 4
 
 
-def test_what_cannot_be_memory_runs_by_numpy_s_operations():
-    def f(a):
-        a[0] = 3
-        a.sort()
-        return a
+def test_a_dropped_instance_takes_the_caches_of_its_methods_along():
+    class Plain:
+        @autoconv.function
+        def scaled(self, x):
+            return x * 2
 
-    compiled = both(f, np.array([5.0, 2.0, 9.0]), memory=False)
-    assert "own operations, one by one" in compiled.explain()
+    class Slotted(Plain):
+        __slots__ = ()
+
+    instance = Plain()
+    assert instance.scaled(autoconv.constant(2)).numpy() == 4
+    left = weakref.ref(instance), weakref.ref(instance.scaled)
+    del instance
+    gc.collect()
+    assert [reference() for reference in left] == [None, None]
+
+
+def test_methods_of_slotted_instances_keep_their_cache():
+    class Slotted:
+        __slots__ = ("n",)
+
+        def __init__(self, n):
+            self.n = n
+
+        @autoconv.function
+        def scaled(self, x):
+            return x * self.n
+
+    two, three = Slotted(2), Slotted(3)
+    assert two.scaled is two.scaled
+    assert [two.scaled(autoconv.constant(2)).numpy(), three.scaled(autoconv.constant(2)).numpy()] == [4, 6]
+    assert two.scaled.experimental_get_tracing_count() == 1

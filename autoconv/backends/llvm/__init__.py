@@ -10,26 +10,39 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends import reference
 from autoconv.backends.form import CallForm
-from autoconv.backends.llvm import counters, layouts, linalg, patterns, scans, searching, sorting
+from autoconv.backends.llvm import (
+    batches,
+    choosing,
+    counters,
+    distinct,
+    layouts,
+    linalg,
+    patterns,
+    scans,
+    searching,
+    sorting,
+)
 from autoconv.backends.llvm.calls import Address, Calls
-from autoconv.backends.llvm.engine import Code, native_entry
+from autoconv.backends.llvm.engine import Code, make_ready, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
 from autoconv.backends.llvm.expand import is_composite
 from autoconv.backends.llvm.prelude import declare_shared
 from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
-from autoconv.backends.llvm.shared import addresses
+from autoconv.backends.llvm.shared import addresses, pending
 from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
+from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
-NATIVE_OPS = (counters, layouts, linalg, patterns, scans, searching, sorting)
+NATIVE_OPS = (batches, choosing, counters, distinct, layouts, linalg, patterns, scans, searching, sorting)
 
 
 class NativeGraph:
@@ -40,7 +53,7 @@ class NativeGraph:
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
         given, graph = graph, prepared(graph)
         module = ModuleText()
-        calls = Calls(module, compile_graph)
+        calls = Calls(module, compile_region)
         if form is not None and not can_call(graph, form):
             form = None
         donated = form.donated if form is not None else frozenset()
@@ -51,8 +64,10 @@ class NativeGraph:
         module.variable("objects", f"[{len(calls.objects)} x ptr]")
         declare_shared(module)
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
-        thorough, quick = module.texts()
-        code = Code({thorough: 3 if module.has_loops else 1, quick: 0}, exports, addresses(thorough + quick))
+        *thorough, quick = module.texts()
+        texts = {**dict.fromkeys(thorough, 3 if module.has_loops else 1), quick: 0}
+        make_ready({**texts, **pending("".join(texts))})
+        code = Code(texts, exports, addresses("".join(texts)))
         objects = tuple(calls.objects)
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):
@@ -87,8 +102,16 @@ def compile_graph(graph: Graph, form: CallForm | None = None) -> reference.Run:
     Python or NumPy that native code does not know.
     """
     if has_recursion(graph):
-        return reference.compile_with_recursion(graph, compile_graph)
+        return reference.compile_with_recursion(graph, compile_region)
     return NativeGraph(graph, form) if _is_worth_it(graph) else reference.compile_graph(graph)
+
+
+def compile_region(graph: Graph) -> reference.Run:
+    """As `compile_graph`, for a region that runs by itself: arrays in memory that it is given may be views of one."""
+    for value in graph.parameters:
+        if isinstance(value.type, ArrayType):
+            value.type = replace(value.type, shared=True)
+    return compile_graph(graph)
 
 
 def _is_worth_it(graph: Graph) -> bool:

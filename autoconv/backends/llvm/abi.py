@@ -21,6 +21,7 @@ _PYTHON = (
     "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
     "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
+    "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback",
 )  # fmt: skip
 # Positions in the table of NumPy's C API.
 _NUMPY = {

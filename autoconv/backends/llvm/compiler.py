@@ -10,8 +10,12 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from autoconv.backends.llvm.threads import thread_count
 
 PIPELINE = 4  # the version of what `object_file` does
 _KNOWN = ("0.50.",)  # versions of llvmlite whose library has the functions below
@@ -50,10 +54,41 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
 
 
 def object_file(text: str, level: int) -> bytes:
-    """The object file of a module: `level` is 3 for speed, 1 for a short compilation, 0 for the shortest. Not for two
-    threads at once. Raises RuntimeError for text that is no module."""
-    library = _library()
-    return _by_binding(text, level) if library is None else library.object_file(text, level)
+    """The object file of a module: `level` is 3 for speed, 1 for a short compilation, 0 for the shortest. Raises
+    RuntimeError for text that is no module."""
+    return object_files([(text, level)])[0]
+
+
+def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes]:
+    """Of several modules, by as many threads as this process may use: each has a context of its own, which is all
+    that LLVM asks for. Not for two threads at once."""
+    library = _library() if modules else None
+    if library is None:
+        return [_by_binding(text, level) for text, level in modules]
+    found: list[Any] = [None] * len(modules)
+    waiting = sorted(range(len(modules)), key=lambda i: (modules[i][1] > 0, len(modules[i][0])))  # long ones first
+
+    def work() -> None:
+        while True:
+            try:
+                i = waiting.pop()
+            except IndexError:
+                return
+            try:
+                found[i] = library.object_file(*modules[i])
+            except BaseException as error:
+                found[i] = error
+
+    helpers = [threading.Thread(target=work) for _ in range(min(len(modules), thread_count()) - 1)]
+    for helper in helpers:
+        helper.start()
+    work()
+    for helper in helpers:
+        helper.join()
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return found
 
 
 @functools.cache
@@ -98,14 +133,18 @@ class _Library:
         self._triple, self._processor, self._features = map(
             self._told, (self.GetDefaultTargetTriple, self.GetHostCPUName, self.GetHostCPUFeatures)
         )
-        self._machines: dict[int, int] = {}
-        self._options: dict[int, int] = {}
+        self._machines: dict[int, list[int]] = {}  # by level, those that no thread uses
+        self._options = {level: self._tuning(level) for level in (1, 3)}
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
 
     def object_file(self, text: str, level: int) -> bytes:
-        machine = self._machine(level)
+        free = self._machines.setdefault(level, [])
+        try:
+            machine = free.pop()
+        except IndexError:
+            machine = self._machine(level)
         context = self.ContextCreate()  # one for each module: it keeps every type and constant
         try:
             message = ctypes.c_void_p()
@@ -120,9 +159,10 @@ class _Library:
                 self.DisposeModule(module)
         finally:
             self.ContextDispose(context)
+            free.append(machine)
 
     def _optimise(self, module: int, machine: int, level: int) -> None:
-        builder = self.CreatePassBuilder(machine, self._tuning(level))
+        builder = self.CreatePassBuilder(machine, self._options[level])
         manager = self.buildPerModuleDefaultPipeline(builder, level)
         self.RunNewModulePassManager(manager, module, builder)
         self.DisposeNewModulePassManger(manager)
@@ -139,23 +179,21 @@ class _Library:
             self.DisposeMemoryBuffer(buffer)
 
     def _machine(self, level: int) -> int:
-        if level not in self._machines:
-            message = ctypes.c_void_p()
-            target = self.GetTargetFromTriple(self._triple, ctypes.byref(message))
-            if not target:
-                raise RuntimeError(f"LLVM knows no machine code for {self._triple!r}: {self._taken(message)}")
-            triple = self._triple + (b"-elf" if sys.platform == "win32" else b"")
-            self._machines[level] = self.CreateTargetMachine(
-                target, triple, self._processor, self._features, level, b"default", b"jitdefault", 0, 1, b""
-            )
-        return self._machines[level]
+        message = ctypes.c_void_p()
+        target = self.GetTargetFromTriple(self._triple, ctypes.byref(message))
+        if not target:
+            raise RuntimeError(f"LLVM knows no machine code for {self._triple!r}: {self._taken(message)}")
+        triple = self._triple + (b"-elf" if sys.platform == "win32" else b"")
+        found: int = self.CreateTargetMachine(
+            target, triple, self._processor, self._features, level, b"default", b"jitdefault", 0, 1, b""
+        )
+        return found
 
     def _tuning(self, level: int) -> int:
-        if level not in self._options:
-            options = self._options[level] = self.CreatePipelineTuningOptions()
-            for what in ("LoopInterleaving", "LoopVectorization", "SLPVectorization", "LoopUnrolling"):
-                getattr(self, f"PTOSet{what}")(options, level > 1)
-        return self._options[level]
+        options: int = self.CreatePipelineTuningOptions()
+        for what in ("LoopInterleaving", "LoopVectorization", "SLPVectorization", "LoopUnrolling"):
+            getattr(self, f"PTOSet{what}")(options, level > 1)
+        return options
 
     def _told(self, function: Any) -> bytes:
         message = ctypes.c_void_p()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
+
+from autoconv.backends.llvm.contractions import CONTRACTIONS
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.graph.dtypes import uint64
 from autoconv.graph.graph import Node
@@ -86,6 +90,57 @@ def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.minimum(b.maximum(x, low), high) if x.type.dtype.is_integer else None
 
 
+def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    (x,), axis = inputs, node.attributes.get("axis")
+    if 0 in sizes(x.type):
+        return None
+    highest = b.reduce_max(x, axis=axis, keepdims=True)
+    zero = b.constant(value=np.zeros((), x.type.dtype.numpy))
+    highest = b.select(b.is_finite(highest), highest, zero)
+    total = b.reduce_sum(b.exp(b.subtract(x, highest)), axis=axis, keepdims=True)
+    return b.reshape(b.add(b.log(total), highest), shape=sizes(node.results[0].type))
+
+
+def _unless_zero(name: str) -> Any:
+    """x times the logarithm of y, or by y, and zero where x is, whatever y is but nan."""
+
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        x, y = inputs
+        found = b.multiply(x, b.log(y)) if name == "xlogy" else b.divide(x, y)
+        zero = b.constant(value=np.zeros((), x.type.dtype.numpy))
+        return b.select(b.logical_and(b.equal(x, zero), b.logical_not(b.is_nan(y))), zero, found)
+
+    return rule
+
+
+def _log_add_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """As NumPy: of equal ones, which may be infinite, their logarithm of 2 more."""
+    x, y = inputs
+    gap, two = b.subtract(x, y), b.constant(value=np.asarray(np.log(2.0), x.type.dtype.numpy))
+    zero = b.constant(value=np.zeros((), x.type.dtype.numpy))
+    larger = b.select(b.greater(gap, zero), x, y)
+    apart = b.add(larger, b.log1p(b.exp(b.negative(b.abs(gap)))))
+    return b.select(b.equal(x, y), b.add(x, two), apart)
+
+
+def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """The sum divided towards zero; the mean of nothing is the sum."""
+    (x,), dtype = inputs, inputs[0].type.dtype
+    if not dtype.is_integer:
+        return None
+    total = b.reduce_sum(x, axis=node.attributes.get("axis"), keepdims=node.attributes.get("keepdims", False))
+    count = math.prod(sizes(x.type)) // max(math.prod(sizes(total.type)), 1)
+    divisor = int(np.asarray(count, np.int64).astype(dtype.numpy))
+    if count == 0 or divisor == 0:
+        return None
+    by = b.constant(value=np.asarray(divisor, dtype.numpy))
+    quotient = b.floor_divide(total, by)
+    zero, one = (b.constant(value=np.asarray(number, dtype.numpy)) for number in (0, 1))
+    rest = b.subtract(total, b.multiply(quotient, by))
+    short = b.logical_and(b.not_equal(rest, zero), b.less(total, zero))
+    return b.add(quotient, b.select(short, one, zero))
+
+
 def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Of matrices that are another one the other way round: of those."""
     found, flips = list(inputs), [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
@@ -104,5 +159,6 @@ def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 COMPOSITES: dict[str, Any] = {
     "shift": _shift, "unpad": _unpad, "split": _split, "split_like": _split, "sum_tiles": _sum_tiles,
     "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _masked,
-    "numpy_clip": _clip, "matmul": _matmul,
+    "numpy_clip": _clip, "matmul": _matmul, "reduce_logsumexp": _log_sum_exp, "xlogy": _unless_zero("xlogy"),
+    "xdivy": _unless_zero("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean, **CONTRACTIONS,
 }  # fmt: skip

@@ -10,6 +10,7 @@ from autoconv.backends.llvm import memory_values
 from autoconv.backends.llvm.counted import Counter, counter_of, is_short
 from autoconv.backends.llvm.roles import is_scalar, role
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.sinking import MARK, write_sunk
 from autoconv.backends.llvm.values import Cells, Memory, Native, Object
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node, Value
@@ -23,6 +24,9 @@ _SHORT = frozenset({"scalar", "pick", "view", "control", "memory"})  # roles of 
 
 def write_control(region: Region, node: Node) -> None:
     """A call, a condition or a loop, whose regions become part of the function."""
+    if MARK in node.attributes:
+        write_sunk(region, node)
+        return
     {"call": _write_call, "cond": _write_cond, "while": _write_while}[node.op.name](region, node)
 
 
@@ -225,7 +229,8 @@ def _note_counter(
     assert isinstance(first, Element) and isinstance(now, Element)
     low = region.body.range_of(first)[0]
     high = region.body.range_of(_limit(ElementWriter(region.out), counter, captures))[1]
-    region.body.note_range(now, (low, max(low, high - 1 if inside else high)))
+    at_most = high - 1 if inside else max(high, region.body.range_of(first)[1])  # it may begin beyond the limit
+    region.body.note_range(now, (low, max(low, at_most)))
 
 
 def _is_long(node: Node) -> bool:

@@ -50,17 +50,18 @@ def _lines(graph: Graph, counts: _Counts) -> Iterator[str]:
     row: list[str] = []
     kind = ""
     steps: list[Item] = []
-    blocks: dict[int, str] = {}  # before which step: what runs block by block
+    blocks: dict[int, str] = {}  # before which step: what runs block by block, or side by side
     for item in plan.items:
         if item.members:
-            blocks[len(steps)] = " | ".join(", ".join(_names(one) for one in run) for run in item.runs)
+            how = "side by side" if item.apart else "by blocks of rows"
+            blocks[len(steps)] = f"{how}: " + " | ".join(", ".join(_names(one) for one in run) for run in item.runs)
         steps += item.members or [item]
     for number, item in enumerate(steps):
         if number in blocks:
             if row:
                 yield f"{_WORDS[kind]}: {', '.join(row)}"
                 row = []
-            yield f"by blocks of rows: {blocks[number]}"
+            yield blocks[number]
         node = item.nodes[0]
         found = "loop" if item.shape is not None else plan.roles[node]
         if node.results and node.results[0] in counts.stacks and found == "kernel":

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import hashlib
 import itertools
+import platform
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.abi import symbols
-from autoconv.backends.llvm.compiler import PIPELINE, binding, linking_machine, object_file
+from autoconv.backends.llvm.compiler import PIPELINE, binding, linking_machine, object_files
 from autoconv.backends.llvm.loader import Loaded, Unlinkable
 from autoconv.code_cache import NATIVE
 
@@ -38,7 +39,9 @@ class Code:
     def __init__(
         self, texts: Mapping[str, int], exports: Sequence[str], imports: Mapping[str, int] | None = None
     ) -> None:
-        codes = [_kept_or_compiled(text, level) for text, level in texts.items() if text]
+        with _LOCK:
+            make_ready(texts)
+            codes = [_READY.pop(text) for text in texts]
         known = {**symbols(), **(imports or {})}
         try:
             self._library: Loaded | _Linked = Loaded(codes, known)
@@ -51,14 +54,25 @@ class Code:
         return self._library.address(name)
 
 
-def _kept_or_compiled(text: str, level: int) -> bytes:
+_READY: dict[str, bytes] = {}  # what was made ready, until it is loaded
+
+
+def make_ready(texts: Mapping[str, int]) -> None:
+    """Reads the object files of texts from the disk, or compiles them, side by side, for `Code` to load."""
     with _LOCK:
-        key = hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
-        code = NATIVE.load(key)
-        if code is None:
-            code = object_file(text, level)
-            NATIVE.store(key, code)
-    return code
+        keys = {
+            text: hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
+            for text, level in texts.items()
+            if text not in _READY
+        }
+        for text, key in keys.items():
+            code = NATIVE.load(key)
+            if code is not None:
+                _READY[text] = code
+        missing = [(text, texts[text]) for text in keys if text not in _READY]
+        for (text, _), code in zip(missing, object_files(missing), strict=True):
+            NATIVE.store(keys[text], code)
+            _READY[text] = code
 
 
 class _Linked:
@@ -100,6 +114,12 @@ def instructions() -> frozenset[str]:
     """The sets of instructions that the system says its first processor has; none where it says nothing."""
     told = _told()
     return frozenset((told.get("flags") or told.get("Features") or "").split())
+
+
+@functools.cache
+def has_half() -> bool:
+    """Whether this machine turns numbers of 16 bits into float32 and back by instructions of its own."""
+    return "f16c" in instructions() or platform.machine().lower() in ("aarch64", "arm64")
 
 
 @functools.cache

@@ -115,13 +115,13 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if parameter == "tensor":
             argument = entry.unwrapped(argument, form, next(weak))
         natives.append(entry.taken(entry.array_of(argument, value), value))
+    entry.check_apart()
     arrays = [i for i, value in enumerate(graph.parameters) if is_array(value.type)]
     for i in sorted(form.donated):
         if i in arrays:
             entry.check_different(natives[i], [natives[j] for j in arrays if j != i])
     for i in sorted(form.donated):
         entry.give_away(given.index(i), form, to_graph=i in arrays)
-    entry.check_apart()
     found = entry.results(natives)
     entry.answer([entry.given_back(n, kind, form) for n, kind in zip(found, form.results, strict=True)], form.single)
 

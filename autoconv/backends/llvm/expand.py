@@ -126,13 +126,23 @@ def _spread(root: bool) -> Rule:
 def _index_of(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,), axis = inputs, node.attributes.get("axis")
-        if node.attributes.get("keepdims"):
-            return None
+        result: Any = node.results[0].type
         if axis is None:
             x, axis = b.reshape(x, shape=(-1,)), 0
-        return getattr(b, name)(x, axis=axis, dtype=node.results[0].type.dtype)  # type: ignore[union-attr]
+        found = getattr(b, name)(x, axis=axis, dtype=result.dtype)
+        if not node.attributes.get("keepdims"):
+            return found
+        return (b.fill if is_scalar(found.type) else b.reshape)(found, shape=sizes(result))
 
     return rule
+
+
+def _astype(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Elements of another dtype are an array of their own."""
+    kind = node.results[0].type.dtype  # type: ignore[union-attr]
+    if node.attributes["how"] != "astype" or kind is node.inputs[0].type.dtype:  # type: ignore[union-attr]
+        return None
+    return b.cast(inputs[0], dtype=kind)
 
 
 def _stack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -194,7 +204,18 @@ def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 _OF_NUMBERS = frozenset(
-    {"ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape"}
+    {
+        "ones_like",
+        "zeros_like",
+        "size",
+        "broadcast_to_shape_of",
+        "broadcast_to",
+        "expand_dims",
+        "reshape",
+        "xlogy",
+        "xdivy",
+        "logaddexp",
+    }
 )
 _RULES: dict[str, Rule] = {
     **COMPOSITES,
@@ -206,5 +227,5 @@ _RULES: dict[str, Rule] = {
     "numpy_mean": _as_numpy("reduce_mean"), "numpy_max": _as_numpy("reduce_max"),
     "numpy_min": _as_numpy("reduce_min"), "numpy_any": _truth("reduce_any"), "numpy_all": _truth("reduce_all"),
     "numpy_var": _spread(False), "numpy_std": _spread(True), "numpy_argmax": _index_of("argmax"),
-    "numpy_argmin": _index_of("argmin"),
+    "numpy_argmin": _index_of("argmin"), "numpy_copy": _astype,
 }  # fmt: skip

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from autoconv.backends.llvm.apart import set_apart
 from autoconv.backends.llvm.blocks import block_rows, side_by_side
 from autoconv.backends.llvm.contiguous import is_block, is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
@@ -48,6 +49,7 @@ class Item:
     depth: int = 0
     # Of what runs block by block (see blocks): what shares blocks of rows, several such runs side by side.
     runs: list[list[Item]] = field(default_factory=list)
+    apart: bool = False  # each run is a single item, whole, and they run side by side (see apart)
 
     @property
     def members(self) -> list[Item]:
@@ -73,7 +75,7 @@ class Plan:
                 self._place(node, position)
         fuse_rows(self)
         self._find_traffic()
-        self.items = side_by_side(self, block_rows(self, self._ordered()))
+        self.items = set_apart(self, side_by_side(self, block_rows(self, self._ordered())))
 
     def _found_consumers(self) -> dict[Value, list[Node]]:
         found: dict[Value, list[Node]] = {}
@@ -107,6 +109,7 @@ class Plan:
     def _choose_views(self) -> None:
         """A view stays one unless somebody needs its elements side by side in memory."""
         outputs = set(self.graph.outputs)
+        self._in_memory: set[Value] = set()  # views that somebody reads where what they look at lies
         for node in reversed(self.graph.nodes):
             if self.roles.get(node) != "view":
                 continue
@@ -121,6 +124,8 @@ class Plan:
                 self.roles[node] = "place" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)
+                if any(self._reads_in_memory(reader, result) for reader in readers):
+                    self._in_memory.add(result)
 
     def _is_alias(self, node: Node, readers: Sequence[Node], looked_through: bool) -> bool:
         """Whether it is the same elements in memory under another shape: better than to work out for each of them what
@@ -130,8 +135,17 @@ class Plan:
         before, after = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
         return (before != after or not looked_through) and all(self.roles[reader] in _BY_ELEMENTS for reader in readers)
 
+    def _reads_in_memory(self, reader: Node, value: Value) -> bool:
+        """Whether the elements are read side by side, as positions are, and matrices of a product."""
+        if (reader.results and reader.results[0] in self._in_memory) or self.roles[reader] == "matmul":
+            return True
+        indexed = self.roles[reader] in ("view", "copy", "pick", "scatter") and is_indexed(reader)
+        return indexed and value in positions(reader)
+
     def _looks_through(self, reader: Node, value: Value) -> bool:
         kind = self.roles[reader]
+        if reader.results and reader.results[0] in self._in_memory and not (is_contiguous(value) or is_block(value)):
+            return False
         if kind == "join":
             return True
         if kind == "matmul" and is_block(value):

@@ -13,12 +13,12 @@ from autoconv.backends.llvm.pieces import VECTOR, in_vectors, straight
 from autoconv.backends.llvm.positions import Index, Position, count, linear, plus, times
 from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction, RegisterReduction, register_depth
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.rules import apply_rule, computed
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.split import Split, choose_split
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.views import CUT, Place, viewed
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.elements import ELEMENTS
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Item, Plan
@@ -312,7 +312,7 @@ class KernelText:
         if combine is not None:
             before = load(self.b, type_.dtype, self._stores[result], offset)
             name = "logical_or" if combine == "add" and type_.dtype.is_bool else combine
-            found = ELEMENTS[name](self.b, before, found)
+            found = computed(self.b, name, [before, found], before.dtype)
         store(self.b, found, self._stores[result], offset)
 
     # ---- elements
@@ -340,7 +340,7 @@ class KernelText:
             place = viewed(self.b, node, index, self._pick_names.get(node, []))
             return self._at(place)
         operands = [self._operand(operand, value, index) for operand in node.inputs]
-        found = ELEMENTS[node.op.name](self.b, *operands, **node.attributes)
+        found = apply_rule(self.b, node, operands)
         assert found is not None, node.op.name
         return found
 

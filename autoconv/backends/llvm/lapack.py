@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.natives import PART, Routine, call
 from autoconv.backends.llvm.positions import Position, linear, plus, times, unravelled
+from autoconv.backends.llvm.products import alone
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.split import Split
@@ -204,9 +205,12 @@ class Batch:
         pointers += [cell or region.data(value) for value, cell in zip(node.results, cells, strict=True)]
         pointers += ["null" if held is None else region.address(held[0]), failed]
         given = [f"ptr {pointer}" for pointer in pointers]
-        with _alone(region, max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _SMALL):
+        large = max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _SMALL
+        if region.launches is not None:
+            region.launches.is_alone |= large
+        with alone(out, large and region.launches is None):
             if split is None:
-                out.new(f"call i1 @{body}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {self.count}'])})")
+                region.launch(body, [*given, "i64 0", "i64 0", f"i64 {self.count}"])
             else:
                 whole = Routine(region, self._arguments)
                 split.run(whole.module, whole.out, body, self._arguments, False)
@@ -244,17 +248,3 @@ class Batch:
                 self._region.set(value, self._region.new_array(value.type))
                 cells.append("")
         return cells
-
-
-@contextmanager
-def _alone(region: Region, large: bool) -> Iterator[None]:
-    """LAPACK without threads of its own, which wait for each other in turns."""
-    out, module = region.out, region.body.module
-    if not large or "blas_set_threads" not in abi.symbols():
-        yield
-        return
-    before = out.new(f"call i32 {module.declare('blas_get_threads', 'i32', '')}()")
-    set_threads = module.declare("blas_set_threads", "void", "i32")
-    out.line(f"call void {set_threads}(i32 1)")
-    yield
-    out.line(f"call void {set_threads}(i32 {before})")

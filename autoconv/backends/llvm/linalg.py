@@ -39,6 +39,16 @@ def _fits(*names: str) -> Callable[[Node], bool]:
     return fits
 
 
+def _single(factor: int) -> Callable[[Node], int]:
+    """What one matrix takes; several are shared by threads."""
+
+    def work(node: Node) -> int:
+        *batch, rows, columns = sizes(node.inputs[0].type)
+        return factor * rows * columns * min(rows, columns) if math.prod(batch) == 1 else 0
+
+    return work
+
+
 def _side(node: Node) -> int:
     return sizes(node.inputs[0].type)[-1]
 
@@ -50,7 +60,7 @@ def _work(n: int) -> int:
 # ---- determinants, inverses, systems
 
 
-@native("determinant", "slogdet", fits=_fits("dgetrf"))
+@native("determinant", "slogdet", fits=_fits("dgetrf"), work=_single(4))
 def write_determinant(region: Region, node: Node) -> None:
     """Of the triangles of an LU decomposition: the signs of the diagonal, and the sum of its logarithms."""
     n = _side(node)
@@ -202,7 +212,7 @@ def write_cholesky(region: Region, node: Node) -> None:
     batch.run(_work(n) + 2 * n**3)
 
 
-@native("qr", fits=_fits("dgeqrf", "dorgqr"))
+@native("qr", fits=_fits("dgeqrf", "dorgqr"), work=_single(8))
 def write_qr(region: Region, node: Node) -> None:
     rows, columns = sizes(node.inputs[0].type)[-2:]
     inner, least = sizes(node.results[0].type)[-1], min(rows, columns)
@@ -225,7 +235,7 @@ def write_qr(region: Region, node: Node) -> None:
     batch.run(2 * _CALL + 8 * rows * columns * least)
 
 
-@native("eigh", fits=_fits("dsyevd"))
+@native("eigh", fits=_fits("dsyevd"), work=_single(60))
 def write_eigh(region: Region, node: Node) -> None:
     n = _side(node)
     batch = Batch(region, node, [1, 2])
@@ -242,7 +252,7 @@ def write_eigh(region: Region, node: Node) -> None:
     batch.run(5 * _CALL + 60 * n**3)
 
 
-@native("svd", fits=_fits("dgesdd"))
+@native("svd", fits=_fits("dgesdd"), work=_single(80))
 def write_svd(region: Region, node: Node) -> None:
     """The right vectors lie in memory as LAPACK leaves them: its rows are our columns."""
     rows, columns = sizes(node.inputs[0].type)[-2:]

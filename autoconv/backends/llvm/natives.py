@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.roles import ROLES
+from autoconv.backends.llvm.roles import COUNTED, ROLES
 from autoconv.backends.llvm.scalars import ElementWriter
 from autoconv.backends.llvm.split import split_counts
 from autoconv.backends.llvm.text import FunctionText
@@ -19,14 +19,34 @@ Write = Callable[["Region", Node], None]
 _WRITERS: dict[str, Write] = {}
 
 
-def native(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Write]:
+WORK: dict[str, Callable[[Node], int]] = {}
+
+
+def native(
+    *names: str, fits: Callable[[Node], bool], work: Callable[[Node], int] | None = None
+) -> Callable[[Write], Write]:
     """Makes a function the writer of the ops of those names, of the nodes that fit; the others run by kernels. All
-    inputs and results are numbers in registers and arrays of known shapes."""
+    inputs and results are numbers in registers and arrays of known shapes. `work` is what a node takes, in units of
+    0.05 ns, where a single thread does it all, else 0."""
 
     def register(write: Write) -> Write:
         for name in names:
             _WRITERS[name] = write
             ROLES[name] = lambda node: "whole" if fits(node) else "kernel"
+            if work is not None:
+                WORK[name] = work
+        return write
+
+    return register
+
+
+def counted(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Write]:
+    """As `native`, of ops of whose inputs alone the shapes are known: how large results are, the values say."""
+
+    def register(write: Write) -> Write:
+        for name in names:
+            _WRITERS[name] = write
+            COUNTED[name] = fits
         return write
 
     return register
@@ -70,4 +90,4 @@ def in_parts(region: Region, arguments: Sequence[str], body: Routine, size: int,
 
 
 def call(region: Region, name: str, *arguments: Any) -> None:
-    region.out.line(f"call void @{name}({', '.join(arguments)})")
+    region.launch(name, arguments, answers=False)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from autoconv.backends.llvm.components import split_components
 from autoconv.backends.llvm.expand import expand
+from autoconv.backends.llvm.rotation import rotate
+from autoconv.backends.llvm.sinking import sink
 from autoconv.backends.llvm.statements import with_statements
 from autoconv.graph.graph import Graph
 
 
 def prepared(graph: Graph) -> Graph:
     """A graph that computes the same by what loops are made for."""
-    return split_components(with_statements(expand(graph)))
+    return split_components(sink(rotate(with_statements(expand(graph)))))

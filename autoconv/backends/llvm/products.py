@@ -8,7 +8,8 @@ as by a single thread. So it is told to use one, and large products are split in
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
@@ -49,27 +50,31 @@ def write_matmul(region: Region, node: Node) -> None:
     region.set(result, region.new_array(result.type))
     out, module = region.out, region.body.module
     pointers = [region.data(value) for value in (*node.inputs, result)]
-    set_threads = "blas_set_threads" in abi.symbols()
-    before = ""
-    if set_threads:
-        before = out.new(f"call i32 {module.declare('blas_get_threads', 'i32', '')}()")
-        out.line(f"call void {module.declare('blas_set_threads', 'void', 'i32')}(i32 1)")
     parts = min(product.work // _PART, 2 * thread_count(), max(product.rows, product.columns) // _NARROWEST)
-    if set_threads and parts > 1 and available():
-        _write_parts(product, parts, module, out, pointers)
-    else:
-        out.line(product.call(module, out, pointers))
-    if set_threads:
-        out.line(f'call void @"blas_set_threads"(i32 {before})')
+    with alone(out):
+        if "blas_set_threads" in abi.symbols() and parts > 1 and available():
+            _write_parts(product, parts, module, out, pointers)
+        else:
+            out.line(product.call(module, out, pointers))
+
+
+@contextmanager
+def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
+    """BLAS and LAPACK without threads of their own, which they ask for where something is `large`."""
+    if not large or "blas_set_threads" not in abi.symbols():
+        yield
+        return
+    before = out.new(f"call i32 {out.module.declare('blas_get_threads', 'i32', '')}()")
+    set_threads = out.module.declare("blas_set_threads", "void", "i32")
+    out.line(f"call void {set_threads}(i32 1)")
+    yield
+    out.line(f"call void {set_threads}(i32 {before})")
 
 
 def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
-    """The product that a node is, where tiles make it: they are as fast as any where y stays in caches, and turning it
-    takes little time beside the product."""
+    """The product that a node is, where tiles make it."""
     product = Product(node, patches)
-    large = product.inner * product.columns * product.dtype.size > _LARGEST
-    few = product.columns < _FEWEST or (product.flip_y and product.rows < 8)
-    return None if registers() is None or not product.work or large or few else product
+    return product if product.suits_tiles() else None
 
 
 def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, list[str], int]:
@@ -130,7 +135,7 @@ def _write_tiles(region: Region, product: Product) -> None:
     if parts > 1 and available():
         Split(None, count, -(-count // parts)).run(region.body.module, region.out, body, given, has_rare=False)
     else:
-        region.out.new(f"call i1 @{body}({', '.join(given)}, i64 0, i64 0, i64 {count})")
+        region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
 
 
 def _write_parts(product: Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
@@ -148,9 +153,10 @@ def _write_parts(product: Product, parts: int, module: ModuleText, out: Function
 
 
 class Product:
-    """Of a node: x, `rows` by `inner`, times y, `inner` by `columns`; each may lie in memory the other way round."""
+    """Of a node: x, `rows` by `inner`, times y, `inner` by `columns`; each may lie in memory the other way round. Rows
+    of several matrices are those of one, except where each is multiplied with a matrix of its own (`batched`)."""
 
-    def __init__(self, node: Node, patches: Patches | None = None) -> None:
+    def __init__(self, node: Node, patches: Patches | None = None, batched: bool = False) -> None:
         self.node = node
         self.patches = patches
         x, y = node.inputs
@@ -158,13 +164,19 @@ class Product:
         self.dtype = x.type.dtype  # type: ignore[union-attr]
         self.name = "sgemm" if self.dtype.name == "float32" else "dgemm"
         *several, self.columns = sizes(result.type)
-        self.rows = math.prod(several)
+        self.rows = several[-1] if batched else math.prod(several)
         self.unit = patches.rows[-1][0] if patches else self.rows
         self.flip_x: bool = node.attributes.get("transpose_a", False)
         self.flip_y: bool = node.attributes.get("transpose_b", False)
-        self.inner = sizes(x.type)[0 if self.flip_x else -1]
-        self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[1]
+        self.inner = sizes(x.type)[-2 if self.flip_x else -1]
+        self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[-1]
         self.work = self.rows * self.columns * self.inner
+
+    def suits_tiles(self) -> bool:
+        """Whether tiles are as fast as any: y stays in caches, and turning it takes little time beside the product."""
+        large = self.inner * self.columns * self.dtype.size > _LARGEST
+        few = self.columns < _FEWEST or (self.flip_y and self.rows < 8)
+        return registers() is not None and self.work > 0 and not large and not few
 
     def call(
         self, module: ModuleText, out: FunctionText, pointers: list[str], by_rows: bool = True, first: str = "0",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.roles import LOOP_REDUCTIONS, is_array, reduced_axes, sizes
-from autoconv.backends.llvm.scalars import Element, literal, load, register, store
-from autoconv.graph.dtypes import bool_, float64
+from autoconv.backends.llvm.scalars import Element, is_narrow, literal, load, register, store
+from autoconv.graph.dtypes import bool_, float32, float64
 from autoconv.graph.graph import Node
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class Reduction:
         self.kernel = kernel
         self.node = node
         self.kind = LOOP_REDUCTIONS[node.op.name]
-        self.dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
+        dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
+        self.dtype = float32 if is_narrow(dtype) else dtype  # of sums
         self.pointer = kernel._stores.get(node.results[0], "")  # of a row's sum that only the row reads, none
         self.result_shape = sizes(node.results[0].type)
 
@@ -76,6 +77,7 @@ class Reduction:
         element = b.wrap(self.dtype, total)
         if self.kind == "mean":
             element = element / float(_count(self.node))
+        element = b.cast(element, self.node.results[0].type.dtype)  # type: ignore[union-attr]
         if self.pointer:
             store(b, element, self.pointer, linear(b.out, index, self.result_shape))
         return element

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.backends.llvm import abi, memory_values
+from autoconv.backends.llvm.apart import Launches, write_apart
 from autoconv.backends.llvm.block_code import write_blocks
 from autoconv.backends.llvm.contiguous import base_of, is_block
 from autoconv.backends.llvm.control import write_control
@@ -21,6 +22,7 @@ from autoconv.backends.llvm.indexing import scatter_base, write_guard
 from autoconv.backends.llvm.joins import JoinText
 from autoconv.backends.llvm.kernel_calls import KernelCalls
 from autoconv.backends.llvm.kernels import KernelText
+from autoconv.backends.llvm.locals import is_local
 from autoconv.backends.llvm.memory_ops import write_memory
 from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.patches import Patches
@@ -29,6 +31,7 @@ from autoconv.backends.llvm.products import write_matmul
 from autoconv.backends.llvm.ranges import unchecked
 from autoconv.backends.llvm.roles import is_integer, is_scalar, sizes
 from autoconv.backends.llvm.rows import RowsText
+from autoconv.backends.llvm.rules import apply_rule
 from autoconv.backends.llvm.scalars import Element, load, memory, register
 from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
@@ -37,7 +40,6 @@ from autoconv.backends.llvm.values import Body, Memory, Native, Object, Register
 from autoconv.backends.llvm.views import viewed
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
-from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.integer_ranges import Range, is_inside, result_range
 
 # Who writes the roles that are no part of this file.
@@ -63,13 +65,14 @@ class Region(KernelCalls):
             self.set(value, native)
         self.picks: dict[Node, list[Any]] = {}
         self._dropped: list[tuple[str, Type]] = []
+        self.launches: Launches | None = None
         self._plan = Plan(graph)
         self.uses = Counter(value for item in self._plan.items for value in self._reads(item))
         self.uses.update(graph.outputs)
         for value in graph.parameters:
             self._let_go_if_unused(value)
         for item in self._plan.items:
-            self._write(item)
+            self.write(item)
             for slot, type_ in self._dropped:
                 self.body.let_go(slot, type_)
             self._dropped.clear()
@@ -116,6 +119,8 @@ class Region(KernelCalls):
 
     def address(self, array: Object) -> str:
         """Of its first element."""
+        if array.memory:
+            return array.memory
         address = self.out.new(f"getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}")
         return self.out.new(f"load ptr, ptr {address}")
 
@@ -125,7 +130,11 @@ class Region(KernelCalls):
 
     def _let_go_if_unused(self, value: Value) -> None:
         found = self._values.get(value)
-        if self.uses[value] <= 0 and isinstance(found, Object) and found.slot is not None:
+        if self.uses[value] > 0 or not isinstance(found, Object):
+            return
+        if found.memory:
+            self.body.locals.give(found.memory)
+        elif found.slot is not None:
             self.body.let_go(found.slot, found.made_as or value.type)
 
     def take(self, value: Value, last: bool) -> str:
@@ -171,11 +180,14 @@ class Region(KernelCalls):
 
     # ---- items
 
-    def _write(self, item: Item) -> None:
+    def write(self, item: Item) -> None:
+        if item.apart:
+            write_apart(self, item)
+            return
         if item.members:
             if not write_blocks(self, self._plan, item):
                 for member in item.members:
-                    self._write(member)
+                    self.write(member)
             return
         if item.shape is not None:
             self._write_loops(item)
@@ -217,7 +229,7 @@ class Region(KernelCalls):
             failing.append(go_on)
 
         b = RegisterWriter(self, fail)
-        found = ELEMENTS[node.op.name](b, *operands, **node.attributes)
+        found = apply_rule(b, node, operands)
         if not failing:
             if known is not None:
                 self.body.note_range(found, known)
@@ -304,7 +316,7 @@ class Region(KernelCalls):
         self.body.module.has_loops = True
         cells, arguments = self.loop_arguments(item, kernel)
         text = ", ".join(arguments)
-        rare = self.out.new(f"call i1 @{kernel.name}({text})")
+        rare = self.launch(kernel.name, arguments)
         if kernel.has_rare and item.nodes[0].effects and self._plan.roles[item.nodes[0]] == "element":
             self.ask_kernel(item.nodes[0], rare)
         elif kernel.has_rare:
@@ -317,6 +329,16 @@ class Region(KernelCalls):
         b = RegisterWriter(self)
         for value, cell in cells.items():
             self.set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
+
+    def launch(self, function: str, arguments: Sequence[str], answers: bool = True) -> str:
+        """Calls a function that takes long, or has it called beside others; the i1 that it answers, if it does."""
+        if self.launches is not None and self.launches.cut is None:
+            return self.launches.add(function, arguments, answers)
+        text = f"@{function}({', '.join(arguments)})"
+        if answers:
+            return self.out.new(f"call i1 {text}")
+        self.out.line(f"call void {text}")
+        return ""
 
     def loop_arguments(self, item: Item, kernel: KernelText) -> tuple[dict[Value, str], list[str]]:
         """Makes what the loops store; answers the memory of single numbers among it, and what their function takes."""
@@ -335,7 +357,9 @@ class Region(KernelCalls):
                 arguments.append(f"ptr {cells[value]}")
             else:
                 scatter = value.node is not None and self._plan.roles[value.node] == "scatter"
-                self.set(value, scatter_base(self, item, value) if scatter else self.new_array(value.type))
+                place = self.body.locals.take(value.type) if is_local(self._plan, value) else None
+                made = Object("", memory=place) if place is not None else None
+                self.set(value, scatter_base(self, item, value) if scatter else made or self.new_array(value.type))
                 arguments.append(f"ptr {self.data(value)}")
         return cells, arguments
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.scalars import ElementWriter, is_native
+from autoconv.backends.llvm.rules import apply_rule
+from autoconv.backends.llvm.scalars import ElementWriter, is_narrow, is_native
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
@@ -28,6 +29,8 @@ _MAPPED = frozenset({
 
 # The roles that other files give, by name of the op: None leaves it to the rules here.
 ROLES: dict[str, Callable[[Node], str | None]] = {}
+# Ops that have native code though the values of their inputs decide how large their results are: for which nodes.
+COUNTED: dict[str, Callable[[Node], bool]] = {}
 
 
 # The ops on memory that have native code, and which nodes of them.
@@ -82,8 +85,9 @@ def role(node: Node) -> str:
     if name in MEMORY and MEMORY[name](node):
         return "memory"
     if not all(is_scalar(t) or is_array(t) for t in types):
-        return "kernel"
-    given = ROLES[name](node) if name in ROLES else None
+        return "whole" if name in COUNTED and COUNTED[name](node) else "kernel"
+    narrow = any(is_narrow(t.dtype) for t in types)  # type: ignore[union-attr]
+    given = ROLES[name](node) if name in ROLES and not narrow else None
     if given is not None:
         return given
     if len(node.results) != 1:
@@ -106,7 +110,7 @@ def role(node: Node) -> str:
     if name in ("set_item", "add_at_item"):
         return "update" if is_array(node.inputs[0].type) and _updates(node) else "kernel"
     if name in ("argmax", "argmin"):
-        return "search" if is_array(node.inputs[0].type) and _searches(node) else "kernel"
+        return "search" if is_array(node.inputs[0].type) and not narrow and _searches(node) else "kernel"
     if name == "concat":
         return "join"
     if name == "matmul":
@@ -129,7 +133,7 @@ def has_element_rule(node: Node) -> bool:
     if key not in _RULES:
         b = _Probe(FunctionText(ModuleText(), ""))
         operands = [b.wrap(dtype, f"%{i}") for i, dtype in enumerate(key[1])]
-        found = ELEMENTS[node.op.name](b, *operands, **node.attributes)
+        found = apply_rule(b, node, operands)
         _RULES[key] = None if found is None else found.dtype
     return _RULES[key] is node.results[0].type.dtype  # type: ignore[union-attr]
 
@@ -193,9 +197,18 @@ def _picks_one(node: Node) -> bool:
 def _reduces(node: Node) -> bool:
     dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
     kind = LOOP_REDUCTIONS[node.op.name]
+    if is_narrow(dtype) and not _is_inside(node):
+        return False  # it would be rounded at each step
     if kind == "mean":
         return bool(dtype.is_floating)
     return not (dtype.is_bool and kind not in ("any", "all"))
+
+
+def _is_inside(node: Node) -> bool:
+    """Whether the loops over what is reduced lie inside of all others."""
+    shape, axes = sizes(node.inputs[0].type), reduced_axes(node)
+    kept = [d for d, size in enumerate(shape) if size != 1 and d not in axes]
+    return all(d > max(kept, default=-1) for d in axes if shape[d] != 1)
 
 
 def _multiplies(node: Node) -> bool:

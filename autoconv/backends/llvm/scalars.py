@@ -8,19 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.engine import has_ldexp
+from autoconv.backends.llvm.engine import has_half, has_ldexp
 from autoconv.backends.llvm.text import FunctionText
-from autoconv.graph.dtypes import DType, bool_, float32, float64, int32, int64
+from autoconv.graph.dtypes import DType, bfloat16, bool_, float16, float32, float64, int32, int64, uint32
 
 _REGISTERS = {
     "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
     "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64", "float32": "float", "float64": "double",
+    "float16": "float", "bfloat16": "float",
 }  # fmt: skip
+_MEMORY = {"bool": "i8", "float16": "half", "bfloat16": "i16"}  # where it is not as in a register
 
 
 def is_native(dtype: DType) -> bool:
     """Whether a number of that dtype lives in a register."""
-    return dtype.name in _REGISTERS
+    return dtype.name in _REGISTERS and (dtype is not float16 or has_half())
+
+
+def is_narrow(dtype: DType) -> bool:
+    """Whether numbers of the dtype are in registers as float32: those that it holds, no others."""
+    return dtype is float16 or dtype is bfloat16
 
 
 def register(dtype: DType) -> str:
@@ -30,7 +37,7 @@ def register(dtype: DType) -> str:
 
 def memory(dtype: DType) -> str:
     """LLVM's type of a number in memory."""
-    return "i8" if dtype.is_bool else _REGISTERS[dtype.name]
+    return _MEMORY.get(dtype.name) or _REGISTERS[dtype.name]
 
 
 class Element:
@@ -129,7 +136,7 @@ class ElementWriter:
 
     def _binary(self, floating: str, integer: str, x: Element, y: Any) -> Element:
         name = floating if x.dtype.is_floating else integer
-        return self._new(x.dtype, f"{name} {register(x.dtype)} {x.ir}, {self.like(x, y).ir}")
+        return self._rounded(self._new(x.dtype, f"{name} {register(x.dtype)} {x.ir}, {self.like(x, y).ir}"))
 
     def add(self, x: Element, y: Any) -> Element:
         return self._binary("fadd", "add", x, y)
@@ -186,9 +193,10 @@ class ElementWriter:
     def intrinsic(self, name: str, *operands: Element) -> Element:
         """llvm.NAME of floats, such as sqrt, fabs, floor, fma."""
         dtype, kind = operands[0].dtype, register(operands[0].dtype)
-        suffix = f"f{dtype.size * 8}" if dtype.is_floating else kind
+        suffix = {"float": "f32", "double": "f64"}.get(kind, kind)
         function = self.out.module.declare(f"llvm.{name}.{suffix}", kind, ", ".join([kind] * len(operands)))
-        return self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
+        found = self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
+        return self._rounded(found)
 
     def libm(self, name: str, *operands: Element) -> Element:
         """The C library's function, of doubles or of floats."""
@@ -232,13 +240,68 @@ class ElementWriter:
 
     def bitcast(self, x: Element, dtype: DType) -> Element:
         """The same bits read as another dtype of the same size."""
-        return self._new(dtype, f"bitcast {register(x.dtype)} {x.ir} to {register(dtype)}")
+        if not is_narrow(x.dtype) and not is_narrow(dtype):
+            return self._new(dtype, f"bitcast {register(x.dtype)} {x.ir} to {register(dtype)}")
+        kind, ir = memory(x.dtype), self.stored(x)
+        if kind != memory(dtype):
+            ir = self.out.new(f"bitcast {kind} {ir} to {memory(dtype)}")
+        return self.loaded(ir, dtype)
+
+    def loaded(self, ir: str, dtype: DType) -> Element:
+        """A number as it comes from memory."""
+        if dtype is bool_:
+            ir = self.out.new(f"trunc i8 {ir} to i1")
+        elif dtype is float16:
+            ir = self.out.new(f"fpext half {ir} to float")
+        elif dtype is bfloat16:  # the upper half of a float32
+            ir = self.out.new(f"shl i32 {self.out.new(f'zext i16 {ir} to i32')}, 16")
+            ir = self.out.new(f"bitcast i32 {ir} to float")
+        return Element(self, dtype, ir)
+
+    def stored(self, x: Element) -> str:
+        """A number as it goes into memory."""
+        if x.dtype is bool_:
+            return self.out.new(f"zext i1 {x.ir} to i8")
+        if x.dtype is float16:
+            return self.out.new(f"fptrunc float {x.ir} to half")
+        if x.dtype is bfloat16:
+            bits = self.out.new(f"lshr i32 {self.out.new(f'bitcast float {x.ir} to i32')}, 16")
+            return self.out.new(f"trunc i32 {bits} to i16")
+        return x.ir
+
+    def _rounded(self, x: Element) -> Element:
+        """Of a narrow dtype whose register holds any float32: the nearest number of the dtype, of two the even one."""
+        if x.dtype is float16:
+            return self.loaded(self.stored(x), float16)
+        if x.dtype is not bfloat16:
+            return x
+        bits = self.bitcast(self.wrap(float32, x.ir), uint32)
+        up = self.bits("and", self.bits("lshr", bits, 16), 1) + 0x7FFF
+        quiet = self.bits("or", bits, 0x400000)
+        whole = self.bits("and", self.select(self.is_nan(x), quiet, bits + up), 0xFFFF0000)
+        return Element(self, bfloat16, self.bitcast(whole, float32).ir)
+
+    def _to_odd(self, x: Element) -> Element:
+        """A double as a float32 that rounds to a narrower type as the double does: what is lost shows in its last bit
+        (Boldo and Melquiond, When double rounding is odd)."""
+        near = self._cast("fptrunc", x, float32)
+        back = self._cast("fpext", near, float64)
+        beyond = self.compare("gt", self.intrinsic("fabs", back), self.intrinsic("fabs", x))
+        bits = self.bitcast(near, int32)
+        inexact = self._new(bool_, f"fcmp one double {back.ir}, {x.ir}")
+        odd = self.bits("or", bits - self.cast(beyond, int32), 1)
+        return self.bitcast(self.select(inexact, odd, bits), float32)
 
     def cast(self, x: Element, dtype: DType) -> Element:
         """As NumPy's astype on this machine: integers wrap, floats beyond an integer type give its lowest number."""
         source = x.dtype
         if source is dtype:
             return x
+        if is_narrow(source):
+            return self.cast(self.wrap(float32, x.ir), dtype)
+        if is_narrow(dtype):
+            exact = source is float64 and dtype is float16  # other numbers become float32 first, as in NumPy
+            return self._rounded(self.wrap(dtype, (self._to_odd(x) if exact else self.cast(x, float32)).ir))
         if dtype.is_bool:
             return self.compare("ne", x, 0)
         if source.is_floating and dtype.is_floating:
@@ -274,7 +337,7 @@ def literal(number: Any, dtype: DType) -> str:
     if dtype.is_bool:
         return "true" if number else "false"
     if dtype.is_floating:
-        exact = float(np.float32(number)) if dtype is float32 else float(number)
+        exact = float(number) if dtype is float64 else float(np.asarray(number).astype(dtype.numpy))
         return f"0x{struct.unpack('<Q', struct.pack('<d', exact))[0]:016X}"
     number, bits = int(number), dtype.size * 8
     return str(number - (1 << bits) if number >= 1 << (bits - 1) else number)
@@ -283,15 +346,10 @@ def literal(number: Any, dtype: DType) -> str:
 def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any) -> Element:
     kind = memory(dtype)
     address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
-    found = b.out.new(f"load {kind}, ptr {address}")
-    if dtype is bool_:
-        found = b.out.new(f"trunc i8 {found} to i1")
-    return b.wrap(dtype, found)
+    return b.loaded(b.out.new(f"load {kind}, ptr {address}"), dtype)
 
 
 def store(b: ElementWriter, element: Element, pointer: str, offset: Any) -> None:
-    kind, ir = memory(element.dtype), element.ir
-    if element.dtype is bool_:
-        ir = b.out.new(f"zext i1 {ir} to i8")
+    kind, ir = memory(element.dtype), b.stored(element)
     address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
     b.out.line(f"store {kind} {ir}, ptr {address}")

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.natives import PART, Routine, call, in_parts
+from autoconv.backends.llvm.ordering import better, key, key_dtype, worst
 from autoconv.backends.llvm.positions import Position, plus, times
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, store
-from autoconv.graph.dtypes import bool_, int32, int64, uint32
+from autoconv.graph.dtypes import bool_, int32, uint32
 from autoconv.graph.graph import Node
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ class _Search:
         self.routine, self.out, self.b = routine, routine.out, routine.b
         self._dtype: Any = x.type.dtype  # type: ignore[union-attr]
         self._result: Any = result.type.dtype  # type: ignore[union-attr]
-        self._test = "gt" if node.op.name == "argmax" else "lt"
+        self._kind = "max" if node.op.name == "argmax" else "min"
+        self._test = "gt" if self._kind == "max" else "lt"
+        self._key_dtype = key_dtype(self._dtype)
         with self.out.loop("%first", "%last") as row:
             self._row(row) if self.inner == 1 else self._columns(row)
 
@@ -64,7 +67,7 @@ class _Search:
             best = self._best(row, "0", str(size))
             self._place(row, best, "0", str(size))
             return
-        kind = memory(best_dtype := self._key_dtype())
+        kind = memory(self._key_dtype)
         cell, start = out.alloca(kind), out.alloca("i64")
         store(b, self._best(row, "0", str(_PIECE)), cell, 0)
         out.line(f"store i64 0, ptr {start}")
@@ -75,32 +78,25 @@ class _Search:
 
         with out.loop("1", str(-(-size // _PIECE))) as piece:
             first = times(out, piece, _PIECE)
-            here, before = self._best(row, str(first), stop(first)), load(b, best_dtype, cell, 0)
+            here, before = self._best(row, str(first), stop(first)), load(b, self._key_dtype, cell, 0)
             better = b.compare(self._test, here, before).ir
             store(b, b.select(b.wrap(bool_, better), here, before), cell, 0)
             old = out.new(f"load i64, ptr {start}")
             out.line(f"store i64 {out.new(f'select i1 {better}, i64 {first}, i64 {old}')}, ptr {start}")
         first = out.new(f"load i64, ptr {start}")
-        self._place(row, load(b, best_dtype, cell, 0), first, stop(first))
-
-    def _key_dtype(self) -> Any:
-        return {4: int32, 8: int64}[self._dtype.size] if self._dtype.is_floating else self._dtype
+        self._place(row, load(b, self._key_dtype, cell, 0), first, stop(first))
 
     def _key(self, row: Position, step: Position) -> Element:
-        """The element as an integer of the same order: nan is the best, and -0.0 what 0.0 is."""
-        here, b = self._at(row, step), self.b
-        if not self._dtype.is_floating:
-            return here
-        dtype = self._key_dtype()
-        bits = b.bitcast(here + 0.0, dtype)
-        ordered = bits ^ (b.bits("ashr", bits, dtype.size * 8 - 1) & dtype.max)
-        return b.select(b.is_nan(here), dtype.max if self._test == "gt" else dtype.min, ordered)
+        """Zeros of both signs are the same."""
+        here = self._at(row, step)
+        return key(self.b, here + 0.0 if self._dtype.is_floating else here, self._kind)
 
     def _best(self, row: Position, first: str, last: str) -> Element:
-        dtype = self._key_dtype()
-        name = ("u" if dtype.is_unsigned else "s") + ("max" if self._test == "gt" else "min")
-        worst = dtype.min if self._test == "gt" else dtype.max
-        return self._joined(dtype, worst, lambda step: self._key(row, step), name, first, last)
+        def join(x: Element, y: Element) -> Element:
+            return better(self.b, x, y, self._kind)
+
+        start = worst(self._dtype, self._kind)
+        return self._joined(self._key_dtype, start, lambda step: self._key(row, step), join, first, last)
 
     def _place(self, row: Position, best: Element, first: str, last: str) -> None:
         """The first place of the best one."""
@@ -109,17 +105,20 @@ class _Search:
             number = self.b.wrap(uint32, self.out.new(f"trunc i64 {step} to i32"))
             return self.b.select(self._key(row, step).same(best), number, uint32.max)
 
-        found = self._joined(uint32, uint32.max, place, "umin", first, last)
+        def join(x: Element, y: Element) -> Element:
+            return self.b.intrinsic("umin", x, y)
+
+        found = self._joined(uint32, uint32.max, place, join, first, last)
         store(self.b, self.b.cast(found, self._result), "%result", row)
 
     def _joined(
-        self, dtype: Any, start: int, element: Callable[[Position], Element], name: str, first: str, last: str
+        self, dtype: Any, start: int, element: Callable[[Position], Element], join: Any, first: str, last: str
     ) -> Element:
-        """The elements of a row from the first to the last, joined by an intrinsic function."""
+        """The elements of a row from the first to the last, joined by `join`."""
         b, cell = self.b, self.out.alloca(memory(dtype))
         store(b, b.constant(start, dtype), cell, 0)
         with self.out.loop(first, last) as step:
-            store(b, b.intrinsic(name, load(b, dtype, cell, 0), element(step)), cell, 0)
+            store(b, join(load(b, dtype, cell, 0), element(step)), cell, 0)
         return load(b, dtype, cell, 0)
 
     def _columns(self, row: Position) -> None:

@@ -7,7 +7,7 @@ import ctypes
 import functools
 from typing import Any
 
-from autoconv.backends.llvm import pool, prelude, threads
+from autoconv.backends.llvm import dispatch, pool, prelude, threads
 from autoconv.backends.llvm.engine import Code
 
 
@@ -16,11 +16,29 @@ def addresses(text: str) -> dict[str, int]:
     return {**_references(), "parallel": _parallel()} if '@"parallel"' in text else _references()
 
 
+def pending(text: str) -> dict[str, int]:
+    """The texts of what `addresses` of that text still has to compile, with their levels."""
+    wanted: dict[str, Any] = {prelude.TEXT: _references}
+    if '@"parallel"' in text:
+        wanted[threads.TEXT] = _parallel
+    return {text: 0 for text, made in wanted.items() if not made.cache_info().currsize}
+
+
 @functools.cache
 def handler() -> Any:
     """The memory handler of large arrays, as PyDataMem_SetHandler takes it."""
     code = Code({pool.TEXT: 0}, pool.FUNCTIONS)
     return pool.capsule([code.address(name) for name in pool.FUNCTIONS], code)
+
+
+def shared_address(name: str) -> int:
+    """Of a function or a global that is for this process alone."""
+    return _dispatch().address(name)
+
+
+@functools.cache
+def _dispatch() -> Code:
+    return _kept(Code({dispatch.TEXT: 0}, dispatch.FUNCTIONS, _references()))
 
 
 @functools.cache

@@ -236,7 +236,13 @@ def _sorts(node: Node) -> bool:
     return is_array(type_) and sizes(type_)[node.attributes.get("axis", -1)] < 2**31
 
 
-@native("sort", fits=_sorts)
+def _work(node: Node) -> int:
+    """Rows that are not long are shared by threads."""
+    shape, axis = sizes(node.inputs[0].type), node.attributes.get("axis", -1)
+    return _WORK * math.prod(shape) if shape[axis] > _ON_STACK else 0
+
+
+@native("sort", fits=_sorts, work=_work)
 def write_sort(region: Region, node: Node) -> None:
     """By the keys alone; of -0.0 and 0.0, which are equal, each goes where it was."""
     rows = _Rows(region, node, 1, ordered=False)
@@ -303,7 +309,7 @@ def _restore_zeros(rows: _Rows, row: Position, column: Position) -> None:
     out.begin(done)
 
 
-@native("argsort", fits=_sorts)
+@native("argsort", fits=_sorts, work=_work)
 def write_argsort(region: Region, node: Node) -> None:
     """The stable order."""
     rows = _Rows(region, node, 1, ordered=True)

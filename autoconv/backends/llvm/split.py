@@ -95,7 +95,7 @@ def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
 
 def work_of(plan: Plan, item: Item) -> int:
     """What all turns of the item's loops take, in units of 0.05 ns, estimated."""
-    each = sum(_cost(plan, node) for node in item.nodes) + _MEMORY * (len(item.reads) + len(item.stored))
+    each = sum(cost(node) for node in item.nodes) + _MEMORY * (len(item.reads) + len(item.stored))
     return math.prod(item.shape or ()) * each
 
 
@@ -128,7 +128,8 @@ def _is_whole(node: Node, shape: Sequence[int]) -> bool:
     return depth is not None and all(size == 1 for size in shape[:depth])
 
 
-def _cost(plan: Plan, node: Node) -> int:
+def cost(node: Node) -> int:
+    """What one element of a node's result takes, estimated, in units of about 0.05 ns."""
     if not is_elementary(node.op.name):
         return _ARITHMETIC
     return _VECTORISED if is_vectorised(node.op.name, node.results[0].type.dtype) else _CALLED  # type: ignore[union-attr]

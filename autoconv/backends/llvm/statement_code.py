@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from autoconv.backends.llvm import memory_values
 from autoconv.backends.llvm.memory_values import held
 from autoconv.backends.llvm.natives import Routine
-from autoconv.backends.llvm.overlaps import APART, SAME, SOME
 from autoconv.backends.llvm.positions import Index, Position, plus, product
 from autoconv.backends.llvm.roles import MEMORY, is_array, is_scalar, sizes
+from autoconv.backends.llvm.rules import computed
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.statements import Step
 from autoconv.backends.llvm.values import Memory, Object
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.elements import ELEMENTS
+from autoconv.ops.overlaps import APART, SAME, SOME
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -216,7 +216,8 @@ class _Statement:
         values: list[Element] = []
         for step in self.steps:
             if step.op:
-                values.append(ELEMENTS[step.op](b, *(values[i] for i in step.given), **step.attributes))
+                operands = [values[i] for i in step.given]
+                values.append(computed(b, step.op, operands, step.type.dtype, step.attributes))
                 continue
             found = given[step.given[0]]
             if isinstance(found, Element):

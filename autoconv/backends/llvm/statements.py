@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.overlaps import APART, Overlaps
 from autoconv.backends.llvm.roles import has_element_rule
 from autoconv.backends.llvm.scalars import is_native
 from autoconv.graph.effects import Effects
@@ -23,6 +22,7 @@ from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.index_spec import INPUT
+from autoconv.ops.overlaps import APART, Overlaps
 from autoconv.ops.record import Op, none
 
 _MOST_STEPS = 64

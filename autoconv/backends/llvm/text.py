@@ -6,6 +6,7 @@ takes from Python.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,12 +20,22 @@ _NAME = re.compile(r'@"?([\w.]+)')
 # most of the code, and of the time that compiling takes.
 _SHORT = 15
 _MOST_LINES = 400  # nor of a loop that would be more lines than these, loops within it written out
+_SHARE, _MOST_SHARES = 8_000, 4  # letters of a thorough text that is worth a thread, and how many there are at most
 _LONG_LOOP = "!LONG"  # stands for the mark of such a loop
+_WRITTEN_OUT = "!WHOLE"  # for that of one whose vectors are to be written out, so that registers hold what it stores
 _FIRST_LOOP = 10  # the number of the first one in a module
 
 
+_MARKS = {
+    _LONG_LOOP: '!{!"llvm.loop.unroll.disable"}',
+    _WRITTEN_OUT: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
+    '!{!"llvm.loop.unroll.full"}}',
+}
+
+
 class ModuleText:
-    """The parts of a module, which becomes two texts: functions that are worth a thorough compilation, and others."""
+    """The parts of a module, which becomes several texts: of functions that are worth a thorough compilation, and of
+    the others."""
 
     def __init__(self) -> None:
         self._declarations: dict[str, str] = {}
@@ -67,11 +78,25 @@ class ModuleText:
         self._count += 1
         return f"{stem}{self._count}"
 
-    def texts(self) -> tuple[str, str]:
-        """The thorough text, which may be empty, and the other one; each calls functions of the other."""
+    def texts(self) -> list[str]:
+        """The thorough texts, as many as are worth a thread each, and the other one; they call each other's functions.
+        How many they are depends on their sizes alone."""
         quick = {name: text for name, text in self._functions.items() if " optnone" in text.partition("\n")[0]}
         thorough = {name: text for name, text in self._functions.items() if name not in quick}
-        return self._text(thorough, quick) if thorough else "", self._text(quick, thorough, variables=True)
+        wanted = min(sum(map(len, thorough.values())) // _SHARE, _MOST_SHARES) or 1
+        shares: list[set[str]] = [set() for _ in range(wanted)]
+        sizes = [0] * wanted
+        for name in sorted(thorough, key=lambda name: -len(thorough[name])):
+            least = sizes.index(min(sizes))
+            shares[least].add(name)
+            sizes[least] += len(thorough[name])
+        parts = [{name: text for name, text in thorough.items() if name in share} for share in shares if share]
+        parts.append(quick)
+        found = []
+        for part in parts:
+            others = {name: text for name, text in self._functions.items() if name not in part}
+            found.append(self._text(part, others, variables=part is quick))
+        return found
 
     def _text(self, own: dict[str, str], others: dict[str, str], variables: bool = False) -> str:
         body = "\n".join(own.values())
@@ -102,10 +127,10 @@ def _declaration(text: str) -> str:
 
 def _marked(text: str) -> str:
     """The text with the marks of long loops numbered, each of which is another."""
-    first, *rest = text.split(_LONG_LOOP)
-    marks = range(_FIRST_LOOP, _FIRST_LOOP + len(rest))
-    text = first + "".join(f"!{mark}{part}" for mark, part in zip(marks, rest, strict=True))
-    return text + "\n".join(f'!{mark} = distinct !{{!{mark}, !{{!"llvm.loop.unroll.disable"}}}}' for mark in marks)
+    first, *rest = re.split(f"({_LONG_LOOP}|{_WRITTEN_OUT})", text)
+    kinds = dict(zip(itertools.count(_FIRST_LOOP), rest[::2], strict=False))
+    text = first + "".join(f"!{mark}{part}" for mark, part in zip(kinds, rest[1::2], strict=True))
+    return text + "\n".join(f"!{mark} = distinct !{{!{mark}, {_MARKS[kind]}}}" for mark, kind in kinds.items())
 
 
 class FunctionText:
@@ -132,6 +157,21 @@ class FunctionText:
         name = f"%v{self._count}"
         self._lines.append(f"  {name} = {text}")
         return name
+
+    def length(self) -> int:
+        """How many lines there are so far."""
+        return len(self._lines)
+
+    def take(self, start: int) -> list[str]:
+        """The lines from there on, which are left out."""
+        lines, self._lines = self._lines[start:], self._lines[:start]
+        return lines
+
+    def append_block(self, lines: list[str], end: str) -> None:
+        """Goes on with lines that were taken, which begin with a label; `end` is the block that they leave open."""
+        self.branch(lines[0].removesuffix(":"))
+        self._lines += lines
+        self.block = end
 
     def line(self, text: str) -> None:
         self._lines.append(f"  {text}")
@@ -173,9 +213,9 @@ class FunctionText:
         self.line(f"br i1 {condition}, label %{then}, label %{otherwise}{weights}")
 
     @contextmanager
-    def loop(self, start: str, stop: str, unrolled: bool = True) -> Iterator[str]:
+    def loop(self, start: str, stop: str, unrolled: bool = True, in_registers: bool = False) -> Iterator[str]:
         """A counted loop; the block inside is its body, and gets the i64 that counts. Trips may be none. `unrolled`:
-        LLVM may write out a short one turn by turn."""
+        LLVM may write out a short one turn by turn; `in_registers`: the vectors of one that is long."""
         head, body, done = self.label("loop"), self.label("body"), self.label("done")
         before = self.block
         self.branch(head)
@@ -194,9 +234,11 @@ class FunctionText:
         turns = int(stop) - int(start) if unrolled and start.isdigit() and stop.isdigit() else 0
         written_out = (lines + self._repeated - repeated) * turns
         short = turns <= _SHORT and 0 < written_out <= _MOST_LINES
+        short = short and not in_registers
         if short:
             self._repeated = repeated + written_out - lines
-        self.line(f"br label %{head}" + ("" if short else f", !llvm.loop {_LONG_LOOP}"))
+        mark = _WRITTEN_OUT if in_registers else _LONG_LOOP
+        self.line(f"br label %{head}" + ("" if short else f", !llvm.loop {mark}"))
         self.begin(done)
 
     def text(self) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.roles import is_scalar, sizes
+from autoconv.backends.llvm.rules import computed
 from autoconv.backends.llvm.scalars import load, store
 from autoconv.backends.llvm.values import Object, RegisterWriter
 from autoconv.backends.llvm.views import item_index
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.elements import ELEMENTS
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -65,7 +65,7 @@ def _write_part(region: Region, node: Node, value: Value, pointer: str, index: I
     offset = linear(region.out, target, sizes(x.type))
     element = b.cast(element, dtype)
     if node.op.name == "add_at_item":
-        element = ELEMENTS["add"](b, load(b, dtype, pointer, offset), element)
+        element = computed(b, "add", [load(b, dtype, pointer, offset), element], dtype)
     store(b, element, pointer, offset)
 
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.calls import Calls
-from autoconv.backends.llvm.overlaps import Overlaps
+from autoconv.backends.llvm.locals import Locals
 from autoconv.backends.llvm.pool import LARGEST, SMALLEST
 from autoconv.backends.llvm.positions import Index, Position
 from autoconv.backends.llvm.roles import is_array, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter
 from autoconv.backends.llvm.shared import handler
 from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type
+from autoconv.ops.overlaps import Overlaps
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -25,11 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Object:
-    """A Python object: the register with its address, and the slot that owns it (None: somebody else does)."""
+    """A Python object: the register with its address, and the slot that owns it (None: somebody else does). Of a small
+    array that is none, `memory` alone, where its elements are."""
 
     ir: str
     slot: str | None = None
     made_as: Type | None = None  # the type it was made as, where its value has another
+    memory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,7 @@ class Body:
         self.stacks = stacks
         self.module = module
         self.out = out
+        self.locals = Locals(out)
         self.calls = calls
         self.failed = "failed"
         self.loops = 0  # how many loops are around what is being written
@@ -160,6 +165,18 @@ class Body:
         if SMALLEST <= math.prod(shape) * dtype.size <= LARGEST:
             return out.new(f"call ptr @new_large_array({what}, ptr {self.calls.object(handler())(out)})")
         return out.new(f"call ptr @new_array({what})")
+
+    def new_counted(self, dtype: DType, shape: Sequence[Position]) -> Object:
+        """An array whose dimensions are numbers or registers, its elements not set."""
+        out, rank = self.out, len(shape)
+        dimensions = out.alloca(f"[{rank} x i64]")
+        for i, size in enumerate(shape):
+            place = out.new(f"getelementptr inbounds i64, ptr {dimensions}, i64 {i}")
+            out.line(f"store i64 {size}, ptr {place}")
+        descriptor = self.calls.object(dtype.numpy)(out)
+        made = out.new(f"call ptr @new_array(i32 {rank}, ptr {dimensions}, ptr {descriptor})")
+        self.check(out.new(f"icmp eq ptr {made}, null"))
+        return self.own(made)
 
     def end_loop(self) -> None:
         """Lets go of what was made of the loop's captures, and behind the outermost loop of what was kept."""

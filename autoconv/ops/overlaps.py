@@ -48,6 +48,10 @@ class Overlaps:
             return SAME
         return _meet(places[0], places[1], a.type.dtype.size)  # type: ignore[union-attr]
 
+    def roots(self, value: Value) -> frozenset[Value]:
+        """The arrays that a value, or what it is a view of, may be: arguments, and those that nodes make."""
+        return frozenset(root for root in self._known(value) if root is not None)
+
     def _known(self, value: Value) -> frozenset[Value | None]:
         return self._roots.get(base_of(value), frozenset({None}))
 
@@ -61,9 +65,12 @@ class Overlaps:
                 elif node.op.name not in _VIEWS:
                     self._feeds.setdefault(value, []).extend(_given(node, value.index))
             for region in node.regions:
+                for parameter in region.parameters:
+                    if isinstance(parameter.type, ArrayType):
+                        self._feeds.setdefault(parameter, [])
                 for parameter, outer in _passed(node, region):
                     if isinstance(parameter.type, ArrayType):
-                        self._feeds.setdefault(parameter, []).append(outer)
+                        self._feeds[parameter].append(outer)
                 self._collect(region)
 
     def _settle(self) -> None:
@@ -100,12 +107,14 @@ def _given(node: Node, index: int) -> list[Value]:
 
 
 def _passed(node: Node, region: Graph) -> Iterator[tuple[Value, Value]]:
-    """The parameters of a region with what may come in."""
+    """The parameters of a region with what may come in; none where nobody knows."""
     name, inputs = node.op.name, node.inputs
     if name == "cond":
         inputs = inputs[1:]
     elif name == "try":
         return iter(_of_try(node, region))
+    elif name not in ("call", "while"):  # a gradient of its own, say, whose cotangents come later
+        return iter(())
     pairs = list(zip(region.parameters, inputs, strict=True))
     if name == "while":
         count = node.attributes["state"]

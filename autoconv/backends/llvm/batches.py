@@ -1,0 +1,123 @@
+"""Products of matrices one by one: those of a batch, whose dimensions are broadcast."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.natives import PART, Routine, call, native
+from autoconv.backends.llvm.positions import Position, linear, times, unravelled
+from autoconv.backends.llvm.products import Product, alone
+from autoconv.backends.llvm.roles import ROLES, is_array, sizes
+from autoconv.backends.llvm.scalars import register
+from autoconv.backends.llvm.split import Split
+from autoconv.backends.llvm.text import FunctionText
+from autoconv.backends.llvm.threads import available, thread_count
+from autoconv.backends.llvm.tiles import ProductText, Sum, tiling
+from autoconv.backends.llvm.transposes import transposed
+from autoconv.backends.llvm.vectors import registers
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import TensorType
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+_SHARE = 300_000  # multiplications of a part
+_POINTERS = ("ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z")
+
+
+def _is_batch(node: Node) -> bool:
+    x, y = node.inputs
+    if not all(is_array(value.type) and 0 not in sizes(value.type) for value in (x, y)):
+        return False
+    single = len(sizes(y.type)) == 2 and (len(sizes(x.type)) == 2 or not node.attributes.get("transpose_a", False))
+    kinds: list[Any] = [value.type for value in (x, y)]
+    known = all(kind.dtype.name in ("float32", "float64") for kind in kinds)
+    return known and not single and (registers() is not None or "cblas_dgemm" in abi.symbols())
+
+
+@native("matmul", fits=_is_batch)
+def write_products(region: Region, node: Node) -> None:
+    """Each by tiles where these suit, else by the BLAS; the numbers of both are added up as those of one product are.
+    Threads share the matrices and, where these are few, the tiles or rows of each."""
+    (result,) = node.results
+    product, machine = Product(node, batched=True), registers()
+    blas = f"cblas_{product.name}" in abi.symbols()
+    region.set(result, region.new_array(result.type))
+    pointers = [region.data(value) for value in (*node.inputs, result)]
+    if machine is not None and (product.suits_tiles() or not blas):
+        plan = tiling(product.rows, product.columns, product.dtype, machine)
+        turned = _turned(region, node, product, machine.size // product.dtype.size) if product.flip_y else None
+        if turned is not None:
+            pointers[1] = region.address(turned[0])
+        steps = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+        along = Sum(0, 0, product.inner, steps[0], product.columns)
+        one = ProductText(region.body.module, plan, product.dtype, (along,), steps[1], product.columns).rows()
+
+        def write(out: FunctionText, places: list[str], tile: str) -> None:
+            given = ", ".join(f"ptr {place}" for place in places)
+            out.new(f"call i1 @{one}({given}, i64 0, i64 {tile}, i64 {out.new(f'add nsw i64 {tile}, 1')})")
+
+        _run(region, node, product, plan.count, write, pointers)
+        if turned is not None:
+            region.body.let_go(turned[0].slot or "", turned[1])
+        return
+
+    def by_blas(out: FunctionText, places: list[str], _: str) -> None:
+        out.line(product.call(out.module, out, places))
+
+    with alone(region.out, product.work > _SHARE):
+        _run(region, node, product, 1, by_blas, pointers)
+
+
+def _run(region: Region, node: Node, product: Product, pieces: int, write: Any, pointers: list[str]) -> None:
+    """Has `write(out, pointers, piece)` make every piece of every product."""
+    batch = sizes(node.results[0].type)[:-2]
+    body = Routine(region, [*_POINTERS, *PART], "i1")
+    out, kind, count = body.out, register(product.dtype), math.prod(batch) * pieces
+    with out.loop("%first", "%last") as number:
+        index = unravelled(out, number, (*batch, pieces))
+        places = []
+        for name, value in zip(("%x", "%y", "%z"), (*node.inputs, node.results[0]), strict=True):
+            offset = _offset(out, value, index[:-1])
+            places.append(out.new(f"getelementptr inbounds {kind}, ptr {name}, i64 {offset}"))
+        write(out, places, str(index[-1]))
+    name = body.finish("ret i1 false")
+    parts = min(product.work * math.prod(batch) // _SHARE, count, 4 * thread_count())
+    given = [f"ptr {pointer}" for pointer in pointers]
+    if parts > 1 and thread_count() > 1 and available():
+        whole = Routine(region, _POINTERS)
+        Split(None, count, -(-count // parts)).run(whole.module, whole.out, name, _POINTERS, has_rare=False)
+        call(region, whole.finish(), *given)
+    else:
+        region.out.new(f"call i1 @{name}({', '.join(given)}, i64 0, i64 0, i64 {count})")
+
+
+def _offset(out: FunctionText, value: Value, index: tuple[Position, ...]) -> Position:
+    """Where the matrix begins that a value, broadcast to the batch, has there."""
+    *batch, rows, columns = sizes(value.type)
+    aligned = index[len(index) - len(batch) :]
+    place = tuple(0 if size == 1 else i for size, i in zip(batch, aligned, strict=True))
+    return times(out, linear(out, place, batch), rows * columns)
+
+
+def _turned(region: Region, node: Node, product: Product, lanes: int) -> Any:
+    """The matrices of y the other way round, and the type of the array that they are in."""
+    y = node.inputs[1]
+    count, each = math.prod(sizes(y.type)[:-2]), product.inner * product.columns
+    type_ = TensorType(product.dtype, (count * each,))
+    made = region.new_array(type_)
+    routine = Routine(region, ["ptr noalias readonly %y", "ptr noalias %turned"])
+    out, kind = routine.out, register(product.dtype)
+    turn = transposed(out.module, product.dtype, product.columns, product.inner, lanes)
+    with out.loop("0", str(count)) as i:
+        start = times(out, i, each)
+        source, target = (out.new(f"getelementptr inbounds {kind}, ptr {p}, i64 {start}") for p in ("%y", "%turned"))
+        out.line(f"call void @{turn}(ptr {source}, ptr {target})")
+    call(region, routine.finish(), f"ptr {region.data(y)}", f"ptr {region.address(made)}")
+    return made, type_
+
+
+# A single product has a way of its own.
+ROLES["matmul"] = lambda node: "whole" if _is_batch(node) else None

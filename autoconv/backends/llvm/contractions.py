@@ -1,0 +1,147 @@
+"""einsum and tensordot in terms of products of matrices: rules for `expand`.
+
+Operands are taken two at a time, in the order that NumPy chooses. Of two, the labels that both have and something
+after them needs are a batch, those that nothing needs any more are the inner dimension of a product, and the others are
+its rows and columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.roles import sizes
+from autoconv.graph.graph import Node
+from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.linalg import parse_equation, tensordot_equation
+
+Operand = tuple[Any, str]  # a value, and a label for each of its dimensions
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def einsum(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    return _contracted(b, inputs, *parse_equation(node.attributes["equation"], len(inputs)))
+
+
+def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    x, y = inputs
+    equation = tensordot_equation(sizes(x.type), sizes(y.type), node.attributes["axes"])
+    return _contracted(b, inputs, *parse_equation(equation, 2))
+
+
+def _contracted(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], result: str) -> Any:
+    shapes = [sizes(x.type) for x in inputs]
+    if any(0 in shape for shape in shapes) or inputs[0].type.dtype.is_bool:
+        return None
+    operands, result = _without_ellipsis(operands, result, shapes)
+    size: dict[str, int] = {}
+    for shape, labels in zip(shapes, operands, strict=True):
+        size |= {label: max(n, size.get(label, 1)) for label, n in zip(labels, shape, strict=True)}
+    left = [_without_ones(b, *_diagonal(b, x, labels), size) for x, labels in zip(inputs, operands, strict=True)]
+    for i, j in _order(left, result, size):
+        x, y = left.pop(i), left.pop(j)
+        needed = set(result).union(*(labels for _, labels in left))
+        left.append(_pair(b, _summed(b, *x, needed | set(y[1])), _summed(b, *y, needed | set(x[1])), needed, size))
+    ((x, labels),) = left
+    return _arranged(b, *_summed(b, x, labels, set(result)), result, size)
+
+
+def _without_ellipsis(operands: list[str], result: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], str]:
+    """Letters that are not taken for the dimensions that `...` stands for, counted from the last."""
+    free = [letter for letter in _LETTERS if letter not in "".join([*operands, result])]
+    widths = [len(shape) - len(labels.replace("...", "")) for labels, shape in zip(operands, shapes, strict=True)]
+    most = max([width for width, labels in zip(widths, operands, strict=True) if "..." in labels], default=0)
+    spare = free[:most]
+    named = [
+        labels.replace("...", "".join(spare[most - width :])) for labels, width in zip(operands, widths, strict=True)
+    ]
+    return named, result.replace("...", "".join(spare))
+
+
+def _diagonal(b: GraphBuilder, x: Any, labels: str) -> Operand:
+    """The operand with each label once."""
+    while twice := next((label for label in labels if labels.count(label) > 1), ""):
+        first, second = labels.index(twice), labels.rindex(twice)
+        others = [i for i in range(len(labels)) if i not in (first, second)]
+        x = b.diag_part(b.transpose(x, perm=(*others, first, second)), offset=0)
+        labels = "".join(labels[i] for i in others) + twice
+    return x, labels
+
+
+def _without_ones(b: GraphBuilder, x: Any, labels: str, size: dict[str, int]) -> Operand:
+    """The operand without the dimensions of 1 that are broadcast."""
+    kept = [label for label, n in zip(labels, sizes(x.type), strict=True) if n == size[label]]
+    if len(kept) == len(labels):
+        return x, labels
+    return b.reshape(x, shape=tuple(size[label] for label in kept)), "".join(kept)
+
+
+def _order(left: list[Operand], result: str, size: dict[str, int]) -> list[tuple[int, int]]:
+    """Which two are next, each time: the results go to the end of the list. The later one is named first."""
+    if len(left) == 1:
+        return []
+    equation = (
+        ",".join(labels for _, labels in left) + "->" + "".join(c for c in result if any(c in o for _, o in left))
+    )
+    empty = [np.broadcast_to(np.zeros(()), [size[label] for label in labels]) for _, labels in left]
+    found = []
+    for step in np.einsum_path(equation, *empty, optimize="greedy")[0][1:]:
+        *rest, first = sorted(step, reverse=True)
+        found += [(one, first) for one in rest[:1]]
+        if len(step) > 2:  # all that are left: two at a time
+            found += [(len(step) - 2 - i, 0) for i in range(len(step) - 2)]
+    return found
+
+
+def _summed(b: GraphBuilder, x: Any, labels: str, needed: set[str]) -> Operand:
+    """The operand, summed over the labels that nothing needs."""
+    over = tuple(i for i, label in enumerate(labels) if label not in needed)
+    if not over:
+        return x, labels
+    return b.reduce_sum(x, axis=over, keepdims=False), "".join(label for label in labels if label in needed)
+
+
+def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], size: dict[str, int]) -> Operand:
+    (x, of_x), (y, of_y) = first, second
+    both = [label for label in of_x if label in of_y]
+    batch = "".join(label for label in both if label in needed)
+    inner = "".join(label for label in both if label not in needed)
+    rows = "".join(label for label in of_x if label not in both)
+    columns = "".join(label for label in of_y if label not in both)
+    labels = batch + rows + columns
+    if not inner or x.type.dtype.name not in ("float32", "float64"):
+        over = tuple(range(len(labels), len(labels) + len(inner)))
+        product = b.multiply(*(_spread(b, value, own, labels + inner, size) for value, own in (first, second)))
+        return b.reduce_sum(product, axis=over, keepdims=False) if inner else product, labels
+    transpose_a = bool(rows) and of_x == batch + inner + rows
+    transpose_b = bool(columns) and of_y == batch + columns + inner
+    lead = (math.prod(size[label] for label in batch),) if batch else ()
+    counts = [math.prod(size[label] for label in group) for group in (rows, inner, columns)]
+    x = _arranged(b, x, of_x, batch + (inner + rows if transpose_a else rows + inner), size)
+    y = _arranged(b, y, of_y, batch + (columns + inner if transpose_b else inner + columns), size)
+    x = _reshaped(b, x, (*lead, *((counts[1], counts[0]) if transpose_a else counts[:2])))
+    y = _reshaped(b, y, (*lead, *((counts[2], counts[1]) if transpose_b else counts[1:])))
+    found = b.matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
+    return _reshaped(b, found, tuple(size[label] for label in labels)), labels
+
+
+def _spread(b: GraphBuilder, x: Any, own: str, labels: str, size: dict[str, int]) -> Any:
+    """The operand with a dimension, of 1 where it has none, for each of the labels."""
+    x = _arranged(b, x, own, "".join(label for label in labels if label in own), size)
+    return _reshaped(b, x, tuple(size[label] if label in own else 1 for label in labels))
+
+
+def _arranged(b: GraphBuilder, x: Any, labels: str, wanted: str, size: dict[str, int]) -> Any:
+    """With its dimensions in the order of the wanted labels."""
+    return x if labels == wanted else b.transpose(x, perm=tuple(labels.index(label) for label in wanted))
+
+
+def _reshaped(b: GraphBuilder, x: Any, shape: tuple[int, ...]) -> Any:
+    own = sizes(x.type)
+    return x if own == shape else b.reshape(x, shape=shape)
+
+
+CONTRACTIONS: dict[str, Any] = {"einsum": einsum, "tensordot": tensordot}

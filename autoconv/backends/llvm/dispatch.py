@@ -1,0 +1,188 @@
+"""Calls of functions that go to native code without a step through Python: what `__call__` of their class becomes.
+
+An object's slot holds a tuple: a cell that counts calls, and entries (see engine.native_entry), which are asked one
+after the other until one does not answer NotImplemented. What none of them takes, what has names, and what runs while
+`detour` is not 0 goes to `slow(self, *args, **kwargs)`, what an entry raised to `failed(self, entry, error, *args)`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+_DEFINITION, _OWNER, _BUFFER = 16, 24, 16  # offsets in bytes: in a builtin function, and in an object of ctypes
+FUNCTIONS = ["dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_detour"]
+TEXT = f"""
+@dispatch_slow = global ptr null
+@dispatch_failed = global ptr null
+@dispatch_missing = global ptr null
+@dispatch_slot = global i64 0
+@dispatch_detour = global ptr null
+declare void @retain(ptr)
+declare void @release(ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_NormalizeException(ptr, ptr, ptr)
+declare i32 @PyException_SetTraceback(ptr, ptr)
+
+define internal void @let_go(ptr %object) nounwind {{
+  %slot = alloca ptr
+  store ptr %object, ptr %slot
+  call void @release(ptr %slot)
+  ret void
+}}
+
+define ptr @dispatch(ptr %self, ptr %arguments, i64 %count, ptr %names) nounwind {{
+entry:
+  %kind_at = alloca ptr
+  %error_at = alloca ptr
+  %trace_at = alloca ptr
+  %offset = load i64, ptr @dispatch_slot
+  %place = getelementptr i8, ptr %self, i64 %offset
+  %entries = load ptr, ptr %place
+  %there = icmp ne ptr %entries, null
+  %unnamed = icmp eq ptr %names, null
+  %detour_at = load ptr, ptr @dispatch_detour
+  %detour = load atomic i64, ptr %detour_at monotonic, align 8
+  %usual = icmp eq i64 %detour, 0
+  %both = and i1 %there, %unnamed
+  %all = and i1 %both, %usual
+  br i1 %all, label %try, label %slow
+try:
+  call void @retain(ptr %entries)
+  %size_at = getelementptr i8, ptr %entries, i64 16
+  %size = load i64, ptr %size_at
+  %items = getelementptr i8, ptr %entries, i64 24
+  %missing = load ptr, ptr @dispatch_missing
+  br label %look
+look:
+  %i = phi i64 [ 1, %try ], [ %next, %other ]
+  %more = icmp slt i64 %i, %size
+  br i1 %more, label %ask, label %none
+ask:
+  %item_at = getelementptr ptr, ptr %items, i64 %i
+  %item = load ptr, ptr %item_at
+  %definition_at = getelementptr i8, ptr %item, i64 {_DEFINITION}
+  %definition = load ptr, ptr %definition_at
+  %owner_at = getelementptr i8, ptr %item, i64 {_OWNER}
+  %owner = load ptr, ptr %owner_at
+  %function_at = getelementptr i8, ptr %definition, i64 8
+  %function = load ptr, ptr %function_at
+  %found = call ptr %function(ptr %owner, ptr %arguments, i64 %count)
+  %raised = icmp eq ptr %found, null
+  br i1 %raised, label %failed, label %answered
+answered:
+  %refused = icmp eq ptr %found, %missing
+  br i1 %refused, label %other, label %done
+done:
+  %cell = load ptr, ptr %items
+  %buffer_at = getelementptr i8, ptr %cell, i64 {_BUFFER}
+  %buffer = load ptr, ptr %buffer_at
+  %calls = load i64, ptr %buffer
+  %counted = add i64 %calls, 1
+  store i64 %counted, ptr %buffer
+  call void @let_go(ptr %entries)
+  ret ptr %found
+other:
+  call void @let_go(ptr %found)
+  %next = add i64 %i, 1
+  br label %look
+none:
+  call void @let_go(ptr %entries)
+  br label %slow
+slow:
+  br i1 %unnamed, label %pass, label %measure
+measure:
+  %named_at = getelementptr i8, ptr %names, i64 16
+  %named = load i64, ptr %named_at
+  br label %pass
+pass:
+  %values = phi i64 [ 0, %slow ], [ %named, %measure ]
+  %given = add i64 %count, %values
+  %length = add i64 %given, 1
+  %whole = alloca ptr, i64 %length
+  store ptr %self, ptr %whole
+  %behind = getelementptr ptr, ptr %whole, i64 1
+  %bytes = shl i64 %given, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %behind, ptr %arguments, i64 %bytes, i1 false)
+  %callee = load ptr, ptr @dispatch_slow
+  %passed = add i64 %count, 1
+  %slowly = call ptr @"PyObject_Vectorcall"(ptr %callee, ptr %whole, i64 %passed, ptr %names)
+  ret ptr %slowly
+failed:
+  store ptr null, ptr %kind_at
+  store ptr null, ptr %error_at
+  store ptr null, ptr %trace_at
+  call void @PyErr_Fetch(ptr %kind_at, ptr %error_at, ptr %trace_at)
+  call void @PyErr_NormalizeException(ptr %kind_at, ptr %error_at, ptr %trace_at)
+  %error = load ptr, ptr %error_at
+  %trace = load ptr, ptr %trace_at
+  %traced = icmp ne ptr %trace, null
+  br i1 %traced, label %attach, label %tell
+attach:
+  call i32 @PyException_SetTraceback(ptr %error, ptr %trace)
+  br label %tell
+tell:
+  %told = add i64 %count, 3
+  %report = alloca ptr, i64 %told
+  store ptr %self, ptr %report
+  %second = getelementptr ptr, ptr %report, i64 1
+  store ptr %item, ptr %second
+  %third = getelementptr ptr, ptr %report, i64 2
+  store ptr %error, ptr %third
+  %rest = getelementptr ptr, ptr %report, i64 3
+  %size_of_rest = shl i64 %count, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %rest, ptr %arguments, i64 %size_of_rest, i1 false)
+  %handler = load ptr, ptr @dispatch_failed
+  %answer = call ptr @"PyObject_Vectorcall"(ptr %handler, ptr %report, i64 %told, ptr null)
+  call void @release(ptr %kind_at)
+  call void @release(ptr %error_at)
+  call void @release(ptr %trace_at)
+  call void @let_go(ptr %entries)
+  ret ptr %answer
+}}
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+"""
+
+
+class _MethodDefinition(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("text", ctypes.c_char_p),
+    )  # fmt: skip
+
+
+_KEPT: list[Any] = []  # what machine code refers to
+
+
+def dispatching_method(
+    address: Callable[[str], int], owner: type, slot: int, slow: Any, failed: Any, detour: ctypes.c_int64
+) -> Any:
+    """The method descriptor that takes the place of `owner.__call__`. `slot` is the offset of the objects' slot, and
+    `address(name)` says where the loaded code has each of FUNCTIONS. There is one such class in a process."""
+    definition = _MethodDefinition(b"__call__", address("dispatch"), 0x0080 | 0x0002, None)
+    _KEPT.extend((definition, slow, failed, detour))
+    for name, value in (
+        ("slow", id(slow)), ("failed", id(failed)), ("missing", id(NotImplemented)), ("slot", slot),
+        ("detour", ctypes.addressof(detour)),
+    ):  # fmt: skip
+        ctypes.c_int64.from_address(address(f"dispatch_{name}")).value = value
+    make = ctypes.pythonapi.PyDescr_NewMethod
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p]
+    return make(owner, ctypes.addressof(definition))
+
+
+def is_dispatchable(entry: Any, cell: ctypes.c_int64) -> bool:
+    """Whether an entry and a counting cell lie in memory as the code expects it."""
+    at, own = id(entry), getattr(entry, "__self__", None)
+    if type(entry) is not type(len) or not isinstance(own, tuple):
+        return False
+    return (
+        _word(at + _OWNER) == id(own)
+        and _word(at + _DEFINITION) == ctypes.addressof(own[0])
+        and _word(id(cell) + _BUFFER) == ctypes.addressof(cell)
+    )
+
+
+def _word(at: int) -> int | None:
+    return ctypes.c_void_p.from_address(at).value

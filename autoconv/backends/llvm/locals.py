@@ -1,0 +1,67 @@
+"""Small arrays that only loops see: they lie on the stack, and are no objects of Python's."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from autoconv.backends.llvm.roles import is_array, sizes
+from autoconv.backends.llvm.text import FunctionText
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Value
+from autoconv.graph.types import Type
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.fusion import Plan
+
+_LARGEST = 2048  # bytes of such an array
+_MOST = 1 << 14  # bytes of a function's
+_LOOPS = frozenset({"element", "reduce", "copy", "place", "pick", "join"})
+
+
+class Locals:
+    """The memory of one function's small arrays: what is not used any more is for the next one of its size."""
+
+    def __init__(self, out: FunctionText) -> None:
+        self._out = out
+        self._free: dict[int, list[str]] = {}
+        self._taken: dict[str, int] = {}
+        self._bytes = 0
+
+    def take(self, type_: Type) -> str | None:
+        """Where an array of that type may lie; None where there is no room."""
+        size = _bytes(type_)
+        free = self._free.get(size)
+        if free:
+            found = free.pop()
+        elif self._bytes + size > _MOST:
+            return None
+        else:
+            self._bytes += size
+            found = self._out.alloca(f"[{size} x i8], align 64")
+        self._taken[found] = size
+        return found
+
+    def give(self, memory: str) -> None:
+        size = self._taken.pop(memory, None)
+        if size is not None:
+            self._free.setdefault(size, []).append(memory)
+
+
+def is_local(plan: Plan, value: Value) -> bool:
+    """Whether an array that a loop makes is small, and read by nothing but loops that cannot fail."""
+    node = value.node
+    if node is None or not is_array(value.type) or not 0 < _bytes(value.type) <= _LARGEST:
+        return False
+    if plan.roles[node] not in ("element", "reduce", "join") or node.effects is not Effects.PURE:
+        return False
+    if value in plan.graph.outputs:
+        return False
+    return all(
+        plan.roles[reader] in _LOOPS and reader.effects is Effects.PURE and not reader.regions
+        for reader in plan.readers(value)
+    )
+
+
+def _bytes(type_: Type) -> int:
+    return -(-math.prod(sizes(type_)) * type_.dtype.size // 64) * 64  # type: ignore[union-attr]

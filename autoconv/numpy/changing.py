@@ -1,0 +1,121 @@
+"""NumPy's functions that change their first argument: `ufunc.at`, `copyto`, `put` and their relatives.
+
+The argument is an array that is traced as memory; of others `changed` says that it has to be one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import ItemAssignmentError
+from autoconv.numpy.operands import cast, computes, known_shape, numpy_dtype_of, rank_of, refuse, tensor
+from autoconv.numpy.ufuncs import call_ufunc, loop_of
+from autoconv.numpy.writes import changed, write_into
+from autoconv.ops.indexing import parse_index
+from autoconv.runtime.convert import is_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+
+
+def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
+    """`ufunc.at(array, indices, values)`: positions that stand several times are changed as often."""
+    x = _changeable(array)
+    dtypes = loop_of(ufunc, (x, *values))
+    if not np.can_cast(dtypes[-1], numpy_dtype_of(x), "same_kind"):
+        raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {dtypes[-1]!r} to {numpy_dtype_of(x)!r}")
+    if ufunc in (np.add, np.subtract) and not x.dtype.is_bool:
+        spec, operands = parse_index(indices, is_tensor)
+        amount = cast(tensor(values[0], dtypes[1]), x.dtype)
+        amount = apply("negative", amount) if ufunc is np.subtract else amount
+        write_into(array, apply("add_at_item", x, amount, *operands, spec=spec))
+        return
+    if not _each_once(indices):
+        refuse("changes elements that may be the same one several times")
+    array[indices] = cast(call_ufunc(ufunc, tensor(array[indices]), *values), x.dtype)
+
+
+def _changeable(array: Any) -> Any:
+    """The elements now of an array that can be changed in place."""
+    if isinstance(array, EagerTensor):
+        raise ItemAssignmentError("'EagerTensor' object does not support item assignment")
+    if isinstance(array, np.ndarray):
+        refuse("is given an array to write to that is no part of the graph")
+    if isinstance(array, SymbolicTensor):
+        changed(array)
+        refuse("changes an array that is no memory")
+    return tensor(array)
+
+
+def _each_once(indices: Any) -> bool:
+    """Whether an index takes no element twice, as far as is known."""
+    parts = indices if isinstance(indices, tuple) else (indices,)
+    lists = [part for part in parts if not isinstance(part, (int, slice, np.integer)) and part is not Ellipsis]
+    if not lists:
+        return True
+    if len(lists) > 1 or is_tensor(lists[0]):
+        return False
+    known = np.asarray(lists[0])
+    return known.dtype == bool or (bool(np.all(known >= 0)) and len(np.unique(known)) == known.size)
+
+
+for _ufunc in {id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.values():
+    computes(_ufunc.at)(lambda *args, _ufunc=_ufunc: at(_ufunc, *args))
+
+
+@computes("copyto")
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    x = _changeable(dst)
+    value = tensor(src, x.dtype) if type(src) in (bool, int, float, complex) else tensor(src)
+    if rank_of(value) > rank_of(x):
+        refuse("copies from an array of more dimensions")
+    write_into(dst, value, where, casting)
+
+
+@computes("putmask")
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    x, new = _changeable(a), tensor(values)
+    if rank_of(new) and known_shape(new) != known_shape(x):
+        refuse("is given values of another shape")
+    write_into(a, cast(new, x.dtype), mask)
+
+
+@computes("place")
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    x, new = _changeable(arr), tensor(vals)
+    if rank_of(new) and known_shape(new) != (1,):
+        refuse("is given several values")
+    write_into(arr, cast(new, x.dtype), mask)
+
+
+@computes("put")
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    x, new = _changeable(a), tensor(v)
+    if rank_of(x) != 1 or mode != "raise" or (rank_of(new) and known_shape(new) != known_shape(tensor(ind))):
+        refuse("is given several dimensions, a mode, or values of another shape")
+    a[ind if not isinstance(ind, int) else (ind,)] = cast(new, x.dtype)
+
+
+@computes("fill_diagonal")
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    x = _changeable(a)
+    shape = known_shape(x)
+    if len(shape) != 2 or wrap:
+        refuse("is given another number of dimensions than two, or wrap")
+    places = np.arange(min(shape))
+    a[places, places] = cast(tensor(val), x.dtype)
+
+
+@computes("put_along_axis")
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    x, places = _changeable(arr), tensor(indices)
+    shape, rank = known_shape(x), rank_of(x)
+    if axis is None or rank_of(places) != rank:
+        refuse("is given no axis, or indices of another number of dimensions")
+    at_ = range(rank)[axis]
+    mesh = [np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)]) for i, d in enumerate(shape)]
+    arr[tuple(places if i == at_ else part for i, part in enumerate(mesh))] = cast(tensor(values), x.dtype)
+
+
+__all__ = ["at"]

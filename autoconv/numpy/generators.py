@@ -1,0 +1,119 @@
+"""`numpy.random.default_rng(seed)` in a graph: a generator that is made on every call, and NumPy's own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Value
+from autoconv.numpy.creation import creates
+from autoconv.numpy.kernels import described
+from autoconv.numpy.operands import integer, refuse, tensor
+from autoconv.ops.generators import drawn_type
+from autoconv.runtime.arrays import fresh
+from autoconv.runtime.dispatch import graph_value, wrap_results
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.tracebacks import presented
+
+_METHODS = frozenset(
+    {
+        "beta", "binomial", "chisquare", "choice", "exponential", "f", "gamma", "geometric", "gumbel", "integers",
+        "laplace", "logistic", "lognormal", "logseries", "multinomial", "multivariate_normal", "negative_binomial",
+        "normal", "pareto", "permutation", "permuted", "poisson", "power", "random", "rayleigh", "standard_cauchy",
+        "standard_exponential", "standard_gamma", "standard_normal", "standard_t", "triangular", "uniform", "vonmises",
+        "wald", "weibull", "zipf",
+    }
+)  # fmt: skip
+
+
+# Which argument is the size, where it is not the third.
+_SIZE_AT = {
+    "random": 0, "standard_normal": 0, "standard_exponential": 0, "permutation": 0, "choice": 1, "exponential": 1,
+    "poisson": 1, "geometric": 1, "rayleigh": 1, "standard_gamma": 1, "chisquare": 1, "pareto": 1, "power": 1,
+    "weibull": 1, "triangular": 3,
+}  # fmt: skip
+
+
+def _known_size(size: Any) -> Any:
+    """The size, in which numbers that the function is called with are known: each value has a trace of its own then,
+    with native code for what is drawn."""
+    if isinstance(size, (tuple, list)):
+        return tuple(map(_known_size, size))
+    region = current_region()
+    positions = region.trace.leaf_positions if region is not None else None
+    is_argument = isinstance(size, SymbolicTensor) and positions is not None and size.value_in_graph in positions
+    return integer(size) if is_argument else size
+
+
+class SymbolicGenerator:
+    """A generator of a graph that is being recorded; its methods give tensors."""
+
+    __slots__ = ("__weakref__", "_value")
+
+    def __init__(self, value: Value) -> None:
+        self._value = value
+
+    def __autoconv_graph_value__(self) -> Value:
+        return self._value
+
+    def __autoconv_wrap__(self) -> Callable[[Any], Any]:
+        return _as_generator
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _METHODS:
+            if hasattr(np.random.Generator, name) and not name.startswith("__"):
+                raise StagingError(f"{name!r} of a random generator has no form in a graph", current_place())
+            raise AttributeError(f"'numpy.random._generator.Generator' object has no attribute {name!r}")
+        return Draw(self, name)
+
+
+class Draw:
+    """`generator.normal`, to be called."""
+
+    __slots__ = ("generator", "method")
+    __autoconv_function__ = True
+
+    def __init__(self, generator: SymbolicGenerator, method: str) -> None:
+        self.generator = generator
+        self.method = method
+
+    @presented
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        region = current_region()
+        if region is None:
+            raise StagingError("a random generator of a graph is used after it was recorded", current_place())
+        place = _SIZE_AT.get(self.method, 2)
+        args = tuple(_known_size(x) if i == place else x for i, x in enumerate(args))
+        kwargs = {key: _known_size(x) if key == "size" else x for key, x in kwargs.items()}
+        inputs: list[Tensor] = []
+        arguments = tuple(described(x, inputs) for x in args)
+        keywords = tuple((key, described(x, inputs)) for key, x in kwargs.items())
+        type_ = drawn_type([x.type for x in inputs], self.method, arguments, keywords)
+        operands = [region.lift(v) for v in (self.generator._value, *(graph_value(region, x) for x in inputs))]
+        what = {"method": self.method, "arguments": arguments, "keywords": keywords, "type": type_}
+        found = wrap_results(region.record("generator_draw", operands, what).results)
+        return fresh(found) if region.trace.memory and not type_.weak else found
+
+
+@creates("random.default_rng")
+def default_rng(seed: Any = None) -> Any:
+    """Raises StagingError without a seed: the numbers would be others on every call."""
+    region = current_region()
+    if isinstance(seed, SymbolicGenerator):
+        return seed
+    if seed is None or region is None or isinstance(seed, (np.random.Generator, np.random.BitGenerator)):
+        refuse("is given no seed that a graph can hold")
+    operand = region.lift(graph_value(region, tensor(seed)))
+    return SymbolicGenerator(region.record("generator_make", [operand], {}).results[0])
+
+
+def _as_generator(value: Any) -> Any:
+    return SymbolicGenerator(value) if isinstance(value, Value) else value
+
+
+__all__ = ["SymbolicGenerator", "default_rng"]

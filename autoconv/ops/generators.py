@@ -1,0 +1,71 @@
+"""NumPy's random generators in a graph: made from a seed, and drawn from in the order of the program.
+
+The arguments of a draw are written as those of `numpy_call`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.ops.numpy_calls import Argument, example, resolve
+from autoconv.ops.record import define, none
+
+GENERATOR = ObjectType("Generator")
+_EFFECTS = Effects.READ | Effects.WRITE | Effects.RAISE
+
+
+def _make(*seed: Any) -> tuple[Any]:
+    """From a seed, which is an array of one number or of several."""
+    return (np.random.default_rng(*(np.asarray(part).tolist() for part in seed)),)
+
+
+def _draw(
+    generator: Any, *inputs: Any, method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...], type: Any
+) -> Any:
+    found = getattr(generator, method)(
+        *(resolve(argument, inputs) for argument in arguments),
+        **{name: resolve(argument, inputs) for name, argument in keywords},
+    )
+    return np.asarray(found, type.dtype.numpy)
+
+
+def drawn_type(
+    inputs: Sequence[TensorType], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
+) -> TensorType:
+    """What a draw gives: a number of Python's where NumPy gives one, else an array; raises what NumPy raises."""
+    known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
+    found = []
+    for more in (0, 2):  # a number may be the size that is asked for
+        given = [x + x.dtype.type(more) if x.dtype.kind in "iu" else x for x in (example(x, 1) for x in inputs)]
+        drawn = getattr(np.random.default_rng(0), method)(
+            *(resolve(argument, given) for argument in arguments),
+            **{name: resolve(argument, given) for name, argument in keywords},
+        )
+        found.append(np.asarray(drawn))
+    shapes = [array.shape for array in found]
+    shape: Any = None
+    if known and len(shapes[0]) == len(shapes[1]):
+        shape = tuple(a if a == b else None for a, b in zip(*shapes, strict=True))
+    return TensorType(as_dtype(found[0].dtype), shape, isinstance(drawn, (bool, int, float)))
+
+
+def _draw_type(generator: Type, *inputs: Type, type: Any, **_: Any) -> Any:
+    return type
+
+
+define(
+    name="generator_make", graphdef="GeneratorMake", result=lambda *_: GENERATOR, kernel=_make,
+    gradient=none("a generator of random numbers"), effects=_EFFECTS,
+)  # fmt: skip
+define(
+    name="generator_draw", graphdef="GeneratorDraw", result=_draw_type, kernel=_draw,
+    gradient=none("random numbers"), effects=_EFFECTS,
+)  # fmt: skip
+
+__all__ = ["GENERATOR", "drawn_type"]

@@ -1,0 +1,136 @@
+"""What is assigned to elements of arrays, as NumPy converts it, and which shapes go together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import AutoconvError, StagingError
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.types import ArrayType
+from autoconv.runtime import dispatch
+from autoconv.runtime.convert import as_tensor, to_array
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+
+def as_value(value: Any, type_: ArrayType) -> Tensor:
+    """What is assigned to elements of an array, as NumPy converts it."""
+    tensor = as_tensor(value)
+    dtype = type_.dtype
+    if tensor is not None:
+        return tensor if not tensor.weak else _converted(tensor, dtype)
+    if isinstance(value, (bool, int, float, complex)):
+        try:
+            held = np.zeros((), dtype.numpy)
+            with np.errstate(all="ignore"):
+                held[()] = value
+        except (OverflowError, TypeError, ValueError) as error:
+            raise of_program(error) from None
+        return EagerTensor(held)
+    if isinstance(value, (list, tuple)):
+        value = _nested(value)
+        if isinstance(value, Tensor):
+            return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
+        return EagerTensor(to_array(value))
+    raise StagingError(f"a {value.__class__.__name__} is assigned to elements of an array", current_place())
+
+
+def element_of(value: Any, dtype: DType) -> Tensor:
+    """A number as an element of an array of that dtype."""
+    tensor = as_tensor(value)
+    if tensor is None:
+        return EagerTensor(np.asarray(value).astype(dtype.numpy))
+    return _converted(tensor, dtype) if tensor.weak else cast_to(tensor, dtype)  # type: ignore[no-any-return]
+
+
+def _converted(number: Tensor, dtype: DType) -> Tensor:
+    """A Python number as an element of that dtype: ints that do not fit raise, as do nan and inf as ints."""
+    if dtype.is_bool:
+        return dispatch.apply("python_bool", number)  # type: ignore[no-any-return]
+    if number.type.dtype.is_floating and dtype.is_integer:
+        number = dispatch.apply("python_int", number)
+    return dispatch.apply("python_cast", number, dtype=dtype)  # type: ignore[no-any-return]
+
+
+def _nested(value: Any) -> Any:
+    """A list, or one of lists, as NumPy makes an array of it."""
+    if all(as_tensor(item) is None for item in value) and not any(isinstance(item, (list, tuple)) for item in value):
+        return np.asarray(value)
+    items = [_nested(item) if isinstance(item, (list, tuple)) else item for item in value]
+    if not any(isinstance(as_tensor(item), SymbolicTensor) for item in items):
+        return np.asarray([item.numpy() if isinstance(item, EagerTensor) else item for item in items])
+    return stacked(items)
+
+
+def stacked(items: Sequence[Any]) -> Any:
+    """Numbers and arrays as one array's elements, of the dtype that NumPy finds for them."""
+    known = [as_tensor(item) for item in items]
+    tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, known, strict=True)]
+    dtype = as_dtype(np.result_type(*(tensor.type.dtype.numpy for tensor in tensors)))
+    return dispatch.apply("stack", *(cast_to(tensor, dtype) for tensor in tensors), axis=0)
+
+
+def cast_to(tensor: Any, dtype: DType) -> Any:
+    """The tensor as one of that dtype."""
+    if tensor.type.weak:
+        return dispatch.apply("python_cast", tensor, dtype=dtype)
+    return tensor if tensor.type.dtype is dtype else dispatch.apply("cast", tensor, dtype=dtype)
+
+
+def sample_dtype(other: Any) -> Any:
+    """The dtype of an operand, in NumPy's terms."""
+    tensor = as_tensor(other)
+    return tensor.type.dtype.numpy if tensor is not None else np.asarray(other).dtype
+
+
+def is_static(mask: Any, shape: Sequence[int | None]) -> bool:
+    """Whether a mask is known to be of that shape."""
+    tensor = as_tensor(mask)
+    own = np.shape(mask) if tensor is None else tensor.type.shape
+    return None not in shape and tuple(own or ()) == tuple(shape)
+
+
+def may_fit(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
+    """Whether a value of that shape may broadcast into the place."""
+    pairs = zip(reversed(shape), reversed(place), strict=False)
+    return len(shape) <= len(place) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
+
+
+def check_broadcast(op: str, operands: Sequence[Any], into: Any = None) -> None:
+    """Raises ValueError, in NumPy's words, for shapes that are known not to go together; `into` is that of the result
+    where there is an array for it."""
+    shapes: list[Any] = []
+    for operand in operands:
+        tensor = as_tensor(operand)
+        shapes.append(np.shape(operand) if tensor is None else tensor.type.shape)
+    if op == "matmul" or any(shape is None for shape in shapes):
+        return
+    pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
+    if any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b) for a, b in pairs):
+        words = " ".join(shape_words(shape) for shape in (*shapes, *([] if into is None else [into])))
+        raise of_program(ValueError(f"operands could not be broadcast together with shapes {words} "))
+
+
+def is_place(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
+    """Whether a result of that shape may fill the place, dimension by dimension."""
+    return len(place) == len(shape) and all(a == b or a is None or b is None for a, b in zip(shape, place, strict=True))
+
+
+def shape_words(shape: Any) -> str:
+    """As NumPy writes shapes in what it says of them."""
+    sizes = ["?" if size is None else str(size) for size in shape or ()]
+    return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
+
+
+def of_program(error: Exception) -> Exception:
+    """The error as one that the program raises, not the tracing of it."""
+    if not isinstance(error, AutoconvError):
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+    return error
+
+
+__all__ = ["as_value", "cast_to", "check_broadcast", "element_of", "is_place", "may_fit", "of_program", "stacked"]

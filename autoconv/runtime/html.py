@@ -1,0 +1,50 @@
+"""What notebooks show of tensors: a small table."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+_ROWS, _COLUMNS = 12, 12  # of a table; larger ones show their corners
+
+
+def tensor_html(array: np.ndarray, dtype: str) -> str:
+    """A table of the last two dimensions; of more of them the first, and how many there are."""
+    shape = array.shape
+    title = f"autoconv.Tensor, shape {shape}, {escape(dtype)}"
+    shown = array
+    while shown.ndim > 2 and shown.size:
+        shown = shown[0]
+    if not array.size:
+        return f"<div>{title}</div>"
+    if not shown.ndim:
+        return f"<div>{title}: <b>{_cell(shown[()])}</b></div>"
+    note = f", of which this is the first of {array.size // shown.size}" if shown.ndim < array.ndim else ""
+    table = shown[None, :] if shown.ndim == 1 else shown
+    rows = "".join(f"<tr>{''.join(_row(table, i))}</tr>" for i in _chosen(table.shape[0], _ROWS))
+    return f'<div>{title}{note}<table style="text-align:right">{rows}</table></div>'
+
+
+def _row(table: np.ndarray, row: int | None) -> list[str]:
+    columns = _chosen(table.shape[1], _COLUMNS)
+    if row is None:
+        return ["<td>⋮</td>"] * len(columns)
+    return [f"<td>{'…' if column is None else _cell(table[row, column])}</td>" for column in columns]
+
+
+def _chosen(count: int, most: int) -> list[int | None]:
+    if count <= most:
+        return list(range(count))
+    half = most // 2
+    return [*range(half), None, *range(count - half, count)]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, np.inexact):
+        return escape(f"{value:.6g}")
+    return escape(repr(value) if isinstance(value, bytes) else str(value))
+
+
+__all__ = ["tensor_html"]

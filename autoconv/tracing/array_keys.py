@@ -1,0 +1,35 @@
+"""Arrays that are traced as memory, in the cache key: by how they lie there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.types import ArrayType
+from autoconv.runtime.shape import TensorSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayKey:
+    """An array that is traced as memory: how it lies there. `plain`: it is just that, and can be written to."""
+
+    type: ArrayType
+    plain: bool
+
+    def __str__(self) -> str:
+        return f"{TensorSpec(self.type.shape, self.type.dtype)!r} in place"
+
+
+def array_key(array: np.ndarray) -> ArrayKey:
+    """How an array lies in memory; raises TypeError for elements that no tensor has."""
+    dtype = as_dtype(array.dtype)
+    plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
+    return ArrayKey(ArrayType(dtype, array.shape, array.strides), plain and array.dtype.kind in "biufc")
+
+
+def overlap(arrays: Sequence[np.ndarray]) -> bool:
+    """Whether some of the arrays may have elements in common."""
+    return any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])

@@ -1,0 +1,35 @@
+"""What notebooks show of functions: their traces, why they happened, what they took, and their graphs, folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from autoconv.graph.picture import graph_html
+
+
+def function_html(title: str, rows: Iterable[tuple[int, str, Any]], plain: Iterable[str]) -> str:
+    """`rows` are (number, reason, concrete function or None for one that was dropped) of each trace; `plain` says what
+    ran as plain Python, and why."""
+    found = "".join(_row(*row) for row in rows)
+    head = "".join(f"<th>{name}</th>" for name in ("", "signature", "why", "nodes", "by kernels", "took"))
+    table = f'<table style="text-align:left"><tr>{head}</tr>{found}</table>' if found else "<div>no traces yet</div>"
+    reasons = "".join(f"<li>{escape(reason)}</li>" for reason in plain)
+    told = f"<div>ran as plain Python:<ul>{reasons}</ul></div>" if reasons else ""
+    return f"<div><b>{escape(title)}</b>{table}{told}</div>"
+
+
+def _row(number: int, reason: str, concrete: Any) -> str:
+    if concrete is None:
+        return f"<tr><td>{number}</td><td>dropped from the cache since</td><td>{escape(reason)}</td></tr>"
+    nodes = sum(1 for _ in concrete.recorded.walk())
+    picture = f"<details><summary>{nodes}</summary>{graph_html(concrete.optimised)}</details>"
+    cells = (
+        escape(concrete.pretty_printed_signature(verbose=False)), escape(reason), picture,
+        escape(", ".join(dict.fromkeys(concrete.kernels))) or "none", f"{concrete.seconds * 1000:.0f} ms",
+    )  # fmt: skip
+    return f"<tr><td>{number}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+__all__ = ["function_html"]

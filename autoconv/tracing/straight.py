@@ -1,0 +1,46 @@
+"""Calls of functions that go straight to native code: `Function.__call__` once there is some.
+
+Python's own `__call__` stays what runs before that, and whenever there is more to do than to ask the entries of the
+last traces, one after the other (see backends.llvm.dispatch).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.backends import dispatching, is_dispatchable
+from autoconv.config import DETOUR
+
+_LOCK = threading.Lock()
+_INSTALLED: list[bool] = []
+
+
+def straight(owner: Any, entries: Sequence[tuple[bool, Callable[..., Any]]], cell: ctypes.c_int64) -> tuple[Any, ...]:
+    """What an object's slot `_straight` holds: the cell that counts its calls and the entries; nothing where one of
+    them has guards that only Python can ask, or is no native code."""
+    if not all(not asks_guards and is_dispatchable(entry, cell) for asks_guards, entry in entries):
+        return ()
+    with _LOCK:
+        if not _INSTALLED:
+            _INSTALLED.append(_install(owner))
+    return (cell, *(entry for _, entry in entries)) if _INSTALLED[0] else ()
+
+
+def _install(owner: Any) -> bool:
+    slot = _offset(owner)
+    if slot is None:
+        return False
+    owner.__call__ = dispatching(owner, slot, owner.__call__, owner._failed, DETOUR)
+    return True
+
+
+def _offset(owner: type) -> int | None:
+    """Where in an object its slot lies, in bytes; None where it is not to be seen."""
+    made: Any = object.__new__(owner)
+    mark = made._straight = ("mark",)
+    words = (ctypes.c_void_p * (owner.__basicsize__ // 8)).from_address(id(made))
+    found = [8 * i for i, word in enumerate(words) if word == id(mark)]
+    return found[0] if len(found) == 1 else None

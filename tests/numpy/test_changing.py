@@ -1,0 +1,89 @@
+"""NumPy's functions that change their first argument, `out=` and `where=`: what NumPy leaves in results, arguments."""
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+
+def agrees(function, *arguments):
+    compiled = ac.compile(function)
+    for _ in range(2):
+        mine, its = ([np.array(x) if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2))
+        found, expected = compiled(*mine), function(*its)
+        for one, other in zip((*found, *mine), (*expected, *its), strict=True):
+            np.testing.assert_array_equal(one, other)
+            assert np.asarray(one).dtype == np.asarray(other).dtype
+    told = compiled.explain()
+    assert "plain Python" not in told and "own operations" not in told, told
+
+
+X = np.array([0.5, -1.25, 2.0, 3.5])
+
+
+def test_at():
+    def f(x, places, n):
+        np.add.at(x, places, 1.5)
+        np.subtract.at(x, [0, 0], x[1])
+        np.multiply.at(x, slice(1, 3), 2)
+        np.negative.at(x, 3)
+        counts = np.zeros(n, dtype=np.int64)
+        np.add.at(counts, places, 1)
+        return counts, x.sum()
+
+    agrees(f, X, np.array([1, 1, 3]), 4)
+
+
+def test_copies():
+    def f(x, y):
+        z = np.empty_like(x)
+        np.copyto(z, y)
+        np.copyto(x, 7.0, where=x > 1)
+        np.putmask(z, z > 2, x)
+        np.place(z, z < 0, 9.0)
+        return z, x + 0
+
+    agrees(f, X, X[::-1].copy())
+
+
+def test_places():
+    def f(x, m):
+        np.put(x, [0, 2], [5.0, 6.0])
+        np.fill_diagonal(m, 1.0)
+        np.put_along_axis(m, np.argmax(m, axis=1)[:, None], -1.0, axis=1)
+        return x.sum(), m.sum()
+
+    agrees(f, X, np.arange(9.0).reshape(3, 3))
+
+
+def test_out_and_where():
+    def f(x, y):
+        z = np.ones(4)
+        np.multiply(x, y, out=z)
+        np.sqrt(x, out=z, where=x > 0)
+        np.add(x, 1, out=x)
+        total = np.zeros(())
+        np.sum(z, out=total)
+        return z, total + 0
+
+    agrees(f, X, X + 1)
+
+
+def test_what_a_cast_would_lose_is_refused_as_by_numpy():
+    def f(n):
+        x = np.zeros(n, dtype=np.int64)
+        np.add(x, 0.5, out=x)
+        return x
+
+    with pytest.raises(TypeError, match="Cannot cast ufunc"):
+        f(2)
+    with pytest.raises(TypeError, match="Cannot cast ufunc"):
+        ac.compile(f)(2)
+
+
+def test_tensors_are_not_changed():
+    x = ac.constant([1.0, 2.0])
+    for change in (lambda: np.add.at(x, 0, 1.0), lambda: np.add(x, 1.0, out=x), lambda: np.copyto(x, 0.0)):
+        with pytest.raises((TypeError, ValueError)):
+            change()
+    assert x.numpy().tolist() == [1.0, 2.0]

@@ -1,0 +1,77 @@
+"""NumPy's seeded generators in graphs: NumPy's own numbers, on every call."""
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+
+def agrees(function, *calls, traces=1):
+    compiled = ac.compile(function)
+    for arguments in calls:
+        for found, expected in zip(compiled(*arguments), function(*arguments), strict=True):
+            assert type(found) is type(expected)
+            np.testing.assert_array_equal(found, expected)
+            assert np.asarray(found).dtype == np.asarray(expected).dtype
+    assert "plain Python" not in compiled.explain(), compiled.explain()
+    assert compiled.experimental_get_tracing_count() == traces, compiled.explain()
+
+
+def test_draws_of_all_kinds():
+    def f(seed):
+        rng = np.random.default_rng(seed)
+        numbers = rng.random(), rng.normal(), rng.integers(10), rng.uniform(1, 2), rng.exponential()
+        arrays = rng.random(3), rng.normal(size=(2, 2)), rng.integers(0, 9, size=4), rng.random(2, dtype=np.float32)
+        return *numbers, *arrays, rng.permutation(5), rng.choice([3, 1, 2], size=2), rng.poisson(2.0, 3), rng.gamma(2.0)
+
+    agrees(f, (1,), (2,), (2,))
+
+
+def test_draws_in_loops_and_branches():
+    def f(seed, steps):
+        rng = np.random.default_rng(seed)
+        place, accepted = 0.0, 0
+        for _ in range(steps):
+            proposal = place + rng.normal()
+            if rng.random() < np.exp(-(proposal**2 - place**2) / 2):
+                place = float(proposal)
+                accepted += 1
+        return place, accepted
+
+    agrees(f, (0, 30), (1, 10), (5, 0))
+
+
+def test_sizes_and_parameters_that_the_graph_knows():
+    def f(x, seed, count):
+        rng = np.random.default_rng(seed)
+        return rng.normal(x, 0.5), rng.normal(size=count), rng.permutation(x), rng.uniform(0, x.sum(), size=(count, 2))
+
+    agrees(f, (np.arange(3.0), 7, 2), (np.ones(3), 8, 4), traces=2)  # a trace for each size
+
+
+def test_sizes_that_loops_compute():
+    def f(seed, count):
+        rng, total = np.random.default_rng(seed), 0.0
+        for i in range(count):
+            total += rng.random(i + 1).sum()
+        return total, count
+
+    agrees(f, (1, 3), (1, 5))
+
+
+def test_a_generator_without_a_seed_is_left_to_python():
+    @ac.compile
+    def f(n):
+        return np.random.default_rng().random(n)
+
+    assert f(2).shape == (2,) and not np.array_equal(f(2), f(2))
+    assert "numpy.random.default_rng" in f.explain()
+
+
+def test_what_generators_do_not_have():
+    @ac.compile
+    def f(seed):
+        return np.random.default_rng(seed).nothing
+
+    with pytest.raises(AttributeError, match="nothing"):
+        f(1)

@@ -1,0 +1,55 @@
+"""The programs of fixtures/numpy that compute with whole arrays: NumPy as people write it, as one graph.
+
+Each says by KERNELS which ops of it have no native form.
+"""
+
+import copy
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autoconv
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "numpy"
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(f"numpy_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+MODULES = {path.stem: load(path) for path in sorted(FOLDER.glob("*.py")) if "\nKERNELS = " in path.read_text()}
+
+
+def same(found, expected, tolerance):
+    if isinstance(expected, tuple):
+        assert type(found) is tuple and len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            same(one, other, tolerance)
+        return
+    assert type(found) is type(expected)
+    if isinstance(expected, np.ndarray):
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_one_graph_does_what_numpy_does(name):
+    module = MODULES[name]
+    compiled = autoconv.compile(module.program)
+    signatures = set()
+    for seed in (0, 1):
+        arguments = module.make(seed)
+        signatures.add(tuple((a.dtype, a.shape) if isinstance(a, np.ndarray) else type(a) for a in arguments))
+        before = copy.deepcopy(arguments)
+        same(compiled(*arguments), module.program(*before), module.TOLERANCE)
+        same(arguments, before, 0.0)
+    told = compiled.explain()
+    assert "plain Python" not in told, told
+    assert compiled.experimental_get_tracing_count() == len(signatures), told
+    kernels = {kernel for trace in compiled.concrete_functions for kernel in trace.kernels}
+    assert kernels <= set(module.KERNELS), kernels
