@@ -97,8 +97,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/runtime/array_members.py", "two arrays are compared by identity"): BY_OBJECT,
     ("autoconv/runtime/array_values.py", "a … is assigned to elements of an array"): BY_OBJECT,
     ("autoconv/autodiff/memory.py", "…, and no gradient goes through that"): BY_OBJECT,
-    ("autoconv/numpy/generators.py", "a random generator of a graph is used after it was recorded"): BY_OBJECT,
-    ("autoconv/numpy/generators.py", "… of a random generator has no form in a graph"): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "whether an array is contiguous is known only when the graph "): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "… looks at an array in another way"): BY_OBJECT,
     ("autoconv/runtime/array_members.py", "an array is sorted by fields, or stably"): BY_OBJECT,

@@ -16,13 +16,13 @@ def test_ops_without_native_form_are_counted_with_their_lines() -> None:
     @ac.function
     def distinct(x: Any) -> Any:
         y = x + 1.0
-        found, _ = ac.unique(y)
-        return found, ac.where(y > 2.0), ac.where(y > 3.0)
+        found = ac.math.lgamma(y)
+        return found, ac.math.digamma(y), ac.math.digamma(y + 1.0)
 
     distinct(np.array([1.0, 1.0, 2.0]))
     first = inspect.getsourcelines(distinct.python_function)[1]
-    wheres = f"where_indices (test_kernel_calls.py:{first + 4}) x2"
-    assert f"3 by kernels: unique (test_kernel_calls.py:{first + 3}), {wheres}" in distinct.explain()
+    others = f"digamma (test_kernel_calls.py:{first + 4}) x2"
+    assert f"3 by kernels: lgamma (test_kernel_calls.py:{first + 3}), {others}" in distinct.explain()
 
 
 def test_nothing_is_said_where_all_is_native() -> None:
@@ -37,20 +37,22 @@ def test_nothing_is_said_where_all_is_native() -> None:
 def test_a_graph_without_any_native_op_names_them_all() -> None:
     @ac.function
     def plain(x: Any) -> Any:
-        return ac.unique(x)[0]
+        return ac.math.lgamma(x)
 
     plain(np.array([1.0, 1.0]))
-    assert "1 by kernels: unique" in plain.explain()
+    assert "1 by kernels: lgamma" in plain.explain()
 
 
 def test_of_many_the_first_are_named() -> None:
     @ac.function
     def many(x: Any) -> Any:
-        return [ac.linalg.inv(x), ac.linalg.det(x), ac.linalg.cholesky(x), ac.linalg.svd(x), ac.linalg.qr(x),
-                ac.where(x > 0.0), ac.linalg.eigh(x), ac.unique(x[0]), ac.linalg.slogdet(x),
-                ac.linalg.solve(x, x)]  # fmt: skip
+        text = ac.strings.as_string(x)
+        upper = ac.strings.upper(text)
+        return [ac.math.lgamma(x), ac.math.digamma(x), upper, ac.strings.lower(upper), ac.strings.length(text),
+                ac.strings.to_number(text), ac.strings.strip(text), ac.strings.join([text, upper]),
+                ac.strings.regex_replace(text, "1", "2")]  # fmt: skip
 
-    many(np.eye(2))
+    many(np.ones(2))
     line = next(line for line in many.explain().split("\n") if "by kernels" in line)
     assert line.strip().startswith("10 by kernels: ")
     assert line.endswith(", and 2 more")
