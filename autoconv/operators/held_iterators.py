@@ -65,7 +65,8 @@ class HeldIterator:
         """The list that it goes over from the end, where nothing was taken yet, for somebody who does; else None."""
         if type(self._iterator) is not type(reversed([])):
             return None
-        _, (owner, *_), *position = self._iterator.__reduce__()
+        state: Any = self._iterator.__reduce__()
+        _, (owner, *_), *position = state
         if not owner or position != [list.__len__(owner) - 1]:
             return None
         self._check()
