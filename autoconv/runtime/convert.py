@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, float64, int32, int64, string
 from autoconv.graph.types import TensorType, weak_fits
 from autoconv.runtime import taping
-from autoconv.runtime.recording import Region, current_region
+from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, standalone_dtype
 
@@ -149,6 +149,7 @@ def record_constant(region: Region, array: np.ndarray, weak: bool = False, name:
     node = region.record("constant", [], {"value": kept, "weak": weak}, shown=name)
     if kept is not array and region.trace.sources is not None:
         region.trace.sources.append((node, array))
+        region.trace.arrays = region.trace.arrays or region.contract == COMPILE
     return SymbolicTensor(node.results[0])
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.runtime.recording import current_region
+from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 
 # NumPy's function (or ufunc, or scalar type) -> what computes it by ops, with the same arguments.
@@ -47,6 +47,9 @@ def implementation(function: Any) -> Callable[..., Any] | None:
 
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`__array_ufunc__` of tensors: NumPy's own promotion, but for `array + tensor`, which is the tensor's operator."""
+    region = current_region()
+    if region is not None and region.contract == COMPILE:  # with an array of the program
+        region.trace.arrays = True
     if method == "__call__" and not kwargs and ufunc in _OPERATORS and _is_operator(sys._getframe(1)):
         return _as_operator(_OPERATORS[ufunc], *inputs)
     out = kwargs.get("out", ())

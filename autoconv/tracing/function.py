@@ -287,6 +287,9 @@ class Function(Described, Pickled):
                 if len(call.spots) > _MOST_SPOTS or (wanted.arguments and wanted.arguments <= self._whole):
                     self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
                     return None
+                if wanted.memory and self._memory and call.spots:
+                    self._give_up(call, "an array of the program is written, which has to happen on every call", None)
+                    return None
                 again = self._restage(call, wanted)
                 call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
                 call.learned, call.by_object = again.learned, again.by_object

@@ -196,7 +196,7 @@ class Fingerprints:
             return id(value), _weak(value), _class_values(value, self.skip) if is_user_code(value) else ()
         if isinstance(value, _IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS):
             return id(value), _weak(value)
-        if isinstance(value, (np.ndarray, np.generic)) and not self.strict:
+        if isinstance(value, (np.ndarray, np.generic)):
             return self._array(np.asarray(value), value, name)
         if depth == 0:
             return self._unguardable(value, name, "it is nested too deeply")
@@ -232,6 +232,8 @@ class Fingerprints:
         """By identity and, while it is not large, by what is in it: Python may have read that while tracing."""
         if array is value:
             self.arrays[id(array)] = array
+        if self.strict and (array.nbytes > _LARGE or array.dtype.kind not in "biufc"):
+            return self._unguardable(value, name, f"a {type(value).__name__}")
         identity = (id(value), _weak(value)) if array is value else ()
         if array.nbytes > _LARGE or array.dtype.hasobject:
             self.blind.append(f"{name} (what Python itself computes of an array this large)")

@@ -28,6 +28,11 @@ def make_inputs(graph: Graph, sources: Iterable[tuple[Node, np.ndarray]], known:
     return list(arrays.values())
 
 
+def live_constants(sources: Iterable[tuple[Node, np.ndarray]], known: Mapping[int, Any]) -> list[Value]:
+    """The constants that are made of arrays of the program."""
+    return [node.results[0] for node, array in sources if _is_live(node, array, known)]
+
+
 def _is_live(node: Node, array: np.ndarray, known: Mapping[int, Any]) -> bool:
     owner: Any = array
     while isinstance(owner, np.ndarray) and id(owner) not in known:
@@ -83,4 +88,4 @@ def _lift_regions(node: Node, live: Mapping[int, np.ndarray], parameter: Any) ->
                 region.parameters.append(value)
 
 
-__all__ = ["make_inputs"]
+__all__ = ["live_constants", "make_inputs"]

@@ -36,6 +36,14 @@ _PURE_BUILTINS = frozenset(
     }
 )  # fmt: skip
 _PURE_MODULES = frozenset({"math", "_operator", "operator", "cmath"})
+# Methods of arrays that change nothing.
+_READING = frozenset(
+    {
+        "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate", "copy", "cumprod", "cumsum",
+        "diagonal", "dot", "flatten", "item", "max", "mean", "min", "nonzero", "prod", "ravel", "repeat", "reshape",
+        "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "tolist", "trace", "transpose", "var",
+    }
+)  # fmt: skip
 _PURE_OWNERS = (str, bytes, int, float, bool, complex, tuple, list, dict, set, frozenset, range)
 
 
@@ -77,6 +85,8 @@ def _is_pure(function: Any) -> bool:
         return True
     if isinstance(function, types.BuiltinMethodType):
         owner = getattr(function, "__self__", None)
+        if isinstance(owner, (np.ndarray, np.generic)):  # of the program, guarded by what is in it
+            return function.__name__ in _READING
         return isinstance(owner, _PURE_OWNERS) and not isinstance(owner, types.ModuleType)
     if isinstance(function, type):
         return issubclass(function, (BaseException, tuple)) or function in (np.float64, np.int64)

@@ -38,7 +38,7 @@ from autoconv.tracing.garbage import young_garbage
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
 from autoconv.tracing.leaf_names import leaf_names
-from autoconv.tracing.live_arrays import make_inputs
+from autoconv.tracing.live_arrays import live_constants, make_inputs
 from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.results import outputs_of
@@ -108,7 +108,7 @@ def _trace(
     outside: Outside | None,
 ) -> Traced:
     contract, begin = trace.contract, time.perf_counter()
-    trace.sources = None if contract == COMPILE else []
+    trace.sources = []
     leaves = _placeholders(trace, call, leaf_names(call, signature.specs))
     with recording(trace.root):
         arguments, copies = _arguments(trace, call, leaves)
@@ -164,6 +164,8 @@ def _trace(
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
     if contract == COMPILE and guards.blind:
         raise python_contract.RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
+    if contract == COMPILE and aliased_outputs(graph, live_constants(trace.sources or (), guards.arrays)):
+        raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
     captures = [obj for obj, _ in trace.captures.values()]
     captures += make_inputs(graph, trace.sources or (), guards.arrays)
     guards.arrays.clear()
