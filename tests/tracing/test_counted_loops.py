@@ -136,3 +136,16 @@ def test_zip_with_a_list_from_its_end():
         return seen, other, list(zip(xs, reversed([a, b, 3])))
 
     agrees(f, *CALLS)
+
+
+def test_a_list_of_numbers_beside_a_range():
+    def f(a, b):
+        total = 0
+        for _ in range(a):
+            for x, n in zip([a + 1, b + 1, a * b], range(b)):
+                total += x * n
+                if total > 9:
+                    break
+        return total
+
+    agrees(f, *CALLS)
