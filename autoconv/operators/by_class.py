@@ -39,7 +39,7 @@ _TRUTH = ("__bool__", "__len__")
 _OVER = frozenset(
     {
         "list", "tuple", "set", "frozenset", "sorted", "sum", "min", "max", "any", "all", "enumerate", "zip", "dict",
-        "iter", "reversed", "last", "last_of_each", "bytes",
+        "mapping", "iter", "reversed", "last", "last_of_each", "bytes",
     }
 )  # fmt: skip
 _SEARCHES = frozenset({"contains", "index", "count", "remove", "min", "max"})

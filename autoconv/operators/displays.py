@@ -115,7 +115,7 @@ def _merged_in_graph(keys: Any, values: Any) -> Any:
     held = build_object("dict", {})
     for key, value in zip(keys, values, strict=True):
         if key is SPREAD:
-            record_object("object_method", [held, apply_object("dict", value)], name="update")
+            record_object("object_method", [held, apply_object("mapping", value)], name="update")
         else:
             apply_object("setitem", held, key, value)
     return held

@@ -77,6 +77,7 @@ _MAKING: dict[str, Callable[..., Any]] = {
     "range": builtins.range, "next": builtins.next, "iter": builtins.iter, "bytes": builtins.bytes,
     "split_group": split_group, "left_of_group": left_of_group,
     "last": operator.itemgetter(-1), "last_of_each": lambda rows: [row[-1] for row in rows],
+    "mapping": lambda x: {**x},
 }  # fmt: skip
 _CHANGING: dict[str, Callable[..., Any]] = {"setitem": operator.setitem, "delitem": operator.delitem}
 _READING: dict[str, Callable[..., Any]] = {

@@ -140,3 +140,14 @@ def test_plain_values():
     converted = ac.autograph.to_graph(f)
     for arguments in (([1, 2], "ab"), ("x", (3,)), ("", ""), (3, [1])):
         assert outcome(converted, arguments) == outcome(f, arguments)
+
+
+def test_only_mappings_are_spread_in_dicts():
+    def f(n):
+        items = []
+        for i in range(n):
+            items.append([("a", i)])
+        chosen = {"a": n} if n > 3 else items[n - 1]
+        return {**chosen, "b": 1}
+
+    agrees(f, (4,), (3,), (2,))
