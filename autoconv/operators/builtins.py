@@ -42,8 +42,6 @@ from autoconv.runtime.tensor import SymbolicTensor, Tensor
 
 
 def override_for(function: Any) -> Callable[..., Any] | None:
-    if is_object(function):
-        return None
     try:
         found = OVERRIDES.get(function)
     except TypeError:  # not hashable

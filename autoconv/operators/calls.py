@@ -35,6 +35,7 @@ from autoconv.ops.objects import LIBRARY
 from autoconv.runtime.containers import PLAIN, items_of, traced
 from autoconv.runtime.logs import tell
 from autoconv.runtime.number_methods import refuse_number
+from autoconv.runtime.objects import is_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.tensor import SymbolicTensor
@@ -62,6 +63,8 @@ def converted(function: Any, region: Any = None) -> Any:
         known = array_function(function)
         if known is not None:
             return known
+    if is_object(function):
+        return function
     override = override_for(function)
     if override is not None:
         compiles = region is not None and region.contract == COMPILE

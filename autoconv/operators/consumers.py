@@ -281,7 +281,13 @@ def _enumerate(iterable: Any, start: Any = 0) -> Any:
 
 
 def _zip_in_graph(*iterables: Any) -> Any:
-    return zipped(*iterables) or apply_object("zip", *iterables)
+    return zipped(*iterables) or apply_object("zip", *map(_reversed_in_graph, iterables))
+
+
+def _reversed_in_graph(iterable: Any) -> Any:
+    """`reversed(a list that Python knows)` as an iterator of the graph; other things as they are."""
+    owner = iterable.take_reversed() if type(iterable) is HeldIterator else None
+    return iterable if owner is None else apply_object("reversed", owner)
 
 
 OVERRIDES[builtins.enumerate] = _enumerate

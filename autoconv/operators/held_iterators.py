@@ -61,6 +61,18 @@ class HeldIterator:
             raise AttributeError(name)
         return getattr(self._iterator, name)
 
+    def take_reversed(self) -> Any:
+        """The list that it goes over from the end, where nothing was taken yet, for somebody who does; else None."""
+        if type(self._iterator) is not type(reversed([])):
+            return None
+        state: Any = self._iterator.__reduce__()
+        _, (owner, *_), *position = state
+        if not owner or position != [list.__len__(owner) - 1]:
+            return None
+        self._check()
+        self._left = True
+        return owner
+
     def leave(self) -> None:
         """A loop that a tensor ends has taken everything: nobody knows what is still to come."""
         self._left = True

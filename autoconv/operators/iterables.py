@@ -245,7 +245,7 @@ class StagedSequence(Staged):
 
     def __init__(self, items: list[Any]) -> None:
         self.items = items
-        self.stacked: Any = None
+        self.stacked: tuple[Any, Any] = None, None
 
     def length(self) -> Any:
         return len(self.items)
@@ -253,9 +253,11 @@ class StagedSequence(Staged):
     def item(self, position: Any) -> Any:
         if not isinstance(position, Tensor):
             return self.items[position]
-        if self.stacked is None:
-            self.stacked = dispatch.apply("stack", *self.items, axis=0)
-        return dispatch.get_item(self.stacked, position)
+        region, stacked = self.stacked
+        if stacked is None or region is not current_region():  # another round of a loop's body has none of its values
+            stacked = dispatch.apply("stack", *self.items, axis=0)
+            self.stacked = current_region(), stacked
+        return dispatch.get_item(stacked, position)
 
 
 def as_staged(iterable: Any) -> Staged | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ from autoconv.runtime.shape import TensorShape
 # What only says how NumPy warns: entering it while tracing says the same for the trace.
 HARMLESS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape)
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 _METHODS = frozenset(f"{kind}.__{name}__" for kind in ("errstate", "printoptions") for name in ("enter", "exit"))
 # Under `function` they stay what TensorFlow says of them: arrays, which no tensor of a graph becomes.
 _ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
@@ -43,8 +45,11 @@ def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
 
 def is_harmless(function: Any) -> bool:
     """Whether this is one of those context managers, or a method of one."""
-    owner = function if isinstance(function, type) else type(getattr(function, "__self__", None))
-    return owner in HARMLESS or getattr(function, "__qualname__", "") in _METHODS
+    if isinstance(function, type):
+        return function in HARMLESS
+    if not isinstance(function, _FUNCTIONS):  # nothing is asked of objects of the user's
+        return False
+    return type(getattr(function, "__self__", None)) in HARMLESS or function.__qualname__ in _METHODS
 
 
 def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -278,6 +278,9 @@ class Trial:
         if self.state == "normal":
             self.normal = end
         else:
+            if self.state == "handler":
+                # Where the classes of the clause could not be asked for, that is raised, whatever is to be handled.
+                self.clauses.setdefault(self.number, BaseException)
             self.ends.append(end)
             self.ended = True
 

@@ -5,13 +5,13 @@
                %square = square(%load): float64[4]
                %new = array_of(%square): array<float64[4], [8]>
                %again = array_load(%new): float64[4]
-               array_store(%B, %again)
+               %store = array_store(%B, %again): ()
                return
              }
     after    graph f(%A: array<float64[4], [8]>, %B: array<float64[4], [8]>) {
                %load = array_load(%A): float64[4]
                %square = square(%load): float64[4]
-               array_store(%B, %square)
+               %store = array_store(%B, %square): ()
                return
              }
 """

@@ -236,10 +236,11 @@ def may_raise(a):
 
 STAGED = [
     values_of_a_dict, dict_values, new_keys, old_or_new_keys, known_keys, set_grows, keys_replaced, nested,
-    set_may_grow, taken_out, mapped, a_list, a_list_of_lists, zipped_generator,
+    set_may_grow, taken_out, mapped, a_list, a_list_of_lists, zipped_generator, numbered_map,
+    may_raise,
 ]  # fmt: skip
 IN_PYTHON = [
-    numbered, backwards, own_iterator, generator_expression, numbered_map, may_raise,
+    numbered, backwards, own_iterator, generator_expression,
 ]  # fmt: skip
 
 

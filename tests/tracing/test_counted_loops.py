@@ -120,3 +120,32 @@ def test_lists_of_the_graph():
         return seen, [n for n, _ in enumerate(1 for _ in grid)]
 
     agrees(f, *[(a, b) for a in (3, 0, 2, 1) for b in (2, 5, 1)])
+
+
+def test_zip_with_a_list_from_its_end():
+    def f(a, b):
+        xs, other, seen = [1, 2], [5, b, a], []
+        if a > b:
+            xs.append(4)
+        for x, y in zip(xs, reversed(other)):
+            seen.append((x, y))
+            if y == 2:
+                other[0] = 9
+            if a > 2:
+                other.append(1)
+        return seen, other, list(zip(xs, reversed([a, b, 3])))
+
+    agrees(f, *CALLS)
+
+
+def test_a_list_of_numbers_beside_a_range():
+    def f(a, b):
+        total = 0
+        for _ in range(a):
+            for x, n in zip([a + 1, b + 1, a * b], range(b)):
+                total += x * n
+                if total > 9:
+                    break
+        return total
+
+    agrees(f, *CALLS)

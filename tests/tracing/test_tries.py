@@ -661,3 +661,23 @@ def test_a_global_name_that_may_not_be_there():
             globals()["counter"] = 1
             assert (compiled(*call), globals()["counter"]) == wanted
     assert "plain Python" not in compiled.explain()
+
+
+def test_classes_of_a_clause_that_cannot_be_asked_for():
+    def f(a):
+        try:
+            try:
+                a = 10 // a
+                if a > 3:
+                    raise KeyError(a)
+            except KeyError:
+                a = 1
+            except (ValueError, Later):  # noqa: F821
+                a = 5
+            except ZeroDivisionError:
+                a = 7
+        finally:
+            a += 3
+        return a
+
+    agrees(f, (3,), (1,), (0,), (20,))
