@@ -30,6 +30,8 @@ _ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
     """What to call instead of a function of NumPy's under trace; None for one that is not known here."""
+    if type(function) is SymbolicObject:
+        return None
     found = implementation(function)
     if found is None:
         return function if is_harmless(function) else None
