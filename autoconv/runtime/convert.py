@@ -232,6 +232,8 @@ def _plain_nested(value: Any) -> Any:
         if items and all(isinstance(v, (np.ndarray, np.generic)) for v in items):
             return np.array(items)
         return items
+    if isinstance(value, EagerTensor) and value.dtype.is_string:
+        return value.numpy()  # as bytes, which a list may mix with text
     if isinstance(value, EagerTensor) or is_variable(value):
         return np.asarray(value)
     return value

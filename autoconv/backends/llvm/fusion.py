@@ -298,6 +298,13 @@ class Plan:
             else:
                 yield reader
 
+    def lookers(self, value: Value) -> Iterator[Node]:
+        """The nodes that read the value, views and what looks at it through them."""
+        for reader in self._consumers.get(value, ()):
+            yield reader
+            if reader.results and reader.results[0] in self.views:
+                yield from self.lookers(reader.results[0])
+
     def _is_read_outside(self, value: Value, item: Item) -> bool:
         for reader in self._consumers.get(value, ()):
             if reader.results and reader.results[0] in self.views:

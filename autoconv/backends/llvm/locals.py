@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from autoconv.backends.llvm.indices import is_indexed
 from autoconv.backends.llvm.roles import is_array, sizes
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.graph.effects import Effects
@@ -57,10 +58,9 @@ def is_local(plan: Plan, value: Value) -> bool:
         return False
     if value in plan.graph.outputs:
         return False
-    return all(
-        plan.roles[reader] in _LOOPS and reader.effects is Effects.PURE and not reader.regions
-        for reader in plan.readers(value)
-    )
+    if any(looker.effects is not Effects.PURE or is_indexed(looker) for looker in plan.lookers(value)):
+        return False  # where positions are wrong a kernel says so, and wants an object
+    return all(plan.roles[reader] in _LOOPS and not reader.regions for reader in plan.readers(value))
 
 
 def _bytes(type_: Type) -> int:
