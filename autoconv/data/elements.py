@@ -94,6 +94,8 @@ def _delisted(structure: Any) -> Any:
     """The structure with each list made a tensor."""
     if isinstance(structure, list):
         return convert_to_tensor(structure)
+    if is_mapped(structure):
+        return EagerTensor(structure)  # not a copy of the whole file
     if not is_structure(structure):
         return structure
     if isinstance(structure, dict):
@@ -119,7 +121,7 @@ def _component(leaf: Any) -> Any:
 
 def is_mapped(array: Any) -> bool:
     """Whether the array, or what it is a view of, is a file mapped into memory."""
-    while array is not None:
+    while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap):
             return True
         array = getattr(array, "base", None)

@@ -36,7 +36,7 @@ from autoconv.operators.twins import wants_identity
 from autoconv.runtime import dispatch
 from autoconv.runtime.attributes import HEAP, GraphAttributes, held_by
 from autoconv.runtime.containers import PLAIN, TracedList, items_of, traced, untraced_copy
-from autoconv.runtime.convert import as_tensor, to_array, weak_constant, weak_dtype
+from autoconv.runtime.convert import as_tensor, table_of, to_array, weak_constant, weak_dtype
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, box, named, unboxed
 from autoconv.runtime.recording import Region, current_region
@@ -130,7 +130,7 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
         positions = [_arm_index(layout, known) for known in held.arms]
         tag = value.tag
         if positions != list(range(len(positions))):
-            table = np.array(positions, np.int64)
+            table = table_of(np.array(positions, np.int64))
             tag = dispatch.apply(
                 "python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=weak_type(0).dtype, weak=True
             )

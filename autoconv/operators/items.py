@@ -23,7 +23,7 @@ from autoconv.runtime import dispatch
 from autoconv.runtime.array_members import refuse_attribute
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
-from autoconv.runtime.convert import as_tensor, weak_dtype
+from autoconv.runtime.convert import as_tensor, table_of, weak_dtype
 from autoconv.runtime.journal import attribute_spot, cells_spots
 from autoconv.runtime.objects import (
     SymbolicObject,
@@ -132,7 +132,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
             held = constant_object(x if isinstance(x, (tuple, range)) else items)
             return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
         if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
-            found = dispatch.get_item(np.array(items), index)
+            found = dispatch.get_item(table_of(items), index)
             return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
         region = current_region()
         mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1

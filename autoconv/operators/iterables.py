@@ -16,7 +16,7 @@ from autoconv.operators.variants import payload, raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import items_of
-from autoconv.runtime.convert import as_tensor, weak_constant
+from autoconv.runtime.convert import as_tensor, table_of, weak_constant
 from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object
 from autoconv.runtime.recording import Region, current_region
@@ -164,7 +164,7 @@ class StagedNumbers(Staged):
             return self.items[position]
         if isinstance(self.items, range):
             return StagedRange(self.items.start, self.items.stop, self.items.step).item(position)
-        found = dispatch.apply("gather", self.table, position, axis=0)
+        found = dispatch.apply("gather", table_of(self.table), position, axis=0)
         return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
 
 

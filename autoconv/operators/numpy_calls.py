@@ -36,7 +36,7 @@ def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
     if found is None:
         return function if is_harmless(function) else None
     compiles = region is not None and region.contract == COMPILE
-    if compiles:
+    if compiles and getattr(function, "__module__", None) != "math":
         region.trace.arrays = True
     if function in _ARRAYS and not compiles:
         return None

@@ -18,6 +18,7 @@ from autoconv.operators.staging import stage_arms
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_values import element_of
 from autoconv.runtime.containers import items_of
+from autoconv.runtime.convert import table_of
 from autoconv.runtime.objects import box
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
@@ -159,7 +160,7 @@ def _merged(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
 
 def _renumbered(tag: Any, table: Sequence[int]) -> Any:
     """The tag of a variant whose arms have other numbers."""
-    found = dispatch.apply("gather", np.array(table, np.int64), tag, axis=0)
+    found = dispatch.apply("gather", table_of(np.array(table, np.int64)), tag, axis=0)
     return dispatch.apply("python_cast", found, dtype=tag.type.dtype, weak=True)
 
 

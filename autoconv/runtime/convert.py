@@ -153,6 +153,14 @@ def record_constant(region: Region, array: np.ndarray, weak: bool = False, name:
     return SymbolicTensor(node.results[0])
 
 
+def table_of(values: Any) -> Any:
+    """An array of ours, none of the program's: a constant of the graph where one is traced."""
+    region, array = current_region(), np.array(values)
+    if region is None:
+        return array
+    return SymbolicTensor(region.record("constant", [], {"value": array, "weak": False}, shown="Const").results[0])
+
+
 def weak_constant(region: Region, value: bool | int | float | complex) -> SymbolicTensor:
     """A Python number as a weak value of the graph; raises OverflowError for an int beyond 64 bits."""
     return record_constant(region, weak_array(value), weak=True)
