@@ -6,7 +6,8 @@
     # becomes
     def count(take_, n):
         for i in range(n):
-            if take_(i):
+            enough_ = take_(i)
+            if enough_:
                 return
 """
 
@@ -128,18 +129,20 @@ class _Handing(Transformer):
         if isinstance(found, gast.YieldFrom):
             item = self.context.namer.free("item_")
             body = self._if_enough(build.name(item), statement)
-            loop = gast.For(build.store(item), found.value, [body], [], None)
+            loop = gast.For(build.store(item), found.value, body, [], None)
             handed = [build.placed(self.context.mark(loop), statement)]
         else:
-            handed = [self._if_enough(found.value or build.constant(None), statement)]
+            handed = self._if_enough(found.value or build.constant(None), statement)
         if isinstance(statement, gast.Assign) and found is statement.value:
             handed.append(build.placed(gast.Assign(statement.targets, build.constant(None), None), statement))
         return handed
 
-    def _if_enough(self, value: Any, statement: Any) -> Any:
+    def _if_enough(self, value: Any, statement: Any) -> list[Any]:
+        """Two statements: alone behind an else, an if would be an elif, whose test changes nothing."""
         around = [build.constant(self.around)] if self.around else []
-        call = build.call(build.name(self.name), value, *around)
-        return build.placed(self.context.mark(gast.If(call, [gast.Return(None)], [])), statement)
+        call, enough = build.call(build.name(self.name), value, *around), self.context.namer.free("enough_")
+        leave = self.context.mark(gast.If(build.name(enough), [gast.Return(None)], []))
+        return [build.placed(gast.Assign([build.store(enough)], call, None), statement), build.placed(leave, statement)]
 
 
 def _takes_every_exit(handler: Any) -> bool:

@@ -99,7 +99,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
         raise
     trial.undo()
     value = probe.results[0]
-    if not is_staged(value) and not probe.diverges and not probe.region.graph.nodes:
+    if not is_staged(value) and not probe.diverges and not probe.region.graph.nodes and not probe.spots:
         return bool(value)
     if not probe.region.graph.effects and not probe.spots and not probe.diverges:
         return dispatch.apply("select", (index < 0) & truth(test()), position, index)
