@@ -61,6 +61,8 @@ def search(jobs: list[Job], processes: int = 1) -> tuple[Summary, dict[int, Verd
         summary.add(job.seed, made, verdict, count)
         if verdict.status != "staged":
             verdicts[job.seed] = verdict
+        if verdict.status in ("wrong", "crash"):  # at once: the rest of a long run may take an hour
+            print(f"{summary.programs}: seed {job.seed} {verdict.status}: {verdict.kind}", file=sys.stderr, flush=True)
     return summary, verdicts
 
 
