@@ -21,11 +21,12 @@ _PYTHON = (
     "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
     "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
-    "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback",
+    "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback", "PyList_New", "PyList_SetItem",
+    "PyDict_New", "PyDict_SetItem",
 )  # fmt: skip
 # Positions in the table of NumPy's C API.
 _NUMPY = {
-    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
+    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_NewCopy": 85, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
     "PyArray_Empty": 184, "PyArray_SetBaseObject": 282, "PyDataMem_SetHandler": 304,
 }  # fmt: skip
 _BLAS = {
