@@ -255,8 +255,8 @@ class Trial:
             self.normal = self._close(diverges=self.state == "failed")
 
     def _finds_changed(self) -> bool:
-        """Whether the body changed what it made and Python knows, behind what may raise: a handler may find it in several
-        states, and it has to be in the graph from where it was stored first."""
+        """Whether the body changed what it made and Python knows, behind what may raise: a handler may find it
+        in several states, and it has to be in the graph from where it was stored first."""
         found = {spot.key for spot, parts in self.held if any(is_changed(part, before) for part, before in parts)}
         new = found - self.moving if self.parent.contract == COMPILE else set()
         self.moving |= new
