@@ -104,9 +104,9 @@ _MAKING.update({name: function for function, name in LIBRARY.items()})
 FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
 FUNCTIONS.update({f"math.{name}": value for name, value in vars(math).items() if callable(value)})
 
-_PLAIN = (
+_PLAIN: tuple[type, ...] = (
     str, bytes, bytearray, int, float, bool, complex, list, tuple, dict, set, frozenset, range, slice, types.NoneType,
-    np.generic, BaseException,
+    np.generic, BaseException, type({}.keys()), type({}.values()), type({}.items()),
 )  # fmt: skip
 
 
