@@ -1,4 +1,4 @@
-"""Views of dicts, and iterators over lists from their end, that are there before what they show moves into the graph."""
+"""Views of dicts, and iterators over lists from the end, that are there before what they show moves into the graph."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def by_builtins(n):
     if n > 0:
         prices[n + 5] = 5
     first, *rest = sorted(names)
-    return first, rest, max(pairs), sum(names), {name for name in names}, [*map(str, pairs)], dict(pairs)
+    return first, rest, max(pairs), sum(names), set(names), [*map(str, pairs)], dict(pairs)
 
 
 def as_text(n):
