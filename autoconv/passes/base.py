@@ -29,7 +29,8 @@ class Context:
     """One conversion: the file, the user's lines, fresh names, what to leave alone and what was found.
 
     `generated` holds the nodes that passes made and that look like the user's, so that they are not taken for
-    them. `staged_tries` are the try and with statements that are recorded round by round."""
+    them. `staged_tries` are the try and with statements that are recorded round by round. `outer_names` are those of an
+    outer function, converted elsewhere, that may find a name not assigned yet."""
 
     filename: str
     lines: list[str]
@@ -43,6 +44,7 @@ class Context:
     statement_forms: dict[int, tuple[gast.AST, str]] = field(default_factory=dict)
     staged_tries: dict[int, gast.AST] = field(default_factory=dict)
     noting: bool = True
+    outer_names: frozenset[str] = frozenset()
 
     _namers: dict[int, tuple[gast.AST, Namer]] = field(default_factory=dict)
 
