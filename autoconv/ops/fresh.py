@@ -10,7 +10,7 @@ _LIST = ObjectType("list")
 
 
 def fresh_objects(graph: Graph) -> frozenset[Value]:
-    """The values that can be nothing but lists, dicts and sets that nodes of the graph made, in whatever region.
+    """The values that can be nothing but containers and objects that nodes of the graph made, in whatever region.
 
     Found from the other side: every object is taken for one until it is a parameter of the graph, comes out of a node
     that does not make it, or is joined with what is none.
@@ -65,8 +65,8 @@ def _collect(node: Node, feeds: dict[Value, list[Value]], foreign: list[Value]) 
 
 
 def _makes(node: Node) -> bool:
-    """Whether the node makes a new list, dict or set, by a class of Python's own."""
-    if node.op.name == "object_build":
+    """Whether the node makes a new list, dict or set, by a class of Python's own, or an object of the user's."""
+    if node.op.name in ("object_build", "object_make"):
         return True
     if node.op.name != "object_apply":
         return False

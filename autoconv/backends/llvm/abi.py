@@ -33,7 +33,8 @@ _PYTHON = (
     "PyNumber_Invert", "PyNumber_Absolute", "PyObject_RichCompare", "PyObject_GetItem", "PyObject_SetItem",
     "PyObject_DelItem", "PySequence_Contains", "PyObject_Size", "PyObject_IsTrue", "PyIter_Next", "PyList_New",
     "PyList_Append", "PyList_AsTuple", "PyDict_New", "PyDict_SetItem", "PySet_New", "PySet_Add",
-    "PyObject_GetIter", "PyObject_VectorcallMethod", "Py_IncRef", "Py_DecRef",
+    "PyObject_GetIter", "PyObject_VectorcallMethod", "PyObject_GetAttr", "PyObject_SetAttr",
+    "PyObject_GenericGetAttr", "PyObject_GenericSetAttr", "_PyType_Lookup", "Py_IncRef", "Py_DecRef",
 )  # fmt: skip
 # Classes and objects of which there is one, by the names that Python's C API gives their places.
 CLASSES = {
@@ -44,7 +45,10 @@ CLASSES = {
 SCALARS = {
     name: f"numpy_{name}" for name in ("int64", "float64", "bool_", "int32", "float32", "uint8")
 }  # by our own names
-SINGLETONS: dict[str, Any] = {"_Py_TrueStruct": True, "_Py_FalseStruct": False, "_Py_NoneStruct": None}
+SINGLETONS: dict[str, Any] = {
+    "_Py_TrueStruct": True, "_Py_FalseStruct": False, "_Py_NoneStruct": None,
+    "PyMemberDescr_Type": types.MemberDescriptorType,
+}  # fmt: skip
 # Positions in the table of NumPy's C API.
 _NUMPY = {
     "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
@@ -63,6 +67,19 @@ class UnknownLayout(Exception):
     """This Python or NumPy lays its objects out in a way that native code does not know."""
 
 
+def _offset(function: Any) -> int:
+    """Where a class that says nothing of attributes keeps the function of Python's that gets or sets them; in bytes."""
+    words = (ctypes.c_void_p * (UnknownLayout.__sizeof__(UnknownLayout) // 8)).from_address(id(UnknownLayout))
+    return 8 * list(words).index(_address(function))
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+GETTER, SETTER = (_offset(getattr(ctypes.pythonapi, f"PyObject_Generic{word}Attr")) for word in ("Get", "Set"))
+
+
 @functools.cache
 def symbols() -> dict[str, int]:
     """The addresses that native code may call, by the name that it declares; raises UnknownLayout."""
@@ -78,10 +95,6 @@ def symbols() -> dict[str, int]:
     for name in ("fmod", "fmodf", "log", "exp"):
         found[name] = _address(getattr(libm, name))
     return found
-
-
-def _address(function: Any) -> int:
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 def _numpy_core() -> Any:

@@ -92,11 +92,11 @@ class _Operation:
     # ---- results
 
     def answer(self, found: str) -> None:
-        """The result is `found`, which is what a function of `object_text` answers."""
+        """The result, if there is one, is `found`, which is what a function of `object_text` answers."""
 
         def fast() -> list[str]:
             self.check(self.out.new(f"icmp eq ptr {found}, null"))
-            return [found]
+            return [found] if self.node.results else []
 
         self.join(self.out.new(f"icmp eq ptr {found}, {OTHER}"), fast)
 
@@ -188,6 +188,21 @@ def _method(op: _Operation) -> None:
             owners |= mask(kind.__name__)
     text = op.body.calls.object(name)(op.out)
     op.answer(op.call("object_call_method", f"ptr {text}, ptr {op.array(operands)}, i64 {len(operands)}, i64 {owners}"))
+
+
+def _get_attribute(op: _Operation) -> None:
+    name = op.body.calls.object(op.attributes["name"])(op.out)
+    op.answer(op.call("object_attribute", f"ptr {op.operands()[0]}, ptr {name}"))
+
+
+def _set_attribute(op: _Operation) -> None:
+    """Of an object that was made in the run: the change is none that is taken back."""
+    owner, value = op.operands()
+    if not op.is_fresh(op.node.inputs[0]):
+        op.region.write_kernel(op.node)
+        return
+    name = op.body.calls.object(op.attributes["name"])(op.out)
+    op.answer(op.call("object_put_attribute", f"ptr {owner}, ptr {name}, ptr {value}"))
 
 
 def _box(op: _Operation) -> None:
@@ -313,8 +328,9 @@ def _constant(op: _Operation) -> None:
 
 _WRITERS: dict[str, Callable[[_Operation], None]] = {
     "object_constant": _constant, "object_apply": _apply, "object_method": _method, "object_box": _box,
-    "object_unbox": _unbox, "object_build": _build, "object_length": _length, "object_truth": _truth,
-    "object_iterate": _iterate, "object_advance": _advance, "object_current": _current, "object_unpack": _unpack,
+    "object_get_attribute": _get_attribute, "object_set_attribute": _set_attribute, "object_unbox": _unbox,
+    "object_build": _build, "object_length": _length, "object_truth": _truth, "object_iterate": _iterate,
+    "object_advance": _advance, "object_current": _current, "object_unpack": _unpack,
 }  # fmt: skip
 
 

@@ -24,6 +24,8 @@ FUNCTIONS = {
     "object_map": ("ptr", "ptr, i64"),
     "object_is_tuple": ("i1", "ptr, i64"),
     "object_iterator": ("ptr", "ptr"),
+    "object_attribute": ("ptr", "ptr, ptr"),
+    "object_put_attribute": ("ptr", "ptr, ptr, ptr"),
     "object_length": ("i64", "ptr"),
     "object_truth": ("i32", "ptr"),
     "object_whole": ("i1", "ptr, ptr"),
@@ -114,6 +116,11 @@ declare i64 @PyObject_Size(ptr)
 declare i32 @PyObject_IsTrue(ptr)
 declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)
 declare ptr @PyIter_Next(ptr)
+declare ptr @PyObject_GenericGetAttr(ptr, ptr)
+declare i32 @PyObject_GenericSetAttr(ptr, ptr, ptr)
+declare ptr @PyObject_GetAttr(ptr, ptr)
+declare i32 @PyObject_SetAttr(ptr, ptr, ptr)
+declare ptr @_PyType_Lookup(ptr, ptr)
 declare ptr @PyErr_Occurred()
 declare void @PyErr_Fetch(ptr, ptr, ptr)
 declare void @PyErr_NormalizeException(ptr, ptr, ptr)
@@ -302,6 +309,56 @@ other:
   ret ptr OTHER
 }
 
+define internal i1 @object_holds(ptr %object, ptr %name) nounwind {
+  %at = getelementptr inbounds i8, ptr %object, i64 TYPE
+  %class = load ptr, ptr %at
+  %get_at = getelementptr inbounds i8, ptr %class, i64 GETTER
+  %get = load ptr, ptr %get_at
+  %set_at = getelementptr inbounds i8, ptr %class, i64 SETTER
+  %set = load ptr, ptr %set_at
+  %gets = icmp eq ptr %get, @PyObject_GenericGetAttr
+  %sets = icmp eq ptr %set, @PyObject_GenericSetAttr
+  %generic = and i1 %gets, %sets
+  br i1 %generic, label %look, label %no
+look:
+  %described = call ptr @_PyType_Lookup(ptr %class, ptr %name)
+  %own = icmp eq ptr %described, null
+  br i1 %own, label %yes, label %ask
+ask:
+  %kind_at = getelementptr inbounds i8, ptr %described, i64 TYPE
+  %kind = load ptr, ptr %kind_at
+  %is_slot = icmp eq ptr %kind, @PyMemberDescr_Type
+  br i1 %is_slot, label %yes, label %value
+value:
+  %is_value = call i1 @object_is(ptr %described, i64 EVERY)
+  ret i1 %is_value
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define ptr @object_attribute(ptr %object, ptr %name) nounwind {
+  %plain = call i1 @object_holds(ptr %object, ptr %name)
+  br i1 %plain, label %go, label %other
+go:
+  %found = call ptr @PyObject_GetAttr(ptr %object, ptr %name)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define ptr @object_put_attribute(ptr %object, ptr %name, ptr %value) nounwind {
+  %plain = call i1 @object_holds(ptr %object, ptr %name)
+  br i1 %plain, label %go, label %other
+go:
+  %answer = call i32 @PyObject_SetAttr(ptr %object, ptr %name, ptr %value)
+  %found = call ptr @object_done(i32 %answer)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
 define i64 @object_length(ptr %object) nounwind {
   %known = call i1 @object_is(ptr %object, i64 SIZED)
   br i1 %known, label %go, label %other
@@ -382,5 +439,6 @@ done:
 for _name, _value in {
     "PACKS": _PACKS, "OTHER": OTHER, "EVERY": EVERY, "SIZED": _SIZED, "CHANGED": mask("list", "dict"),
     "LIST": mask("list"), "TUPLE": mask("tuple"), "INT)": f"{mask('int')})",
+    "GETTER": abi.GETTER, "SETTER": abi.SETTER, "TYPE": abi.TYPE,
 }.items():  # fmt: skip
     TEXT = TEXT.replace(_name, str(_value))
