@@ -137,9 +137,8 @@ def same_object(a: Any, b: Any) -> bool:
 
 def layout_of(value: Any, region: Region) -> Layout:
     """The layout of a value as it is now; numbers stay static."""
-    heap = heap_of(value)
-    if heap is not None:
-        value = heap
+    if type(value) in PLAIN and heap_of(value) is not None:
+        value = heap_of(value)
     if type(value) is Items:
         return Grown(value.element)
     if type(value) in PLAIN and _is_from_around(value, region):
