@@ -97,15 +97,20 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
 
 
 def _known_items(container: Any, items: Any) -> Any:
-    """The items, as long as they stay known."""
+    """The items, as long as they stay known: Python's own iterator would find nothing in what has moved."""
+    _check_known(container)
     for item in items:
         yield item
-        if not is_known(container):
-            kind = PLAIN[type(container)].__name__
-            raise StagingError(
-                f"a {kind} that is gone over moves into the graph", current_place(),
-                "a for statement over the container itself, or over a copy",
-            )  # fmt: skip
+        _check_known(container)
+
+
+def _check_known(container: Any) -> None:
+    if not is_known(container):
+        kind = PLAIN[type(container)].__name__
+        raise StagingError(
+            f"a {kind} that is gone over moves into the graph", current_place(),
+            "a for statement over the container itself, or over a copy",
+        )  # fmt: skip
 
 
 TracedDict.known_items = _known_items
