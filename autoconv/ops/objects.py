@@ -190,7 +190,7 @@ def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
 
 define(
     name="object_make", graphdef="ObjectMake", result=lambda *_, kind, names: ObjectType(kind.__name__), kernel=_make,
-    gradient=NO_GRADIENT, effects=CHANGES,
+    gradient=NO_GRADIENT, effects=CHANGES & ~Effects.RAISE,
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import SymbolicObject, as_object, build_object
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.stores import paused
 from autoconv.runtime.structure import plain_kind
 
 
@@ -210,7 +211,8 @@ def materialise(container: Any) -> SymbolicObject:
     note_container(container)
     kind: Any = PLAIN[type(container)]
     items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
-    heap = build_object(kind.__name__, items)
+    with paused(region.trace.stores if region is not None else ()):  # which would move it themselves, to store it
+        heap = build_object(kind.__name__, items)
     _put(container, heap)
     return heap
 

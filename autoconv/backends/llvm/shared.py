@@ -3,12 +3,14 @@ memory, threads."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
+import threading
 from typing import Any
 
 from autoconv.backends.llvm import dispatch, pool, prelude, threads
-from autoconv.backends.llvm.engine import Code
+from autoconv.backends.llvm.engine import Code, make_ready, warm_up
 
 
 def addresses(text: str) -> dict[str, int]:
@@ -18,10 +20,32 @@ def addresses(text: str) -> dict[str, int]:
 
 def pending(text: str) -> dict[str, int]:
     """The texts of what `addresses` of that text still has to compile, with their levels."""
-    wanted: dict[str, Any] = {prelude.TEXT: _references}
+    _AHEAD.clear()
+    wanted: dict[str, Any] = {prelude.TEXT: _references, dispatch.TEXT: _dispatch}
     if '@"parallel"' in text:
         wanted[threads.TEXT] = _parallel
     return {text: 0 for text, made in wanted.items() if not made.cache_info().currsize}
+
+
+def make_ready_ahead() -> None:
+    """Once in a process, a thread loads LLVM and compiles what graphs share, while this one has other things to do: of
+    the time that the first call takes, a quarter. Whoever needs the code first waits for what is being compiled."""
+    if not _AHEAD or _STARTED or threads.thread_count() == 1:
+        return
+    _STARTED.append(True)
+    with contextlib.suppress(RuntimeError):  # no thread is to be had
+        threading.Thread(target=_work_ahead, name="autoconv-ahead").start()
+
+
+def _work_ahead() -> None:
+    with contextlib.suppress(Exception):  # who needs the code meets it again
+        warm_up()
+        while _AHEAD:
+            make_ready({_AHEAD.pop(): 0})
+
+
+_AHEAD = [threads.TEXT, dispatch.TEXT, prelude.TEXT]  # the last one first; none once a graph is being compiled
+_STARTED: list[bool] = []
 
 
 @functools.cache
