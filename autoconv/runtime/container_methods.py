@@ -43,7 +43,9 @@ _OPERATORS = {
     "__ior__": "ior", "__iand__": "iand", "__isub__": "isub", "__ixor__": "ixor", "__eq__": "eq", "__ne__": "ne",
     "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge", "__reversed__": "reversed",
 }  # fmt: skip
-_REFLECTED = {"__rmul__": "mul", "__radd__": "add", "__ror__": "or", "__rand__": "and", "__rsub__": "sub"}
+_REFLECTED = {
+    "__rmul__": "mul", "__radd__": "add", "__ror__": "or", "__rand__": "and", "__rsub__": "sub", "__rxor__": "xor",
+}  # fmt: skip
 _REFUSED = {"__len__": "asked for its length", "__contains__": "searched", "__str__": "turned into text",
             "__repr__": "turned into text", "__format__": "turned into text"}  # fmt: skip
 # These compare items, or take a position: with symbols among them the graph has to do it.

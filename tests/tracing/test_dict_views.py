@@ -1,5 +1,7 @@
 """Views of dicts, and iterators over lists from the end, that are there before what they show moves into the graph."""
 
+# ruff: noqa: SIM300 - what stands on the left is what is tested
+
 import pytest
 
 import autoconv
@@ -231,3 +233,33 @@ def test_under_function_an_iterator_from_the_end_is_refused_where_the_list_grows
 
     with pytest.raises(autoconv.errors.StagingError, match="changes in a loop over it"):
         grown(autoconv.constant(3))
+
+
+KNOWN, FROZEN, NAMED = {1, 2}, frozenset({1, 2}), {1: 2}
+BASE = [1, 2]
+
+
+def beside_known_sets(n):
+    found = {1, 2}
+    if n > 0:
+        found.add(n)
+    compared = FROZEN <= found, FROZEN == found, FROZEN > found, KNOWN < found, NAMED.keys() <= found
+    return compared, sorted(KNOWN | found), sorted(KNOWN - found), sorted(KNOWN ^ found), sorted(KNOWN & found)
+
+
+def behind_known_lists(n):
+    found = [3, n]
+    if n > 0:
+        found.append(5)
+    both = BASE + found
+    if n > 1:
+        both.append(n)
+    return both, BASE == found, BASE < found, found + BASE
+
+
+@pytest.mark.parametrize("function", [beside_known_sets, behind_known_lists], ids=lambda function: function.__name__)
+def test_what_python_has_looks_into_what_has_moved(function):
+    compiled = autoconv.compile(function)
+    for n in (1, -1, 3):
+        assert compiled(n) == function(n)
+    assert "plain Python" not in compiled.explain()
