@@ -14,7 +14,7 @@ from autoconv.graph.text import reference
 _WORDS = {
     "scalar": "numbers", "pair": "complex number", "pick": "one element", "view": "looked through", "matmul": "product", "update": "in place",
     "join": "joined", "whole": "native", "alias": "the same memory", "search": "search", "kernel": "kernel",
-    "memory": "in memory",    "stack": "stack",
+    "memory": "in memory", "object": "objects", "stack": "stack",
 }  # fmt: skip
 
 

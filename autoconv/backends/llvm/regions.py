@@ -25,6 +25,7 @@ from autoconv.backends.llvm.kernels import KernelText
 from autoconv.backends.llvm.locals import is_local
 from autoconv.backends.llvm.memory_ops import write_memory
 from autoconv.backends.llvm.natives import write_whole
+from autoconv.backends.llvm.object_code import write_object
 from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
@@ -45,7 +46,7 @@ from autoconv.ops.integer_ranges import Range, is_inside, result_range
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
     "control": write_control, "matmul": write_matmul, "update": write_update, "search": write_search,
-    "whole": write_whole,
+    "whole": write_whole, "object": write_object,
     "memory": write_memory, "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
 }  # fmt: skip
 

@@ -35,6 +35,8 @@ COMPLEX: dict[str, Callable[[Node], str | None]] = {}
 COUNTED: dict[str, Callable[[Node], bool]] = {}
 
 
+# The ops on objects of Python's own that have native code, and which nodes of them.
+OBJECTS: dict[str, Callable[[Node], bool]] = {}
 # The ops on memory that have native code, and which nodes of them.
 MEMORY: dict[str, Callable[[Node], bool]] = {}
 
@@ -82,14 +84,16 @@ def read_inputs(node: Node) -> tuple[Value, ...]:
 
 
 def role(node: Node) -> str:
-    """One of "scalar", "pair", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "control",
-    "kernel"."""
+    """One of "scalar", "pair", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "memory",
+    "object", "control", "kernel"."""
     name = node.op.name
     if node.regions:
         return "control" if _is_steered_by_numbers(node) else "kernel"
     types = [value.type for value in (*node.inputs, *node.results)]
     if name in MEMORY and MEMORY[name](node):
         return "memory"
+    if name in OBJECTS and OBJECTS[name](node):
+        return "object"
     if not all(is_scalar(t) or is_array(t) for t in types):
         return "whole" if name in COUNTED and COUNTED[name](node) else "kernel"
     if any(map(is_complex, types)):
