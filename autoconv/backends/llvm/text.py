@@ -23,6 +23,7 @@ _MOST_LINES = 400  # nor of a loop that would be more lines than these, loops wi
 _SHARE, _MOST_SHARES = 8_000, 4  # letters of a thorough text that is worth a thread, and how many there are at most
 _LONG_LOOP = "!LONG"  # stands for the mark of such a loop
 _WRITTEN_OUT = "!WHOLE"  # for that of one whose vectors are to be written out, so that registers hold what it stores
+_WIDEST = 64  # elements that a turn of a loop in vectors goes over, at most
 _FIRST_LOOP = 10  # the number of the first one in a module
 
 
@@ -213,9 +214,25 @@ class FunctionText:
         self.line(f"br i1 {condition}, label %{then}, label %{otherwise}{weights}")
 
     @contextmanager
-    def loop(self, start: str, stop: str, unrolled: bool = True, in_registers: bool = False) -> Iterator[str]:
+    def loop_in_vectors(self, start: str, stop: str, turns: int) -> Iterator[str]:
+        """`loop`, of which it is known that its turns are a multiple of `turns`: where LLVM sees that none are left over
+        behind its vectors, it writes no code for those, which would be more than the rest."""
+        multiple = min(turns & -turns, _WIDEST)
+        if multiple == 1 or (start.isdigit() and stop.isdigit()):
+            with self.loop(start, stop) as i:
+                yield i
+            return
+        count = self.new(f"and i64 {self.new(f'sub nsw i64 {stop}, {start}')}, {-multiple}")
+        with self.loop("0", count, whole=True) as i:
+            yield i if start == "0" else self.new(f"add nsw i64 {start}, {i}")
+
+    @contextmanager
+    def loop(
+        self, start: str, stop: str, unrolled: bool = True, in_registers: bool = False, whole: bool = False
+    ) -> Iterator[str]:
         """A counted loop; the block inside is its body, and gets the i64 that counts. Trips may be none. `unrolled`:
-        LLVM may write out a short one turn by turn; `in_registers`: the vectors of one that is long."""
+        LLVM may write out a short one turn by turn; `in_registers`: the vectors of one that is long. `whole`: it does
+        not start behind its end."""
         head, body, done = self.label("loop"), self.label("body"), self.label("done")
         before = self.block
         self.branch(head)
@@ -224,7 +241,7 @@ class FunctionText:
         index = f"%i{self._count}"
         at, repeated = len(self._lines), self._repeated
         self.line("")
-        inside = self.new(f"icmp slt i64 {index}, {stop}")
+        inside = self.new(f"icmp {'ne' if whole else 'slt'} i64 {index}, {stop}")
         self.branch_if(inside, body, done)
         self.begin(body)
         yield index
