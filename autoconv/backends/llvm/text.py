@@ -215,7 +215,7 @@ class FunctionText:
 
     @contextmanager
     def loop_in_vectors(self, start: str, stop: str, turns: int) -> Iterator[str]:
-        """`loop`, of which it is known that its turns are a multiple of `turns`: where LLVM sees that none are left over
+        """`loop`, whose turns are known to be a multiple of `turns`: where LLVM sees that none are left over
         behind its vectors, it writes no code for those, which would be more than the rest."""
         multiple = min(turns & -turns, _WIDEST)
         if multiple == 1 or (start.isdigit() and stop.isdigit()):
