@@ -20,7 +20,7 @@ _NAME = re.compile(r'@"?([\w.]+)')
 # most of the code, and of the time that compiling takes.
 _SHORT = 15
 _MOST_LINES = 400  # nor of a loop that would be more lines than these, loops within it written out
-_SHARE, _MOST_SHARES = 8_000, 4  # letters of a thorough text that is worth a thread, and how many there are at most
+_SHARE, _MOST_SHARES = 4_000, 4  # letters of a thorough text that is worth a thread, and how many there are at most
 _LONG_LOOP = "!LONG"  # stands for the mark of such a loop
 _WRITTEN_OUT = "!WHOLE"  # for that of one whose vectors are to be written out, so that registers hold what it stores
 _WIDEST = 64  # elements that a turn of a loop in vectors goes over, at most
