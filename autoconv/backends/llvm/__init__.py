@@ -65,8 +65,7 @@ class NativeGraph:
         module.variable("objects", f"[{len(calls.objects)} x ptr]")
         declare_shared(module)
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
-        *thorough, quick = module.texts()
-        texts = {**dict.fromkeys(thorough, 3 if module.has_loops else 1), quick: 0}
+        texts = module.texts()
         make_ready({**texts, **pending("".join(texts))})
         code = Code(texts, exports, addresses("".join(texts)))
         objects = tuple(calls.objects)

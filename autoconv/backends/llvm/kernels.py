@@ -180,6 +180,7 @@ class KernelText:
     def _flat_loop(self, sums: Sequence[RegisterReduction]) -> None:
         out, total = self.out, math.prod(self._item.shape or ())
         first, last = ("0", str(total)) if self._split is None else ("%first", "%last")
+        turns = total if self._split is None else math.gcd(total, self._split.step)
         if any(one.blocks for one in sums):
             length = out.new(f"sub nsw i64 {last}, {first}")
             blocks = out.new(f"sdiv i64 {out.new(f'add nsw i64 {length}, {BLOCK - 1}')}, {BLOCK}")
@@ -189,12 +190,12 @@ class KernelText:
                 inside = out.new(f"icmp slt i64 {end}, {last}")
                 end = out.new(f"select i1 {inside}, i64 {end}, i64 {last}")
                 length = out.new(f"sub nsw i64 {end}, {start}")
-                with out.loop("0", length) as offset:
+                with out.loop_in_vectors("0", length, math.gcd(turns, BLOCK)) as offset:
                     self._body((out.new(f"add nsw i64 {start}, {offset}"),), flat=True, sums=sums)
                 for one in sums:
                     one.end_block()
         else:
-            with out.loop(first, last) as index:
+            with out.loop_in_vectors(first, last, turns) as index:
                 self._body((index,), flat=True, sums=sums)
 
     def _fill_around(self, node: Node) -> None:

@@ -40,10 +40,16 @@ def _work_ahead() -> None:
     with contextlib.suppress(Exception):  # who needs the code meets it again
         warm_up()
         while _AHEAD:
-            make_ready({_AHEAD.pop(): 0})
+            text, made = _AHEAD.pop()
+            if not made().cache_info().currsize:
+                make_ready({text: 0})
 
 
-_AHEAD = [threads.TEXT, dispatch.TEXT, prelude.TEXT]  # the last one first; none once a graph is being compiled
+# The last one first; none once a graph is being compiled.
+_AHEAD: list[tuple[str, Any]] = [
+    (threads.TEXT, lambda: _parallel), (pool.TEXT, lambda: handler), (dispatch.TEXT, lambda: _dispatch),
+    (prelude.TEXT, lambda: _references),
+]  # fmt: skip
 _STARTED: list[bool] = []
 
 
