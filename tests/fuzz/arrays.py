@@ -207,7 +207,7 @@ def outcome(function, arrays, numbers):
         try:
             value = function(*arrays, *numbers)
         except Exception as error:
-            return type(error).__name__, str(error), [array.tolist() for array in arrays]
+            return type(error).__name__, str(error), [described(array) for array in arrays]
     parts = value if isinstance(value, tuple) else (value,)
     results = [part for part in parts if isinstance(part, np.ndarray)]
     shared = [[np.shares_memory(part, a) for a in arrays] for part in results]
