@@ -248,8 +248,9 @@ def copying(source: str) -> str:
     """The program with copies of the parts of arrays that it assigns as they are."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        parts = (ast.Subscript, ast.Attribute)
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and isinstance(node.value, parts):
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):
+            continue
+        if isinstance(node.value, ast.Subscript):
             node.value = ast.Call(ast.Attribute(node.value, "copy", ast.Load()), [], [])
     return ast.unparse(ast.fix_missing_locations(tree))
 
