@@ -98,18 +98,18 @@ class ConcreteFunction:
         self.function_name = graph.name
         constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
         self._gives_out_constants = self._arrays_out and bool(aliased_outputs(optimised, constants))
-        form = None
-        if not self._gives_out_captures and not self._gives_out_constants:
-            what = (graph, key, self.captures, layout, guards, contract, self._arrays_out)
-            form = call_form(*what, self._donated, self.function_name)
+        shares = not self._gives_out_captures and not self._gives_out_constants
+        what = (key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
+        form = call_form(*what, self._donated, self.function_name)
         compile_graph = BACKENDS[SETTINGS.backend]
         if SETTINGS.backend == "llvm" and depends_on_shapes(optimised):
             self._run: Any = ByShape(optimised, compile_graph, contract, form)
         else:
             self._run = compile_graph(optimised, form)
         # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
-        self.entry: Callable[..., Any] | None = None if self._first_of else getattr(self._run, "entry", None)
+        self.entry: Callable[..., Any] | None = getattr(self._run, "entry", None)
         self.asks_guards = self.entry is not None and needs_asking(guards)
+        self._copies = not getattr(self._run, "keeps_nothing", False)  # of arrays, which the program may change later
         self._compiled = self._run
         self._is_native = SETTINGS.backend != "reference"
         if contract == "compile" and not self.can_run_again:
@@ -208,7 +208,7 @@ class ConcreteFunction:
         if taping.active():
             return self._call_taped(leaves)
         values = [
-            leaf if isinstance(key, (ObjectKey, ArrayKey)) else _run_value(leaf)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else _run_value(leaf, self._copies)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
         ]
@@ -381,7 +381,7 @@ def _taped_input(value: Any) -> Any:
     return EagerTensor(_run_value(value)) if known is None else known
 
 
-def _run_value(leaf: Any) -> Any:
+def _run_value(leaf: Any, copies: bool = True) -> Any:
     if isinstance(leaf, EagerTensor):
         return leaf._array
     if isinstance(leaf, Variable):
@@ -390,7 +390,7 @@ def _run_value(leaf: Any) -> Any:
     if run_value is not None:
         return run_value(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
-        return _copied(to_array(leaf))
+        return _copied(to_array(leaf)) if copies else to_array(leaf)
     return np.asarray(leaf)
 
 

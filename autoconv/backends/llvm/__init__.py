@@ -34,6 +34,7 @@ from autoconv.backends.llvm.complex_parts import is_split
 from autoconv.backends.llvm.engine import Code, make_ready, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
 from autoconv.backends.llvm.expand import is_composite
+from autoconv.backends.llvm.fresh import keeps_nothing
 from autoconv.backends.llvm.prelude import declare_shared
 from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
@@ -77,6 +78,7 @@ class NativeGraph:
         self.entry = None if form is None else native_entry(code.address(CALL), graph.name, keep)
         self.kernel_calls = calls.kernels
         self.kernels = [name for name, _ in calls.kernels]
+        self.keeps_nothing = keeps_nothing(graph)
         self._graph = given
         self._forms = [_form(value) for value in graph.parameters]
         self._plain: reference.Run | None = None
@@ -91,7 +93,7 @@ class NativeGraph:
         if found is NotImplemented:
             if self._plain is None:
                 self._plain = reference.compile_graph(self._graph)
-            return self._plain(arguments)
+            return self._plain([a.copy() if isinstance(a, np.ndarray) else a for a in arguments])
         return list(found)
 
 
