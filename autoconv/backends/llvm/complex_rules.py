@@ -37,11 +37,8 @@ def _both(name: str) -> Rule:
 
 def product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
     """Of arrays as NumPy's loops have it, of numbers as NumPy's numbers and Python's have it."""
-    (xr, xi), (yr, yi) = x, y
-    if not any(sizes(value.type) for value in (xr, yr)):
-        return b.subtract(b.multiply(xr, yr), b.multiply(xi, yi)), b.add(b.multiply(xr, yi), b.multiply(xi, yr))
-    real = b.multiply_add(xr, yr, b.negative(b.multiply(xi, yi)))
-    return real, b.multiply_add(xr, yi, b.multiply(xi, yr))
+    arrays = any(sizes(value.type) for value in (x[0], y[0]))
+    return fused_product(b, x, y) if arrays else plain_product(b, x, y)
 
 
 def quotient(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
@@ -64,16 +61,14 @@ def _divide(b: GraphBuilder, node: Node, x: Any) -> Any:
     return quotient(b, *x)
 
 
-def _reciprocal(b: GraphBuilder, node: Node, x: Any) -> Any:
-    """NumPy's, which is not its quotient."""
-    ((xr, xi),) = x
-    upright = b.less_equal(b.abs(xi), b.abs(xr))
-    large, small = b.select(upright, xr, xi), b.select(upright, xi, xr)
-    ratio = b.divide(small, large)
-    scale = b.add(large, b.multiply(small, ratio))
-    one = b.divide(1.0, scale)
-    turned = b.divide(ratio, scale)
-    return b.select(upright, one, turned), b.negative(b.select(upright, turned, one))
+def _reciprocal(b: GraphBuilder, x: Parts) -> Parts:
+    return quotient(b, (b.ones_like(x[0]), b.zeros_like(x[0])), x)
+
+
+def fused_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
+    (xr, xi), (yr, yi) = x, y
+    real = b.multiply_add(xr, yr, b.negative(b.multiply(xi, yi)))
+    return real, b.multiply_add(xr, yi, b.multiply(xi, yr))
 
 
 def _power(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -148,8 +143,10 @@ def _real_or(name: str) -> Rule:
 ELEMENTWISE: dict[str, Rule] = {
     "add": _both("add"), "subtract": _both("subtract"), "negative": _both("negative"), "identity": _both("identity"),
     "stop_gradient": _both("stop_gradient"), "select": _select,
-    "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: product(b, x[0], x[0]),
-    "divide": _divide, "reciprocal": _reciprocal, "power": _power,
+    "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
+    "divide": _divide,
+    "reciprocal": lambda b, node, x: _reciprocal(b, x[0]),
+    "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": _power,
     "squared_difference": lambda b, node, x: _square_of(b, _both("subtract")(b, node, x)),
     "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
     "complex": lambda b, node, x: _broadcast(b, node, x), "real": _real_or("real"), "imag": _real_or("imag"),
