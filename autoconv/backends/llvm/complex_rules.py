@@ -293,7 +293,44 @@ def _prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
     return total
 
 
+# ---- Fourier transforms of real numbers
+
+
+def _rfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Of an odd number of them, as of complex ones."""
+    (x,), size = operands, sizes(operands[0].type)[-1]
+    if size % 2 == 0:
+        return None
+    whole = b.fft(b.complex(x, b.zeros_like(x)), axes=(-1,), norm=node.attributes.get("norm", "backward"))
+    spec = (("ellipsis",), ("slice", None, size // 2 + 1, None))
+    return b.get_item(b.real(whole), spec=spec), b.get_item(b.imag(whole), spec=spec)
+
+
+def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Cut or filled up to the length; of an odd one, the mirror image is put beside it."""
+    ((xr, xi),), (*rows, size) = operands, sizes(node.results[0].type)
+    width, given = size // 2 + 1, sizes(xr.type)[-1]
+    if size < 1 or (given == width and size % 2 == 0):
+        return None
+    if given > width:
+        spec = (("ellipsis",), ("slice", None, width, None))
+        xr, xi = b.get_item(xr, spec=spec), b.get_item(xi, spec=spec)
+    elif given < width:
+        paddings = (*[(0, 0)] * len(rows), (0, width - given))
+        xr, xi = (b.pad(part, paddings=paddings, mode="CONSTANT", constant_values=0) for part in (xr, xi))
+    norm = node.attributes.get("norm", "backward")
+    if size % 2 == 0:
+        return b.irfft(b.complex(xr, xi), length=size, norm=norm)
+    rest, first = (("ellipsis",), ("slice", 1, None, None)), (("ellipsis",), ("slice", None, 1, None))
+    tail_real, tail_imag = b.get_item(xr, spec=rest), b.get_item(xi, spec=rest)
+    back_real, back_imag = (b.reverse(part, axis=(len(rows),)) for part in (tail_real, tail_imag))
+    real = b.concat(xr, back_real, axis=len(rows))
+    imag = b.concat(b.zeros_like(b.get_item(xi, spec=first)), tail_imag, b.negative(back_imag), axis=len(rows))
+    return b.real(b.ifft(b.complex(real, imag), axes=(-1,), norm=norm))
+
+
 RULES: dict[str, Rule] = {
+    "rfft": _rfft, "irfft": _irfft,
     **ELEMENTWISE, **{name: _linear(name) for name in _LINEAR}, "zeros_like": _of_no_values(0),
     "ones_like": _of_no_values(1), "size": _like_real, "shape": _like_real, "rank": _like_real, "dimension": _like_real,
     "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": _prod,
