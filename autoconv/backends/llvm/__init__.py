@@ -22,6 +22,7 @@ from autoconv.backends.llvm import (
     choosing,
     counters,
     distinct,
+    fourier,
     layouts,
     linalg,
     patterns,
@@ -44,7 +45,7 @@ from autoconv.graph.graph import Graph, Value, has_recursion
 from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
-NATIVE_OPS = (batches, choosing, counters, distinct, layouts, linalg, patterns, scans, searching, sorting)
+NATIVE_OPS = (batches, choosing, counters, distinct, fourier, layouts, linalg, patterns, scans, searching, sorting)
 
 
 class NativeGraph:
