@@ -28,6 +28,7 @@ from autoconv.backends.llvm import (
     scans,
     searching,
     sorting,
+    typed_lists,
 )
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.engine import Code, make_ready, native_entry
@@ -42,7 +43,7 @@ from autoconv.graph.graph import Graph, Value, has_recursion
 from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
-NATIVE_OPS = (batches, choosing, counters, distinct, layouts, linalg, patterns, scans, searching, sorting)
+NATIVE_OPS = (batches, choosing, counters, distinct, layouts, linalg, patterns, scans, searching, sorting, typed_lists)
 
 
 class NativeGraph:
