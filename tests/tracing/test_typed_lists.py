@@ -267,10 +267,14 @@ CASES = [
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
 @pytest.mark.parametrize(
-    ("function", "arguments"), [pytest.param(*case[:2], id=f"{case[0].__name__}{case[1]}") for case in CASES]
+    ("function", "arguments", "unboxed"), [pytest.param(*case, id=f"{case[0].__name__}{case[1]}") for case in CASES]
 )
 def test_as_plain_python(
-    function: Callable[..., Any], arguments: tuple[Any, ...], backend: str, monkeypatch: pytest.MonkeyPatch
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    unboxed: bool,
+    backend: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(SETTINGS, "backend", backend)
     compiled = autoconv.compile(function)
@@ -279,3 +283,7 @@ def test_as_plain_python(
     assert outcome(compiled, copies[1]) == wanted
     assert outcome(compiled, copies[2]) == wanted, "the second call"
     assert copies[1] == copies[0] == copies[2]
+    (concrete,) = compiled.concrete_functions
+    objects = {"object_build", "object_apply", "object_method"}
+    assert (not objects & {node.op.name for node in concrete.optimised.walk()}) is unboxed
+

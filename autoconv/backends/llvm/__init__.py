@@ -28,6 +28,7 @@ from autoconv.backends.llvm import (
     scans,
     searching,
     sorting,
+    typed_list_loops,
     typed_lists,
 )
 from autoconv.backends.llvm.calls import Address, Calls
@@ -44,7 +45,10 @@ from autoconv.graph.graph import Graph, Value, has_recursion
 from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
-NATIVE_OPS = (batches, choosing, counters, distinct, layouts, linalg, patterns, scans, searching, sorting, typed_lists)
+NATIVE_OPS = (
+    batches, choosing, counters, distinct, layouts, linalg, patterns, scans, searching, sorting, typed_list_loops,
+    typed_lists,
+)  # fmt: skip
 
 
 class NativeGraph:

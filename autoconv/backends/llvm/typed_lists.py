@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _LIST, _ITEMS = "!tbaa !5", "!tbaa !6"  # what is known of a list, and its items (see text.METADATA)
 
 
-class _List:
+class TypedList:
     """A typed list in native code."""
 
     def __init__(self, out: FunctionText, ir: str, dtype: DType) -> None:
@@ -70,21 +70,21 @@ def _always(node: Node) -> bool:
     return True
 
 
-def _dtype(node: Node) -> DType:
+def dtype_of(node: Node) -> DType:
     element: Any = node.attributes["element"]
     found: DType = element.dtype
     return found
 
 
-def _list(region: Region, node: Node) -> _List:
-    return _List(region.out, region.object(node.inputs[0]).ir, _dtype(node))
+def list_of(region: Region, node: Node) -> TypedList:
+    return TypedList(region.out, region.object(node.inputs[0]).ir, dtype_of(node))
 
 
 def _set_count(region: Region, node: Node, ir: str) -> None:
     region.set(node.results[0], RegisterWriter(region).wrap(int64, ir))
 
 
-def _new(region: Region, size: str) -> Object:
+def new_list(region: Region, size: str) -> Object:
     """A list of so many bytes, its items not set."""
     region.body.module.declare("PyByteArray_FromStringAndSize", "ptr", "ptr, i64")
     made = region.out.new(f'call ptr @"PyByteArray_FromStringAndSize"(ptr null, i64 {size})')
@@ -94,10 +94,10 @@ def _new(region: Region, size: str) -> Object:
 
 @counted("typed_list_make", fits=_always)
 def _write_make(region: Region, node: Node) -> None:
-    dtype = _dtype(node)
-    made = _new(region, str(dtype.size * len(node.inputs)))
+    dtype = dtype_of(node)
+    made = new_list(region, str(dtype.size * len(node.inputs)))
     if node.inputs:
-        start = _List(region.out, made.ir, dtype).start()
+        start = TypedList(region.out, made.ir, dtype).start()
         for i, value in enumerate(node.inputs):
             put(region.out, start, str(i), region.number(value))
     region.set(node.results[0], made)
@@ -105,7 +105,7 @@ def _write_make(region: Region, node: Node) -> None:
 
 @counted("typed_list_repeat", fits=_always)
 def _write_repeat(region: Region, node: Node) -> None:
-    out, x = region.out, _list(region, node)
+    out, x = region.out, list_of(region, node)
     count = RegisterWriter(region).cast(region.number(node.inputs[1]), int64)
     size = x.size()
     none = out.new(f"icmp slt i64 {count.ir}, 0")
@@ -116,8 +116,8 @@ def _write_repeat(region: Region, node: Node) -> None:
     total = out.new(f"extractvalue {pair} {both}, 0")
     beyond = out.new(f"icmp ugt i64 {total}, {1 << 46}")
     region.refuse(node, out.new(f"or i1 {beyond}, {out.new(f'extractvalue {pair} {both}, 1')}"))
-    made = _new(region, total)
-    target = _List(out, made.ir, x.dtype).start()
+    made = new_list(region, total)
+    target = TypedList(out, made.ir, x.dtype).start()
     routine = _filled(region, x.dtype)
     out.line(f"call void @{routine}(ptr {target}, ptr {x.start()}, i64 {size}, i64 {times})")
     region.set(node.results[0], made)
@@ -146,28 +146,28 @@ def _filled(region: Region, dtype: DType) -> str:
 
 @counted("typed_list_length", fits=_always)
 def _write_length(region: Region, node: Node) -> None:
-    length = RegisterWriter(region).wrap(int64, _list(region, node).length())
+    length = RegisterWriter(region).wrap(int64, list_of(region, node).length())
     region.body.note_range(length, (0, 1 << 60))
     region.set(node.results[0], length)
 
 
 @counted("typed_list_get", fits=_always)
 def _write_get(region: Region, node: Node) -> None:
-    x = _list(region, node)
+    x = list_of(region, node)
     index = position_of(region, node, node.inputs[1], x.length())
     region.set(node.results[0], x.get(index))
 
 
 @counted("typed_list_set", fits=_always)
 def _write_set(region: Region, node: Node) -> None:
-    x = _list(region, node)
+    x = list_of(region, node)
     index = position_of(region, node, node.inputs[1], x.length())
     x.put(index, region.number(node.inputs[2]))
 
 
 @counted("typed_list_append", fits=_always)
 def _write_append(region: Region, node: Node) -> None:
-    out, x = region.out, _list(region, node)
+    out, x = region.out, list_of(region, node)
     size, step = x.size(), x.dtype.size
     after = out.new(f"add i64 {size}, {step}")
     # One more byte: a bytearray ends with a zero, which others may write.
@@ -185,7 +185,7 @@ def _write_append(region: Region, node: Node) -> None:
 
 @counted("typed_list_pop", fits=_always)
 def _write_pop(region: Region, node: Node) -> None:
-    out, x = region.out, _list(region, node)
+    out, x = region.out, list_of(region, node)
     size, step = x.size(), x.dtype.size
     region.refuse(node, out.new(f"icmp eq i64 {size}, 0"))
     less = out.new(f"sub i64 {size}, {step}")
@@ -208,7 +208,7 @@ def _write_pop(region: Region, node: Node) -> None:
 
 @counted("typed_list_clear", fits=_always)
 def _write_clear(region: Region, node: Node) -> None:
-    _list(region, node).set_size("0")
+    list_of(region, node).set_size("0")
 
 
 # ---- going over a list: a cursor is a list of two numbers, the next position and the current item
@@ -216,15 +216,15 @@ def _write_clear(region: Region, node: Node) -> None:
 
 @counted("typed_list_cursor", fits=_always)
 def _write_cursor(region: Region, node: Node) -> None:
-    made = _new(region, "16")
-    put(region.out, _List(region.out, made.ir, int64).start(), "0", region.number(node.inputs[0]))
+    made = new_list(region, "16")
+    put(region.out, TypedList(region.out, made.ir, int64).start(), "0", region.number(node.inputs[0]))
     region.set(node.results[0], made)
 
 
 @counted("typed_list_advance", fits=_always)
 def _write_advance(region: Region, node: Node) -> None:
-    out, x, b = region.out, _list(region, node), RegisterWriter(region)
-    cell = _List(out, region.object(node.inputs[1]).ir, int64).start()
+    out, x, b = region.out, list_of(region, node), RegisterWriter(region)
+    cell = TypedList(out, region.object(node.inputs[1]).ir, int64).start()
     position = get(out, cell, "0", int64)
     more = b.wrap(bool_, out.new(f"icmp slt i64 {position.ir}, {x.length()}"))
     put(out, cell, "0", b.select(more, position + 1, (1 << 63) - 1))
@@ -240,13 +240,13 @@ def _write_advance(region: Region, node: Node) -> None:
 @counted("typed_list_current", fits=_always)
 def _write_current(region: Region, node: Node) -> None:
     out = region.out
-    cell = _List(out, region.object(node.inputs[0]).ir, int64).start()
-    region.set(node.results[0], get(out, out.new(f"getelementptr i8, ptr {cell}, i64 8"), "0", _dtype(node)))
+    cell = TypedList(out, region.object(node.inputs[0]).ir, int64).start()
+    region.set(node.results[0], get(out, out.new(f"getelementptr i8, ptr {cell}, i64 8"), "0", dtype_of(node)))
 
 
 @counted("typed_list_position", fits=_always)
 def _write_position(region: Region, node: Node) -> None:
-    cell = _List(region.out, region.object(node.inputs[0]).ir, int64)
+    cell = TypedList(region.out, region.object(node.inputs[0]).ir, int64)
     position = cell.get("0") - 1
     region.body.note_range(position, (0, 1 << 60))
     region.set(node.results[0], position)
