@@ -112,6 +112,30 @@ def _write_unbox(w: Writer, node: Node) -> list[Value]:
     return [w.converted(w.number(node.inputs[0]), node.attributes["type"], node)]
 
 
+@rule("object_element")
+def _element_kind(kinds: Kinds, node: Node) -> bool | None:
+    kind, dtype = kinds.kind(node.inputs[0]), node.attributes["dtype"]
+    if kind is None:
+        return None
+    if not isinstance(kind, TensorType) or not is_number(TensorType(dtype)):
+        return False
+    if not kind.weak:  # other numbers of NumPy's may not fit
+        return kind.dtype is dtype or (dtype.is_floating and (kind.dtype.is_floating or kind.dtype.is_integer))
+    return not (kind == FLOAT and dtype.is_integer and node in kinds.late)
+
+
+@write("object_element")
+def _write_element(w: Writer, node: Node) -> list[Value]:
+    number, dtype = w.number(node.inputs[0]), node.attributes["dtype"]
+    if not number.type.weak:  # type: ignore[union-attr]
+        return [number if number.type == TensorType(dtype) else w.add("cast", node, number, dtype=dtype)]
+    if dtype.is_bool:
+        number = w.converted(number, BOOL, node)
+    elif dtype.is_integer and number.type == FLOAT:
+        number = w.add("python_int", node, number)
+    return [w.add("python_cast", node, number, dtype=dtype, weak=False)]
+
+
 @rule("object_defined")
 def _defined_kind(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
