@@ -118,7 +118,7 @@ class ConcreteFunction:
     def _take_back_on_limits(self, graph: Graph) -> None:
         """Where an int outgrows 64 bits, what the run wrote is taken back, and the call made again."""
         places = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-        if not can_undo(graph, bool(places)) or (places and not may_exceed(graph)):
+        if not can_undo(graph) or (places and not may_exceed(graph)):
             return
         if places:
             self._run = restoring(self._run, lambda values: [values[i] for i in places])
@@ -353,7 +353,7 @@ def _is_on_its_own(graph: Graph) -> bool:
 def _cannot_change(value: Any) -> bool:
     if type(value) in (tuple, frozenset):
         return all(map(_cannot_change, value))
-    return value is None or type(value) in (bool, int, float, complex, str, bytes, range, NotAssigned)
+    return value is None or type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)
 
 
 def _first_of(graph: Graph) -> list[int]:

@@ -29,6 +29,8 @@ from autoconv.backends.llvm import (
     scans,
     searching,
     sorting,
+    typed_list_loops,
+    typed_lists,
 )
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.complex_parts import is_split
@@ -45,7 +47,10 @@ from autoconv.graph.graph import Graph, Value, has_recursion
 from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
-NATIVE_OPS = (batches, choosing, counters, distinct, fourier, layouts, linalg, patterns, scans, searching, sorting)
+NATIVE_OPS = (
+    batches, choosing, counters, distinct, fourier, layouts, linalg, patterns, scans, searching, sorting,
+    typed_list_loops, typed_lists,
+)  # fmt: skip
 
 
 class NativeGraph:

@@ -21,6 +21,7 @@ FUNCTIONS = {
     "spare_array": ("ptr", "ptr, i64"),
     "pause": ("i1", ""),
     "resize": ("i1", "ptr, i64"),
+    "grow_bytes": ("i1", "ptr, i64"),
     "call_python": ("ptr", "ptr, ptr, i64"),
 }  # fmt: skip
 
@@ -47,7 +48,8 @@ define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
 
 # `is_plain_array` says whether an object is an ndarray of that element type and shape, its elements side by side.
 # `retain` and `release` leave immortal objects, whose count is beyond 32 bits, alone. `keep` is a `release` that puts
-# an array which nobody else has among spare ones, from which `spare_array` takes one, or answers NULL.
+# an array which nobody else has among spare ones, from which `spare_array` takes one, or answers NULL. `grow_bytes`
+# gives a bytearray memory for more bytes, and for half as many again.
 TEXT = (
     _ALONE
     + """
@@ -61,6 +63,7 @@ declare void @PyEval_RestoreThread(ptr)
 declare i32 @PyErr_CheckSignals()
 declare ptr @PyArray_Resize(ptr, ptr, i32, i32)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare i32 @PyByteArray_Resize(ptr, i64)
 
 define void @retain(ptr %object) nounwind {
   %low = load i32, ptr %object
@@ -319,6 +322,23 @@ define i1 @resize(ptr %array, i64 %size) nounwind {
   ret i1 %failed
 }
 
+define i1 @grow_bytes(ptr %bytes, i64 %more) nounwind {
+  %size_at = getelementptr inbounds i8, ptr %bytes, i64 BYTE_COUNT
+  %size = load i64, ptr %size_at
+  %least = add i64 %size, %more
+  %half = lshr i64 %least, 1
+  %ample = add i64 %least, %half
+  %wanted = add i64 %ample, 64
+  %answer = call i32 @"PyByteArray_Resize"(ptr %bytes, i64 %wanted)
+  %failed = icmp slt i32 %answer, 0
+  br i1 %failed, label %done, label %made
+made:
+  store i64 %size, ptr %size_at
+  br label %done
+done:
+  ret i1 %failed
+}
+
 define ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
   %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
   ret ptr %found
@@ -328,6 +348,6 @@ define ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
 for _name, _number in {
     "WRITABLE": abi.WRITABLE_FLAGS,
     "FLAGS": abi.FLAGS, "OWNED": abi.OWNED_FLAGS, "PLAIN": abi.PLAIN_FLAGS, "TYPE": abi.TYPE, "RANK": abi.RANK,
-    "STRIDES": abi.STRIDES, "DESCRIPTOR": abi.DESCRIPTOR, "DIMENSIONS": abi.DIMENSIONS,
+    "BYTE_COUNT": abi.BYTE_COUNT, "STRIDES": abi.STRIDES, "DESCRIPTOR": abi.DESCRIPTOR, "DIMENSIONS": abi.DIMENSIONS,
 }.items():  # fmt: skip
     TEXT = TEXT.replace(_name, str(_number))
