@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from autoconv.graph.types import Dimension, Symbol
 
@@ -50,7 +49,10 @@ def times(first: Dimension, second: Dimension) -> Dimension:
 
 
 def product(dimensions: Sequence[Dimension]) -> Dimension:
-    return reduce(times, dimensions, 1)
+    found: Dimension = 1
+    for dimension in dimensions:
+        found = times(found, dimension)
+    return found
 
 
 def rounded_down(dividend: Dimension, divisor: int) -> Dimension:

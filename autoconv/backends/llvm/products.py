@@ -8,13 +8,14 @@ as by a single thread. So it is told to use one, and large products are split in
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.blas import alone, declared_gemm
+from autoconv.backends.llvm.open_code import write_open_product
 from autoconv.backends.llvm.patches import Patches
-from autoconv.backends.llvm.roles import sizes
+from autoconv.backends.llvm.roles import is_of_open, sizes
 from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
@@ -39,6 +40,9 @@ _LARGEST = 3 << 19  # bytes of y that tiles go over again and again
 def write_matmul(region: Region, node: Node) -> None:
     """By tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results
+    if is_of_open(node):
+        write_open_product(region, node)
+        return
     tiled = tiles_of(node, region.patches(node))
     if tiled is not None:
         _write_tiles(region, tiled)
@@ -58,21 +62,10 @@ def write_matmul(region: Region, node: Node) -> None:
             out.line(product.call(module, out, pointers))
 
 
-@contextmanager
-def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
-    """BLAS and LAPACK without threads of their own, which they ask for where something is `large`."""
-    if not large or "blas_set_threads" not in abi.symbols():
-        yield
-        return
-    before = out.new(f"call i32 {out.module.declare('blas_get_threads', 'i32', '')}()")
-    set_threads = out.module.declare("blas_set_threads", "void", "i32")
-    out.line(f"call void {set_threads}(i32 1)")
-    yield
-    out.line(f"call void {set_threads}(i32 {before})")
-
-
 def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
     """The product that a node is, where tiles make it."""
+    if is_of_open(node):
+        return None
     product = Product(node, patches)
     return product if product.suits_tiles() else None
 
@@ -184,10 +177,7 @@ class Product:
     ) -> str:  # fmt: skip
         """The call for all of the result, or for `count` rows or columns of it from `first` on."""
         kind = "float" if self.name == "sgemm" else "double"
-        function = module.declare(
-            f"cblas_{self.name}", "void",
-            f"i32, i32, i32, i64, i64, i64, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64",
-        )  # fmt: skip
+        function = declared_gemm(module, f"cblas_{self.name}", kind)
         x, y, z = pointers
         rows, columns = str(self.rows), str(self.columns)
         if count and by_rows:

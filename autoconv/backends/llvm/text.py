@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 QUICK = "noinline optnone"  # attributes of functions that are compiled quickly: they do little, or run rarely
 METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
@@ -45,6 +46,9 @@ class ModuleText:
         self._names: dict[str, str] = {}  # of functions, by the text without the name
         self._count = 0
         self.has_loops = False  # which are worth a thorough compilation
+        # The dimensions that only the call knows, and their registers: each function of a graph takes them.
+        self.open: Any = None
+        self.sizes: tuple[str, ...] = ()
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         """Declares the function `name`; a second declaration of it changes nothing. Answers `@name`."""
