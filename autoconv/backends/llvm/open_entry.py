@@ -1,4 +1,4 @@
-"""Dimensions that only the call knows, at the entry of a graph: read from the arguments, checked, computed of others."""
+"""Dimensions that only the call knows, at the entry of a graph: read from arguments, checked, computed of others."""
 
 from __future__ import annotations
 

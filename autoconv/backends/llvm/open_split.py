@@ -35,7 +35,8 @@ def choose_open_split(plan: Plan, item: Item, flat: bool) -> OpenSplit | None:
 class OpenSplit(Split):
     """Of loops over a shape that only the call knows: into the parts that it would have if it were known here. `each`
     is what one of their turns takes, `least` what all have to take, and `part` what a part does at least; `multiple`
-    divides the counts of a part, and `most` is how many parts there are."""
+    divides the counts of a part, and `most` is how many parts there are. A `size` that is given is that of the counter,
+    and the shape says how much there is to do."""
 
     shape: tuple[Position, ...] = ()
     each: int = 0
@@ -52,7 +53,7 @@ class OpenSplit(Split):
     def bounds(self, out: FunctionText) -> tuple[str, str, str]:
         """How many parts there are, the size of what is split, and the step of a part."""
         count = element_count(out, self.shape)
-        size = count if self.dimension is None else self.shape[self.dimension]
+        size = self.size or (count if self.dimension is None else self.shape[self.dimension])
         work = out.new(f"mul nsw i64 {count}, {self.each}")
         low, high = (out.module.declare(f"llvm.{name}.i64", "i64", "i64, i64") for name in ("smax", "smin"))
         wanted = out.new(f"call i64 {high}(i64 {out.new(f'sdiv i64 {work}, {self.part}')}, i64 {self.most})")

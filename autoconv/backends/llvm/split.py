@@ -34,11 +34,12 @@ class Split:
     """The counter of `dimension` (None: the one of a flat loop) goes up to `size`, `step` at a time for each part."""
 
     dimension: int | None
-    size: int
+    size: Position
     step: int
 
     @property
     def parts(self) -> int:
+        assert isinstance(self.size, int)
         return -(-self.size // self.step)
 
     def run(self, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool) -> str:
