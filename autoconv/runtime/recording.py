@@ -11,7 +11,7 @@ import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from autoconv.errors import InaccessibleTensorError
@@ -173,6 +173,8 @@ class Region:
                 stores.before_node(self, name, inputs, attributes)
         lifted = [self.lift(value) for value in inputs]
         span = options.pop("span", None) or current_span()
+        if span is not None and self.contract == COMPILE:
+            span = replace(span, plain=True)
         shown = options.pop("shown", None) or display_name(name)
         options.setdefault("device", self.trace.device)
         node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)

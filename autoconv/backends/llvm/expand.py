@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.composites import COMPOSITES
-from autoconv.backends.llvm.roles import is_array, is_dense, is_scalar, sizes
+from autoconv.backends.llvm.roles import is_array, is_complex, is_dense, is_scalar, sizes
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node
@@ -53,7 +53,8 @@ def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] |
 def _is_known(node: Node) -> bool:
     """Whether all shapes are; by symbols, where the rule takes that."""
     known = is_dense if node.op.name in _BY_SYMBOLS else is_array
-    return all(known(value.type) or is_scalar(value.type) for value in (*node.inputs, *node.results))
+    types = [value.type for value in (*node.inputs, *node.results)]
+    return all((known(type_) or is_scalar(type_)) and not is_complex(type_) for type_ in types)
 
 
 def _is_empty_list(value: Value) -> bool:

@@ -16,6 +16,7 @@ from autoconv.backends.llvm.roles import (
     OPEN_ROLE,
     generates,
     has_element_rule,
+    is_complex,
     is_dense,
     is_scalar,
     maps,
@@ -36,7 +37,7 @@ def open_role(node: Node) -> str:
     """As `roles.role`, for a node with such an array among its inputs or results."""
     name = node.op.name
     types = [value.type for value in (*node.inputs, *node.results)]
-    if len(node.results) != 1 or not all(is_scalar(t) or is_dense(t) for t in types):
+    if len(node.results) != 1 or any(map(is_complex, types)) or not all(is_scalar(t) or is_dense(t) for t in types):
         return "kernel"
     (result,) = node.results
     if name in _OF_SHAPES:
