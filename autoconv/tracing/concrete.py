@@ -156,6 +156,11 @@ class ConcreteFunction:
         return self.kernel_calls if self._is_native else []
 
     @property
+    def size_notes(self) -> list[str]:
+        """Of a trace for arguments of several shapes: what there is native code for."""
+        return self._compiled.notes if isinstance(self._compiled, ByShape) else []
+
+    @property
     def name(self) -> bytes:
         return self._name.encode()
 

@@ -25,6 +25,7 @@ from autoconv.backends.llvm import (
     fourier,
     layouts,
     linalg,
+    open_roles,
     patterns,
     scans,
     searching,
@@ -38,9 +39,11 @@ from autoconv.backends.llvm.engine import Code, make_ready, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
 from autoconv.backends.llvm.expand import is_composite
 from autoconv.backends.llvm.fresh import keeps_nothing
+from autoconv.backends.llvm.open_sizes import open_sizes
+from autoconv.backends.llvm.positions import Size
 from autoconv.backends.llvm.prelude import declare_shared
 from autoconv.backends.llvm.prepare import prepared
-from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
+from autoconv.backends.llvm.roles import is_dense, is_scalar, register_of, role, sizes
 from autoconv.backends.llvm.shared import addresses, pending
 from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
@@ -48,7 +51,7 @@ from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
 NATIVE_OPS = (
-    batches, choosing, counters, distinct, fourier, layouts, linalg, patterns, scans, searching, sorting,
+    batches, choosing, counters, distinct, fourier, layouts, linalg, open_roles, patterns, scans, searching, sorting,
     typed_list_loops, typed_lists,
 )  # fmt: skip
 
@@ -61,6 +64,8 @@ class NativeGraph:
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
         given, graph = graph, prepared(graph)
         module = ModuleText()
+        module.open = self.open = open_sizes(graph, given.needs)
+        module.sizes = tuple(map(register_of, module.open.symbols))
         calls = Calls(module, compile_region)
         if form is not None and not can_call(graph, form):
             form = None
@@ -134,13 +139,15 @@ class _Misfit(Exception):
 
 def _form(value: Value) -> Any:
     type_: Any = value.type
-    if not (is_scalar(type_) or is_array(type_)):
+    if not (is_scalar(type_) or is_dense(type_)):
         return lambda argument: argument
     dtype, shape = type_.dtype.numpy, sizes(type_)
+    rank = len(shape)
 
     def plain(argument: Any) -> Any:
         array = np.asarray(argument)
-        if array.shape != shape or array.dtype != dtype:
+        as_wide = all(a == b or isinstance(b, Size) for a, b in zip(array.shape, shape, strict=False))
+        if array.ndim != rank or not as_wide or array.dtype != dtype:
             raise _Misfit
         return np.array(array, dtype, order="C")
 

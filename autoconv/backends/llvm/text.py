@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 QUICK = "noinline optnone"  # attributes of functions that are compiled quickly: they do little, or run rarely
 # !5 and !6 mark what is known of lists and their items: no write to the one changes the other.
@@ -56,6 +57,9 @@ class ModuleText:
         self._names: dict[str, str] = {}  # of functions, by the text without the name
         self._count = 0
         self.has_loops = False  # which are worth a thorough compilation
+        # The dimensions that only the call knows, and their registers: each function of a graph takes them.
+        self.open: Any = None
+        self.sizes: tuple[str, ...] = ()
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         """Declares the function `name`; a second declaration of it changes nothing. Answers `@name`."""
