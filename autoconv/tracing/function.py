@@ -113,12 +113,13 @@ class Function(Described, Pickled):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if not kwargs and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
-                for concrete, entry in self._direct:
+            if self._direct and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
+                given = self._signature.in_order(args, kwargs)
+                for concrete, entry in self._direct if given is not None else ():
                     if concrete.asks_guards and concrete.guards.changed():
                         continue
                     try:
-                        found = entry(*args)
+                        found = entry(*given)
                     except (IntegerLimitError, OtherKindError) as error:
                         return self._beyond(concrete, error, args, kwargs)
                     if found is not NotImplemented:
