@@ -23,6 +23,7 @@ from autoconv.backends.llvm import (
     counters,
     distinct,
     fourier,
+    generator_code,
     layouts,
     linalg,
     open_roles,
@@ -51,8 +52,8 @@ from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
 NATIVE_OPS = (
-    batches, choosing, counters, distinct, fourier, layouts, linalg, open_roles, patterns, scans, searching, sorting,
-    typed_list_loops, typed_lists,
+    batches, choosing, counters, distinct, fourier, generator_code, layouts, linalg, open_roles, patterns, scans,
+    searching, sorting, typed_list_loops, typed_lists,
 )  # fmt: skip
 
 
