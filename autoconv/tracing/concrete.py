@@ -92,7 +92,7 @@ class ConcreteFunction:
         self._arrays_out = (
             contract == "compile"
             and (arrays or key.memory)
-            and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
+            and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
         )
         self._donated = donated_leaves(key, owner.donate)
         self.function_name = graph.name
@@ -118,7 +118,7 @@ class ConcreteFunction:
     def _take_back_on_limits(self, graph: Graph) -> None:
         """Where an int outgrows 64 bits, what the run wrote is taken back, and the call made again."""
         places = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-        if not can_undo(graph, bool(places)) or (places and not may_exceed(graph)):
+        if not can_undo(graph) or (places and not may_exceed(graph)):
             return
         if places:
             self._run = restoring(self._run, lambda values: [values[i] for i in places])
@@ -154,6 +154,11 @@ class ConcreteFunction:
     def falls_back(self) -> list[tuple[str, Span | None]]:
         """What runs by kernels although native code was asked for."""
         return self.kernel_calls if self._is_native else []
+
+    @property
+    def size_notes(self) -> list[str]:
+        """Of a trace for arguments of several shapes: what there is native code for."""
+        return self._compiled.notes if isinstance(self._compiled, ByShape) else []
 
     @property
     def name(self) -> bytes:
@@ -353,7 +358,7 @@ def _is_on_its_own(graph: Graph) -> bool:
 def _cannot_change(value: Any) -> bool:
     if type(value) in (tuple, frozenset):
         return all(map(_cannot_change, value))
-    return value is None or type(value) in (bool, int, float, complex, str, bytes, range, NotAssigned)
+    return value is None or type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)
 
 
 def _first_of(graph: Graph) -> list[int]:

@@ -113,12 +113,13 @@ class Function(Described, Pickled):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if not kwargs and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
-                for concrete, entry in self._direct:
+            if self._direct and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
+                given = self._signature.in_order(args, kwargs)
+                for concrete, entry in self._direct if given is not None else ():
                     if concrete.asks_guards and concrete.guards.changed():
                         continue
                     try:
-                        found = entry(*args)
+                        found = entry(*given)
                     except (IntegerLimitError, OtherKindError) as error:
                         return self._beyond(concrete, error, args, kwargs)
                     if found is not NotImplemented:
@@ -287,7 +288,11 @@ class Function(Described, Pickled):
                 if len(self._learned) > _MOST_LEARNED:
                     self._give_up(call, "too many kinds of objects become part of what only the graph knows", None)
                     return None
-                if len(call.spots) > _MOST_SPOTS or (wanted.arguments and wanted.arguments <= self._whole):
+                if len(call.spots) > _MOST_SPOTS:
+                    many = f"more than {_MOST_SPOTS} outer names and attributes are written, {wanted} is one of them"
+                    self._give_up(call, many, None)
+                    return None
+                if wanted.arguments and wanted.arguments <= self._whole:
                     self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
                     return None
                 if wanted.memory and self._memory and call.spots:

@@ -318,3 +318,29 @@ def test_arguments_that_are_part_of_the_signature():
         return x + 1 if mode == "up" and flag is None else x - 1
 
     check_directly(named, *((np.ones(2), mode, flag) for mode in ("up", "down") for flag in (None, 0.0, -0.0)))
+
+
+def test_what_a_call_leaves_to_defaults_or_names_is_put_in_order():
+    @ac.compile
+    def root(x, tolerance=1e-12, *, start=None):
+        return x * tolerance
+
+    @ac.compile
+    def newton(x, tolerance=1e-12, most=50):
+        g = x
+        for _ in range(most):
+            if abs(g * g - x) <= tolerance * x:
+                break
+            g = 0.5 * (g + x / g)
+        return g
+
+    calls = [((2.0,), {}), ((2.0, 0.5), {}), ((2.0,), {"most": 1}), ((), {"most": 2, "x": 9.0}), ((3.0, 1e-3, 4), {})]
+    for args, kwargs in calls * 2:
+        assert newton(*args, **kwargs) == newton.python_function(*args, **kwargs)
+    assert root(2.0) == root(x=2.0) == root(2.0, start=None) == 2e-12
+    for args, kwargs in (((), {}), ((1.0, 2.0, 3, 4), {}), ((1.0,), {"x": 2.0}), ((1.0,), {"other": 2.0})):
+        with pytest.raises(TypeError) as expected:
+            newton.python_function(*args, **kwargs)
+        with pytest.raises(TypeError) as found:
+            newton(*args, **kwargs)
+        assert str(found.value) == str(expected.value)

@@ -18,9 +18,11 @@ from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.answers import Answers
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.fresh import made_outputs
+from autoconv.backends.llvm.list_ends import write_borrowed, write_given
 from autoconv.backends.llvm.memory_values import boxed, extent, is_memory
+from autoconv.backends.llvm.open_entry import SizesOfArguments
 from autoconv.backends.llvm.regions import Region
-from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
+from autoconv.backends.llvm.roles import is_dense, is_open, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
@@ -37,7 +39,8 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     is a number in its eight bytes, or a new reference. Of the parameters at the positions `donated` it is given
     references of its own."""
     names = [f"%p{i}" for i in range(len(graph.parameters))]
-    header = ", ".join([f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)] + ["ptr %results"])
+    given = [f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)]
+    header = ", ".join([*given, "ptr %results", *(f"i64 {size}" for size in module.sizes)])
     # Without loops of its own it does little but call those over arrays.
     roles = {role(node) for node in graph.walk()}
     speed = QUICK if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
@@ -48,11 +51,14 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
         b.wrap(v.type.dtype, n) if is_scalar(v.type) else Object(n)  # type: ignore[union-attr]
         for v, n in zip(graph.parameters, names, strict=True)
     ]
-    donated = [i for i in donated if is_array(graph.parameters[i].type)]
+    donated = [i for i in donated if is_dense(graph.parameters[i].type)]
     for i in donated:
         arguments[i] = body.own(names[i])
     if donated:
         body.begin_loop(())  # arrays are kept for the next ones, as in a loop
+    for i, value in enumerate(graph.parameters):
+        if value in body.stacks:
+            arguments[i] = write_borrowed(body, names[i], value)
     region = Region(body, graph, arguments)
     results = region.results()
     if donated:
@@ -63,6 +69,9 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
             native = boxed(region, native, value.type)  # type: ignore[arg-type]
             out.line(f"store ptr null, ptr {native.slot}")
             body.release(held.slot or "")
+        elif value in body.stacks:
+            assert isinstance(native, Object)
+            native = write_given(body, native, value)
         place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
         if isinstance(native, Element):
             store(b, native, place, 0)
@@ -88,8 +97,9 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collectio
         entry.taken(entry.array_of(given, value), value) if _is_data(value) and not is_memory(value.type) else given
         for given, value in zip(arguments, graph.parameters, strict=True)
     ]
+    entry.open.compute()
     for i in donated:
-        if is_array(graph.parameters[i].type):  # the caller keeps it: nothing is written to it
+        if is_dense(graph.parameters[i].type):  # the caller keeps it: nothing is written to it
             entry.out.line(f"call void @retain(ptr {natives[i]})")
     found = entry.results(natives)
     Answers(entry.out, calls).as_tuple(found)
@@ -111,7 +121,8 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
     for i, (parameter, value) in enumerate(zip(form.parameters, graph.parameters, strict=True)):
         if isinstance(parameter, Captured):
             object_ = calls.object(parameter.value)(entry.out)
-            natives.append(entry.taken(object_, value) if is_scalar(value.type) else object_)
+            held = entry.array_of(object_, value) if is_open(value.type) else object_
+            natives.append(entry.taken(held, value) if is_scalar(value.type) else held)
             continue
         argument = entry.argument(places[i])
         if parameter == "number":
@@ -124,7 +135,8 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
             argument = entry.unwrapped(argument, form, next(weak))
         natives.append(entry.taken(entry.array_of(argument, value), value))
     entry.check_apart()
-    arrays = [i for i, value in enumerate(graph.parameters) if is_array(value.type)]
+    entry.open.compute()
+    arrays = [i for i, value in enumerate(graph.parameters) if is_dense(value.type)]
     for i in sorted(form.donated):
         if i in arrays:
             entry.check_different(natives[i], [natives[j] for j in arrays if j != i])
@@ -144,13 +156,13 @@ def can_call(graph: Graph, form: CallForm) -> bool:
     return all(
         kind == "memory"
         or is_scalar(graph.outputs[i].type)
-        or (kind in ("tensor", "array") and is_array(graph.outputs[i].type))
+        or (kind in ("tensor", "array") and is_dense(graph.outputs[i].type))
         for i, kind in kinds.items()
     )
 
 
 def _is_data(value: Value) -> bool:
-    return is_scalar(value.type) or is_array(value.type) or is_memory(value.type)
+    return is_scalar(value.type) or is_dense(value.type) or is_memory(value.type)
 
 
 class _Entry:
@@ -163,6 +175,7 @@ class _Entry:
         self.out = FunctionText(module, header)
         self._other = self.out.label("other")
         self._check("icmp eq i64 %count, " + str(count))
+        self.open = SizesOfArguments(module.open, self.out, calls, self._check)
 
     def _check(self, test: str) -> None:
         """Goes on where the test holds."""
@@ -222,6 +235,9 @@ class _Entry:
         """The object, having checked that it is a plain ndarray of the very type."""
         type_: Any = value.type
         shape = sizes(type_)
+        if is_open(type_):
+            self.open.take(given, type_)
+            return given
         kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         dimensions = self._calls.shape(shape) if shape else "null"
         plain = self.out.new(
@@ -298,7 +314,8 @@ class _Entry:
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
         texts = [f"{_kind(v)} {n}" for v, n in zip(self._graph.parameters, natives, strict=True)]
-        well = out.new(f"call i1 @graph({', '.join([*texts, f'ptr {cells}'])})")
+        texts += [f"ptr {cells}", *(f"i64 {size}" for size in self._module.sizes)]
+        well = out.new(f"call i1 @graph({', '.join(texts)})")
         go_on, failed = out.label("well"), out.label("failed")
         out.branch_if(well, go_on, failed)
         out.begin(failed)

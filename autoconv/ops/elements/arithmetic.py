@@ -23,6 +23,21 @@ def multiply(b: Elements, x: Any, y: Any) -> Any:
     return x & y if x.dtype.is_bool else x * y
 
 
+@element("multiply_add")
+def multiply_add(b: Elements, x: Any, y: Any, z: Any) -> Any:
+    return b.fma(x, y, z) if x.dtype.is_floating else None
+
+
+@element("copysign")
+def copysign(b: Elements, x: Any, y: Any) -> Any:
+    return b.intrinsic("copysign", x, y) if x.dtype.is_floating else None
+
+
+@element("complex")
+def complex_(b: Any, real: Any, imag: Any) -> Any:
+    return b.pair(real, imag)
+
+
 @element("divide")
 def divide(b: Elements, x: Any, y: Any) -> Any:
     return x / y
