@@ -12,8 +12,9 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
 
 _WORDS = {
-    "scalar": "numbers", "pair": "complex number", "pick": "one element", "view": "looked through", "matmul": "product", "update": "in place",
-    "join": "joined", "whole": "native", "alias": "the same memory", "search": "search", "kernel": "kernel",
+    "scalar": "numbers", "pair": "complex number", "pick": "one element", "view": "looked through",
+    "matmul": "product", "update": "in place", "join": "joined",
+    "whole": "native", "alias": "the same memory", "search": "search", "kernel": "kernel",
     "memory": "in memory",    "stack": "stack",
 }  # fmt: skip
 
