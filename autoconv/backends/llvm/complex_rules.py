@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm import complex_functions as functions
+from autoconv.backends.llvm.fourier_stages import radices
 from autoconv.backends.llvm.roles import is_complex, sizes
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node, Value
@@ -303,7 +304,7 @@ def _prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
 def _rfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Of an odd number of them, as of complex ones."""
     (x,), size = operands, sizes(operands[0].type)[-1]
-    if size % 2 == 0:
+    if size % 2 == 0 or radices(size) is None:
         return None
     whole = b.fft(b.complex(x, b.zeros_like(x)), axes=(-1,), norm=node.attributes.get("norm", "backward"))
     spec = (("ellipsis",), ("slice", None, size // 2 + 1, None))
@@ -314,7 +315,7 @@ def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Cut or filled up to the length; of an odd one, the mirror image is put beside it."""
     ((xr, xi),), (*rows, size) = operands, sizes(node.results[0].type)
     width, given = size // 2 + 1, sizes(xr.type)[-1]
-    if size < 1 or (given == width and size % 2 == 0):
+    if size < 1 or (given == width and size % 2 == 0) or (size % 2 and radices(size) is None):
         return None
     if given > width:
         spec = (("ellipsis",), ("slice", None, width, None))
