@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import gast
 
@@ -13,8 +13,7 @@ TRIES = tuple(kind for kind in (gast.Try, getattr(gast, "TryStar", None)) if kin
 _NOTHING: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(NamedTuple):
     """`escapes`: the exits that leave the statement. `falls`: whether it can also end normally."""
 
     escapes: frozenset[str] = _NOTHING

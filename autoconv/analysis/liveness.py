@@ -8,7 +8,7 @@ here is one pass over the tree."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import gast
 
@@ -20,8 +20,7 @@ _TRY = tuple(kind for kind in (gast.Try, getattr(gast, "TryStar", None)) if kind
 _LEAVING = (gast.Raise, gast.Return)
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(NamedTuple):
     exposed: frozenset[str] = NOTHING
     killed: frozenset[str] = NOTHING
     modified: frozenset[str] = NOTHING
@@ -105,7 +104,7 @@ class Liveness:
             return expression(node.subject).then(joined)
         found = simple(node)
         if isinstance(node, _LEAVING) or (self._is_exit is not None and self._is_exit(node)):
-            found = replace(found, falls=False)
+            found = found._replace(falls=False)
         return found
 
     def either(self, *blocks: Sequence[gast.AST]) -> Activity:

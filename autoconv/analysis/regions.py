@@ -4,8 +4,7 @@ cells."""
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -16,8 +15,7 @@ from autoconv.syntax import build
 from autoconv.syntax.tree import INLINED, inner_parts, walk, walk_scope
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(NamedTuple):
     """`inputs` and `outputs` are explicit state (the same for a loop); `cells` are names that others see as
     well.
 
@@ -32,15 +30,15 @@ class Region:
     reset: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
 class Plan:
     """`regions` by `id(statement)`. `undefined`: names that a region takes, or a function that a pass makes
     reads, although they may not be assigned yet; they start out as Undefined. `unsure`: the reads (ids of
     Name nodes) at which such a name might still be so."""
 
-    regions: dict[int, Region] = field(default_factory=dict)
-    undefined: set[str] = field(default_factory=set)
-    unsure: set[int] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.regions: dict[int, Region] = {}
+        self.undefined: set[str] = set()
+        self.unsure: set[int] = set()
 
 
 def plan_regions(
@@ -83,8 +81,7 @@ class _Everything(dict[int, Any]):
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Defined:
+class Defined(NamedTuple):
     """The names that are surely assigned: `anyway`, and `going_on` where no exit code was set."""
 
     anyway: frozenset[str]

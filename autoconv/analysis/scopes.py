@@ -4,7 +4,6 @@ capture."""
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import gast
@@ -12,16 +11,16 @@ import gast
 from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, children, outer_parts, walk_scope
 
 
-@dataclass(slots=True)
 class Scope:
     """`bound`: names assigned in the function, parameters included. `captured`: those of them that a nested
     function, lambda, class or generator expression uses, and that therefore have to stay real cells."""
 
-    parameters: list[str] = field(default_factory=list)
-    bound: set[str] = field(default_factory=set)
-    globals: set[str] = field(default_factory=set)
-    nonlocals: set[str] = field(default_factory=set)
-    captured: set[str] = field(default_factory=set)
+    def __init__(self, parameters: list[str] | None = None) -> None:
+        self.parameters = parameters or []
+        self.bound: set[str] = set()
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        self.captured: set[str] = set()
 
     @property
     def locals(self) -> set[str]:

@@ -12,8 +12,9 @@ from autoconv.backends import llvm, reference
 from autoconv.backends.form import CallForm
 from autoconv.backends.llvm.abi import UnknownLayout
 from autoconv.backends.llvm.dispatch import dispatching_method, is_dispatchable
-from autoconv.backends.llvm.shared import shared_address
+from autoconv.backends.llvm.shared import make_ready_ahead, shared_address
 from autoconv.backends.reference import Run
+from autoconv.config import SETTINGS
 from autoconv.graph.graph import Graph
 
 
@@ -36,6 +37,12 @@ def dispatching(owner: type, slot: int, slow: Any, failed: Any, detour: ctypes.c
     return dispatching_method(shared_address, owner, slot, slow, failed, detour)
 
 
+def expect_graphs() -> None:
+    """Says that graphs are about to be traced, which takes time in which their backend can make itself ready."""
+    if BACKENDS[SETTINGS.backend] is _native:
+        make_ready_ahead()
+
+
 BACKENDS: dict[str, Callable[..., Run]] = {"llvm": _native, "reference": _reference}
 
-__all__ = ["BACKENDS", "dispatching", "is_dispatchable"]
+__all__ = ["BACKENDS", "dispatching", "expect_graphs", "is_dispatchable"]

@@ -15,6 +15,7 @@ import sys
 import threading
 import types
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from autoconv.code_cache import FUNCTIONS
@@ -31,6 +32,7 @@ _CHANGED: weakref.WeakKeyDictionary[types.CodeType, frozenset[str]] = weakref.We
 _OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # of files, by name, with the lines that they are of
 _LOCK = threading.RLock()
+ABOUT_TO_CONVERT: list[Callable[[], object]] = []  # who wants to know that a conversion begins, which takes a while
 
 
 def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:
@@ -102,6 +104,8 @@ def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.Code
     if kept is not None:
         code, changed = marshal.loads(kept)
         return code, frozenset(changed)
+    for tell in ABOUT_TO_CONVERT:
+        tell()
     from autoconv.emit import function as conversion  # lazily: it brings gast
 
     code, changed = conversion.convert_code(function, hands)

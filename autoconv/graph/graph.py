@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Type
+from autoconv.graph.types import Symbol, Type
 
 if TYPE_CHECKING:
     from autoconv.ops.record import Op
@@ -26,7 +26,7 @@ _NO_ATTRIBUTES: Mapping[str, Any] = {}
 @dataclass(frozen=True, slots=True)
 class Span:
     """A place in the user's source; lines and columns count from 1, 0 is unknown. `caller` is where the function was
-    called from, as far as that was traced too."""
+    called from, as far as that was traced too. `plain`: what fails there raises what plain Python or NumPy raises."""
 
     file: str
     line: int
@@ -35,6 +35,7 @@ class Span:
     end_line: int = 0
     end_column: int = 0
     caller: Span | None = field(default=None, compare=False, repr=False)
+    plain: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -101,6 +102,8 @@ class Graph:
     outputs: list[Value] = field(default_factory=list)
     # What the program says has to run before a node, by names: only for looking at, as all effects keep their order.
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    # Of one whose parameters have symbols for dimensions: what must not be negative, or it is wrong. Who runs it looks.
+    needs: tuple[Symbol, ...] = ()
     _names: dict[str, int] = field(default_factory=dict, repr=False)
 
     def add_parameter(self, type_: Type, name: str = "arg") -> Value:

@@ -28,6 +28,7 @@ _NOTED = frozenset(
         "array_new", "array_of",
     }
 )  # fmt: skip
+LOCAL = "typed_list_"  # how the names of ops begin that write to what the run has for itself
 _PRINTING = frozenset({"print", "python_print", "object_print", "py_call"})
 _CONSTANT = (
     str, bytes, int, float, bool, complex, tuple, frozenset, range, slice, types.NoneType, np.generic,
@@ -53,6 +54,7 @@ _IN_PLACE = frozenset(
         "imatmul",
     }
 )  # fmt: skip
+_CHANGING = frozenset({"setitem", "delitem", "next"})  # and in place, what is no number or text
 CHANGING_HEAPS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
 _SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
@@ -97,13 +99,17 @@ class _Log:
 _ACTIVE = _Active()
 
 
-def can_undo(graph: Graph, arrays: bool = False) -> bool:
+def can_undo(graph: Graph) -> bool:
     """Whether everything that the graph writes is noted: it draws nothing, prints nothing, and changes only objects.
 
-    With `arrays` those that come in as memory count as noted (see `restoring`).
+    Arrays that come in as memory count as noted (see `restoring`); others are the run's own.
     """
-    written = ("array_store", "array_set") if arrays else ()
-    return not any(_cannot_undo(node) and node.op.name not in written for node in graph.walk())
+    return not any(map(lasts, graph.walk()))
+
+
+def lasts(node: Node) -> bool:
+    """Whether what the node does cannot be taken back."""
+    return _cannot_undo(node) and node.op.name not in ("array_store", "array_set")
 
 
 def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
@@ -127,7 +133,7 @@ def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) 
 def _cannot_undo(node: Node) -> bool:
     if node.regions and not is_recursive(node):
         return False  # what is in them is looked at by itself
-    known = node.op.name in _NOTED or not node.effects & Effects.WRITE
+    known = node.op.name in _NOTED or node.op.name.startswith(LOCAL) or not node.effects & Effects.WRITE
     return is_recursive(node) or bool(node.effects & Effects.RANDOM) or node.op.name in _PRINTING or not known
 
 
@@ -156,6 +162,17 @@ def undoing(run: Callable[..., Any]) -> Callable[..., Any]:
                     outer.lose()
 
     return noted
+
+
+def changes(function: str) -> bool:
+    """Whether an operator or builtin of `ops/objects.py` may change its first operand, where that is of Python's own
+    classes: a list, dict or set, or an iterator."""
+    return function in _CHANGING or function.startswith(("heapq.heap", "bisect.insort"))
+
+
+def is_noted(kind: type, name: str) -> bool:
+    """Whether that method of a list, dict or set is noted before it is called."""
+    return name not in _READING[kind]
 
 
 def note_apply(function: str, operands: tuple[Any, ...]) -> None:
@@ -293,4 +310,15 @@ def _note_whole(log: _Log, owner: Any) -> None:
         log.lose()
 
 
-__all__ = ["can_undo", "note_apply", "note_attribute", "note_iteration", "note_method", "restoring", "undoing"]
+__all__ = [
+    "can_undo",
+    "changes",
+    "is_noted",
+    "lasts",
+    "note_apply",
+    "note_attribute",
+    "note_iteration",
+    "note_method",
+    "restoring",
+    "undoing",
+]

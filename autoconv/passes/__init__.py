@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import gast
 
@@ -29,8 +29,7 @@ from autoconv.passes import (
 from autoconv.passes.base import Context
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(NamedTuple):
     """`removes`: node kinds that no function holds any more once the pass is through."""
 
     name: str

@@ -1,9 +1,11 @@
-"""What passes share: the context of one conversion, and a transformer that knows which function it is in."""
+"""What passes share: the context of one conversion, and a transformer that knows which function it is in.
+
+Nothing here or in `analysis` is a dataclass: each takes half a millisecond to make, in every first call.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -12,8 +14,7 @@ from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import FUNCTIONS, Rewritten, Transformer, Untraced
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """What became of one control-flow construct of the source (see emit.conversion.Construct)."""
 
     kind: str
@@ -24,27 +25,36 @@ class Note:
     reason: str = ""
 
 
-@dataclass(eq=False)
 class Context:
     """One conversion: the file, the user's lines, fresh names, what to leave alone and what was found.
 
     `generated` holds the nodes that passes made and that look like the user's, so that they are not taken for
-    them. `staged_tries` are the try and with statements that are recorded round by round."""
+    them. `staged_tries` are the try and with statements that are recorded round by round. `outer_names` are those of an
+    outer function, converted elsewhere, that may find a name not assigned yet."""
 
-    filename: str
-    lines: list[str]
-    namer: Namer
-    only: frozenset[str] | None = None
-    left_alone: frozenset[str] = frozenset()
-    first_line: int = 1
-    notes: list[Note] = field(default_factory=list)
-    generated: dict[int, gast.AST] = field(default_factory=dict)
-    exit_names: set[str] = field(default_factory=set)
-    statement_forms: dict[int, tuple[gast.AST, str]] = field(default_factory=dict)
-    staged_tries: dict[int, gast.AST] = field(default_factory=dict)
-    noting: bool = True
-
-    _namers: dict[int, tuple[gast.AST, Namer]] = field(default_factory=dict)
+    def __init__(
+        self,
+        filename: str,
+        lines: list[str],
+        namer: Namer,
+        only: frozenset[str] | None = None,
+        left_alone: frozenset[str] = frozenset(),
+        first_line: int = 1,
+    ) -> None:
+        self.filename = filename
+        self.lines = lines
+        self.namer = namer
+        self.only = only
+        self.left_alone = left_alone
+        self.first_line = first_line
+        self.notes: list[Note] = []
+        self.generated: dict[int, gast.AST] = {}
+        self.exit_names: set[str] = set()
+        self.statement_forms: dict[int, tuple[gast.AST, str]] = {}
+        self.staged_tries: dict[int, gast.AST] = {}
+        self.noting = True
+        self.outer_names: frozenset[str] = frozenset()
+        self._namers: dict[int, tuple[gast.AST, Namer]] = {}
 
     def namer_of(self, function: gast.AST) -> Namer:
         """The namer of one function: what one pass named is not named again by the next."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -12,17 +11,16 @@ from autoconv.syntax import build
 from autoconv.syntax.tree import Transformer, walk_scope
 
 
-@dataclass(eq=False)
 class ExitCode:
     """A variable that says how a region was left; `read` once something depends on it."""
 
-    name: str
-    read: bool = False
-    writes: list[Any] = field(default_factory=list)
+    def __init__(self, name: str, read: bool = False) -> None:
+        self.name = name
+        self.read = read
+        self.writes: list[Any] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a block stands: `top` when a return may stay a return, `loop_native` when break may stay a break.
 
     `code` is the variable that exits from here set; `depth` how many tails were moved into arms around it."""
@@ -33,7 +31,7 @@ class Place:
     depth: int = 0
 
     def inside(self) -> Place:
-        return replace(self, top=False)
+        return self._replace(top=False)
 
 
 class Remover(Transformer):

@@ -28,7 +28,6 @@ instead.
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from typing import Any
 
 import gast
@@ -207,7 +206,7 @@ class FunctionExits:
         moves = bool(rest) and body.falls != orelse.falls and (place.depth < _DEEPEST or ladder)
         inner = place.inside()
         if moves:
-            inner = replace(inner, depth=place.depth + (0 if ladder else 1))
+            inner = inner._replace(depth=place.depth + (0 if ladder else 1))
             if body.falls:
                 node.body = [*node.body, *rest]
             else:
@@ -243,7 +242,7 @@ class FunctionExits:
 
     def _loop(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
         if id(node) in self.forms:
-            node.body, _ = self.block(node.body, replace(place, loop_native=True))
+            node.body, _ = self.block(node.body, place._replace(loop_native=True))
             node.orelse, pending = self.block(node.orelse, place)
             return [node], pending
         leaving = self.escapes.block(node.body).escapes
@@ -299,7 +298,7 @@ class FunctionExits:
             node.body, pending = self.block(node.body, place)
             return [node], pending
         code = self._new_code()
-        node.body, pending = self.block(node.body, replace(place, code=code))
+        node.body, pending = self.block(node.body, place._replace(code=code))
         if not pending:
             return [node], pending
         code.read = True
@@ -313,7 +312,7 @@ class FunctionExits:
         how the body was left counts no more."""
         code = self._new_code()
         code.read = self.guarded = True
-        pending = self._try(node, place, replace(place, code=code))
+        pending = self._try(node, place, place._replace(code=code))
         goes_on = build.operate("goes_on", build.name(code.name))
         again = self.context.mark(gast.If(goes_on, [gast.Raise(None, None)], []))
         around = gast.Try([node], [gast.ExceptHandler(build.name("BaseException"), None, [again])], [], [])

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Container
-from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -285,11 +284,11 @@ class Normalise(FunctionPass):
         return node
 
 
-@dataclass(frozen=True, slots=True)
 class _Outside(Container[str]):
     """All names but those."""
 
-    names: set[str]
+    def __init__(self, names: set[str]) -> None:
+        self.names = names
 
     def __contains__(self, name: object) -> bool:
         return name not in self.names

@@ -4,7 +4,6 @@ that is recorded around the call has to do with them is nothing."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import gast
@@ -31,13 +30,13 @@ def written_inside(statement: Any) -> set[str]:
     return names.bound | names.shared
 
 
-@dataclass(slots=True)
 class _Names:
     """What a function binds, declares as outer, and what functions and tries inside of it write through cells."""
 
-    bound: set[str] = field(default_factory=set)
-    declared: set[str] = field(default_factory=set)
-    shared: set[str] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.bound: set[str] = set()
+        self.declared: set[str] = set()
+        self.shared: set[str] = set()
 
     def visit(self, parameters: Iterable[str], body: Iterable[Any]) -> None:
         self.bound.update(parameters)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autoconv.emit.converted import changed_names
+from autoconv.backends import expect_graphs
+from autoconv.emit.converted import ABOUT_TO_CONVERT, changed_names
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
@@ -55,6 +56,8 @@ from autoconv.tracing.signature import (
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()
+# A function that no earlier process converted: neither is there native code for it.
+ABOUT_TO_CONVERT.append(lambda: expect_graphs() if current_region() is not None else None)
 
 
 @dataclass(slots=True)

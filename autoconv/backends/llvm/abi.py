@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import functools
 import importlib
+import types
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ import numpy as np
 REFERENCE_COUNT, TYPE = 0, 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 FLOAT_VALUE = CELL_CONTENTS = 16
+# And in PyByteArrayObject: its size, how much memory it has, where that begins and where its bytes do.
+BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
 WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned, and may be written to
 OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
@@ -21,11 +25,36 @@ _PYTHON = (
     "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
     "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
-    "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback",
+    "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback", "PyByteArray_FromStringAndSize",
+    "PyByteArray_Resize",
+    # of objects
+    "PyNumber_Add", "PyNumber_Subtract", "PyNumber_Multiply", "PyNumber_TrueDivide", "PyNumber_FloorDivide",
+    "PyNumber_Remainder", "PyNumber_Lshift", "PyNumber_Rshift", "PyNumber_And", "PyNumber_Or", "PyNumber_Xor",
+    "PyNumber_InPlaceAdd", "PyNumber_InPlaceSubtract", "PyNumber_InPlaceMultiply", "PyNumber_InPlaceTrueDivide",
+    "PyNumber_InPlaceFloorDivide", "PyNumber_InPlaceRemainder", "PyNumber_InPlaceLshift", "PyNumber_InPlaceRshift",
+    "PyNumber_InPlaceAnd", "PyNumber_InPlaceOr", "PyNumber_InPlaceXor", "PyNumber_Negative", "PyNumber_Positive",
+    "PyNumber_Invert", "PyNumber_Absolute", "PyObject_RichCompare", "PyObject_GetItem", "PyObject_SetItem",
+    "PyObject_DelItem", "PySequence_Contains", "PyObject_Size", "PyObject_IsTrue", "PyIter_Next", "PyList_New",
+    "PyList_Append", "PyList_SetItem", "PyList_AsTuple", "PyDict_New", "PyDict_SetItem", "PySet_New", "PySet_Add",
+    "PyObject_GetIter", "PyObject_VectorcallMethod", "PyObject_GetAttr", "PyObject_SetAttr",
+    "PyObject_GenericGetAttr", "PyObject_GenericSetAttr", "_PyType_Lookup", "Py_IncRef", "Py_DecRef",
 )  # fmt: skip
+# Classes and objects of which there is one, by the names that Python's C API gives their places.
+CLASSES = {
+    "int": "PyLong_Type", "float": "PyFloat_Type", "bool": "PyBool_Type", "str": "PyUnicode_Type",
+    "NoneType": "_PyNone_Type", "list": "PyList_Type", "tuple": "PyTuple_Type", "dict": "PyDict_Type",
+    "set": "PySet_Type", "slice": "PySlice_Type", "range": "PyRange_Type", "bytes": "PyBytes_Type",
+}  # fmt: skip
+SCALARS = {
+    name: f"numpy_{name}" for name in ("int64", "float64", "bool_", "int32", "float32", "uint8")
+}  # by our own names
+SINGLETONS: dict[str, Any] = {
+    "_Py_TrueStruct": True, "_Py_FalseStruct": False, "_Py_NoneStruct": None,
+    "PyMemberDescr_Type": types.MemberDescriptorType,
+}  # fmt: skip
 # Positions in the table of NumPy's C API.
 _NUMPY = {
-    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
+    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_NewCopy": 85, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
     "PyArray_Empty": 184, "PyArray_SetBaseObject": 282, "PyDataMem_SetHandler": 304,
 }  # fmt: skip
 _BLAS = {
@@ -41,11 +70,27 @@ class UnknownLayout(Exception):
     """This Python or NumPy lays its objects out in a way that native code does not know."""
 
 
+def _offset(function: Any) -> int:
+    """Where a class that says nothing of attributes keeps the function of Python's that gets or sets them; in bytes."""
+    words = (ctypes.c_void_p * (UnknownLayout.__sizeof__(UnknownLayout) // 8)).from_address(id(UnknownLayout))
+    return 8 * list(words).index(_address(function))
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+GETTER, SETTER = (_offset(getattr(ctypes.pythonapi, f"PyObject_Generic{word}Attr")) for word in ("Get", "Set"))
+
+
 @functools.cache
 def symbols() -> dict[str, int]:
     """The addresses that native code may call, by the name that it declares; raises UnknownLayout."""
     _check_layout()
     found = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
+    found |= {place: id(getattr(types if name == "NoneType" else builtins, name)) for name, place in CLASSES.items()}
+    found |= {place: id(getattr(np, name)) for name, place in SCALARS.items()}
+    found |= {place: id(value) for place, value in SINGLETONS.items()}
     table = _numpy_table()
     found |= {name: table[position] for name, position in _NUMPY.items()}
     found |= _blas()
@@ -53,10 +98,6 @@ def symbols() -> dict[str, int]:
     for name in ("fmod", "fmodf", "log", "exp"):
         found[name] = _address(getattr(libm, name))
     return found
-
-
-def _address(function: Any) -> int:
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 def _numpy_core() -> Any:
@@ -99,6 +140,7 @@ def _check_layout() -> None:
     )
     if not seen:
         raise UnknownLayout("arrays of this NumPy do not lie in memory as native code expects")
+    _check_bytes()
     empty = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.py_object, ctypes.c_int
     )(_numpy_table()[_NUMPY["PyArray_Empty"]])
@@ -107,3 +149,14 @@ def _check_layout() -> None:
     made = empty(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
     if type(made) is not np.ndarray or made.shape != (4, 5) or made.dtype != np.int16:
         raise UnknownLayout("NumPy's C API is not where native code expects it")
+
+
+def _check_bytes() -> None:
+    """As `_check_layout`, of a bytearray, whose first bytes are gone."""
+    made = bytearray(range(100))
+    del made[:7]
+    words = (ctypes.c_int64 * 6).from_address(id(made))
+    size, room, memory, start = (words[at // 8] for at in (BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START))
+    shown = (ctypes.c_char * len(made)).from_buffer(made)
+    if size != len(made) or start != ctypes.addressof(shown) or not memory <= start <= memory + room - size:
+        raise UnknownLayout("a bytearray of this Python does not lie in memory as native code expects")

@@ -51,6 +51,8 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "GetBufferSize": ([_POINTER], _SIZE),
     "DisposeMemoryBuffer": ([_POINTER], None),
 }
+# What takes long, in which other threads may run Python. To get it back takes up to 5 ms each time.
+_LONG = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
 
 
 def object_file(text: str, level: int) -> bytes:
@@ -61,8 +63,8 @@ def object_file(text: str, level: int) -> bytes:
 
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes]:
     """Of several modules, by as many threads as this process may use: each has a context of its own, which is all
-    that LLVM asks for. Not for two threads at once."""
-    library = _library() if modules else None
+    that LLVM asks for. Not for two threads at once. Of no modules: LLVM is loaded."""
+    library = _library()
     if library is None:
         return [_by_binding(text, level) for text, level in modules]
     found: list[Any] = [None] * len(modules)
@@ -124,8 +126,9 @@ class _Library:
 
     def __init__(self, path: Path) -> None:
         library = ctypes.CDLL(str(path))
+        quick = ctypes.PyDLL(str(path), handle=library._handle)
         for name, (arguments, result) in _FUNCTIONS.items():
-            function = getattr(library, f"LLVMPY_{name}")
+            function = getattr(library if name in _LONG else quick, f"LLVMPY_{name}")
             function.argtypes, function.restype = arguments, result
             setattr(self, name, function)
         self.InitializeNativeTarget()

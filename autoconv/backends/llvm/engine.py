@@ -6,6 +6,7 @@ import ctypes
 import functools
 import hashlib
 import itertools
+import os
 import platform
 import sys
 import threading
@@ -21,6 +22,8 @@ from autoconv.code_cache import NATIVE
 
 _COUNT = itertools.count()
 _LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
+if hasattr(os, "register_at_fork"):  # a child gets what no thread is in the middle of
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 _PROCESSOR = (
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "CPU implementer", "CPU architecture",
     "CPU variant", "CPU part", "Features",
@@ -70,9 +73,15 @@ def make_ready(texts: Mapping[str, int]) -> None:
             if code is not None:
                 _READY[text] = code
         missing = [(text, texts[text]) for text in keys if text not in _READY]
-        for (text, _), code in zip(missing, object_files(missing), strict=True):
+        for (text, _), code in zip(missing, object_files(missing) if missing else (), strict=True):
             NATIVE.store(keys[text], code)
             _READY[text] = code
+
+
+def warm_up() -> None:
+    """Loads LLVM, if it is not there."""
+    with _LOCK:
+        object_files([])
 
 
 class _Linked:

@@ -3,25 +3,46 @@ memory, threads."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
+import threading
+from collections.abc import Iterable
 from typing import Any
 
-from autoconv.backends.llvm import dispatch, pool, prelude, threads
-from autoconv.backends.llvm.engine import Code
+from autoconv.backends.llvm import dispatch, object_text, pool, prelude, threads
+from autoconv.backends.llvm.engine import Code, make_ready, warm_up
 
 
 def addresses(text: str) -> dict[str, int]:
     """Of the functions that graphs call, by name: all that the text declares."""
-    return {**_references(), "parallel": _parallel()} if '@"parallel"' in text else _references()
+    return {name: at for find, _, _ in _parts(text) for name, at in find().items()}
 
 
 def pending(text: str) -> dict[str, int]:
     """The texts of what `addresses` of that text still has to compile, with their levels."""
-    wanted: dict[str, Any] = {prelude.TEXT: _references}
-    if '@"parallel"' in text:
-        wanted[threads.TEXT] = _parallel
-    return {text: 0 for text, made in wanted.items() if not made.cache_info().currsize}
+    _AHEAD.clear()
+    wanted = [*_parts(text), (_dispatch, dispatch.TEXT, 0)]
+    return {own: level for find, own, level in wanted if not find.cache_info().currsize}
+
+
+def make_ready_ahead() -> None:
+    """Once in a process, a thread loads LLVM and compiles what graphs share, while this one has other things to do: of
+    the time that the first call takes, a quarter. Whoever needs the code first waits for what is being compiled."""
+    if not _AHEAD or _STARTED or threads.thread_count() == 1:
+        return
+    _STARTED.append(True)
+    with contextlib.suppress(RuntimeError):  # no thread is to be had
+        threading.Thread(target=_work_ahead, name="autoconv-ahead").start()
+
+
+def _work_ahead() -> None:
+    with contextlib.suppress(Exception):  # who needs the code meets it again
+        warm_up()
+        while _AHEAD:
+            find, text, _ = _AHEAD.pop()
+            if not find.cache_info().currsize:
+                make_ready({text: 0})
 
 
 @functools.cache
@@ -43,18 +64,44 @@ def _dispatch() -> Code:
 
 @functools.cache
 def _references() -> dict[str, int]:
-    names = [*prelude.FUNCTIONS]
-    code = _kept(Code({prelude.TEXT: 0}, names))
-    return {name: code.address(name) for name in names}
+    return _functions(prelude.TEXT, 0, prelude.FUNCTIONS)
 
 
 @functools.cache
-def _parallel() -> int:
+def _objects() -> dict[str, int]:
+    return _functions(object_text.TEXT, 1, object_text.FUNCTIONS)
+
+
+@functools.cache
+def _parallel() -> dict[str, int]:
     code = _kept(Code({threads.TEXT: 0}, ["parallel", "workers"]))
     ctypes.c_int64.from_address(code.address("workers")).value = threads.thread_count() - 1
-    return code.address("parallel")
+    return {"parallel": code.address("parallel")}
 
 
+# By what stands in a text that needs them: what loads them, their own text and what it is compiled for.
+_PARTS = {
+    "": (_references, prelude.TEXT, 0),
+    '@"parallel"': (_parallel, threads.TEXT, 0),
+    '@"object_': (_objects, object_text.TEXT, 1),
+}
+
+
+def _parts(text: str) -> list[Any]:
+    return [part for mark, part in _PARTS.items() if mark in text]
+
+
+def _functions(text: str, level: int, names: Iterable[str]) -> dict[str, int]:
+    code = _kept(Code({text: level}, [*names]))
+    return {name: code.address(name) for name in names}
+
+
+# The last one first; none once a graph is being compiled.
+_AHEAD: list[Any] = [
+    (_parallel, threads.TEXT, 0), (handler, pool.TEXT, 0), (_dispatch, dispatch.TEXT, 0),
+    (_references, prelude.TEXT, 0),
+]  # fmt: skip
+_STARTED: list[bool] = []
 _KEPT: list[Code] = []
 
 
