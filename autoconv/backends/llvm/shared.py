@@ -42,15 +42,10 @@ def _work_ahead() -> None:
         warm_up()
         while _AHEAD:
             text, made = _AHEAD.pop()
-            if not made().cache_info().currsize:
+            if not made.cache_info().currsize:
                 make_ready({text: 0})
 
 
-# The last one first; none once a graph is being compiled.
-_AHEAD: list[tuple[str, Any]] = [
-    (threads.TEXT, lambda: _parallel), (pool.TEXT, lambda: handler), (dispatch.TEXT, lambda: _dispatch),
-    (prelude.TEXT, lambda: _references),
-]  # fmt: skip
 _STARTED: list[bool] = []
 
 
@@ -91,3 +86,9 @@ _KEPT: list[Code] = []
 def _kept(code: Code) -> Code:
     _KEPT.append(code)
     return code
+
+
+# What is compiled ahead, the last one first, with who loads it; nothing once a graph is being compiled.
+_AHEAD: list[tuple[str, Any]] = [
+    (threads.TEXT, _parallel), (pool.TEXT, handler), (dispatch.TEXT, _dispatch), (prelude.TEXT, _references),
+]  # fmt: skip
