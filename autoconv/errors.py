@@ -25,6 +25,7 @@ OtherKindError                    a ValueError: a Python number of another kind 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 # Ends the qualified name of a function that conversion made of a part of the user's function.
 REGION = ".<part>"
@@ -113,9 +114,16 @@ class InaccessibleTensorError(TypeError, ValueError):
 
 
 class OpError(AutoconvError):
-    """An op failed while it ran; `error_code` is TensorFlow's number for the class."""
+    """An op failed while it ran; `error_code` is TensorFlow's number for the class. `plain` is what NumPy raises in its
+    place, where that is known: programs under `compile` raise it."""
 
     error_code = 2
+    plain: Exception | None = None
+
+    def in_place_of(self, plain: Exception) -> Self:
+        """The error, which says what NumPy raises there."""
+        self.plain = plain
+        return self
 
     def name_op(self, op: str) -> None:
         """Adds which op failed to the message, unless that says so already or an assertion speaks for itself."""

@@ -80,9 +80,13 @@ def _kernel(node: Node, compile_region: Compile) -> Function:
         try:
             return kernel(*inputs, **attributes)
         except Exception as error:
-            if "_autoconv_spans" not in error.__dict__:  # else a handler let it go on: it was raised before
-                locate(error, span)
-            raise
+            if "_autoconv_spans" in error.__dict__:  # a handler let it go on: it was raised before
+                raise
+            plain = getattr(error, "plain", None) if span is not None and span.plain else None
+            locate(plain or error, span)
+            if plain is None:
+                raise
+        raise plain
 
     return run
 

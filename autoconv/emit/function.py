@@ -112,6 +112,8 @@ def rewritten(
     with deep_recursion():
         module: Any = to_gast(ast.Module([definition], []))
         context = Context(filename, lines, Namer(module))
+        if hands:  # the function around it was converted, and gives a name that is not assigned a value of ours
+            context.outer_names = frozenset(function.__code__.co_freevars) - {"__class__", build.OPERATORS}
         if hands and not handing(module.body[0], context):
             place = Place(filename, function.__code__.co_firstlineno)
             raise ConversionError("this generator function cannot hand out its values", place)

@@ -26,7 +26,7 @@ _NO_ATTRIBUTES: Mapping[str, Any] = {}
 @dataclass(frozen=True, slots=True)
 class Span:
     """A place in the user's source; lines and columns count from 1, 0 is unknown. `caller` is where the function was
-    called from, as far as that was traced too."""
+    called from, as far as that was traced too. `plain`: what fails there raises what plain Python or NumPy raises."""
 
     file: str
     line: int
@@ -35,6 +35,7 @@ class Span:
     end_line: int = 0
     end_column: int = 0
     caller: Span | None = field(default=None, compare=False, repr=False)
+    plain: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"

@@ -80,7 +80,7 @@ def converted(function: Any, region: Any = None) -> Any:
         return on_objects(function) if compiles and function in LIBRARY else _noted(function, guard, region)
     if isinstance(function, types.MethodType):
         if type(function.__self__) in PLAIN:
-            if function.__name__ == "__iter__":
+            if function.__name__ in ("__iter__", "__reversed__"):
                 return lambda: held(function())
             return extending(function) if function.__name__ == "extend" else function
         if region is not None:

@@ -250,7 +250,7 @@ def is_staged(value: Any) -> bool:
     kind = type(value)
     if kind is SymbolicTensor or kind is Variant or kind is SymbolicObject:
         return True
-    return kind in PLAIN and (heap_of(value) is not None or items_of(value) is not None)
+    return heap_of(value) is not None or (kind in PLAIN and items_of(value) is not None)
 
 
 def truth(value: Any, of: str = "if statement") -> Any:

@@ -13,6 +13,7 @@ from autoconv.operators.consumers import is_deferred
 from autoconv.operators.iterables import StagedRange
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import distribute
+from autoconv.runtime import container_methods as _methods  # noqa: F401 - which containers have from here on
 from autoconv.runtime.containers import heap_of
 from autoconv.runtime.objects import SymbolicObject, apply_object, build_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, current_region

@@ -12,13 +12,14 @@ from autoconv.operators import items
 from autoconv.operators.held_iterators import held
 from autoconv.operators.overrides import OVERRIDES
 from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.objects import apply_object, is_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 
 _IN_PLACE = ("iadd", "isub", "imul", "imatmul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "iand",
              "ior", "ixor")  # fmt: skip
-_ITERATED = frozenset({list, tuple, dict, str, bytes, range, *PLAIN})
+_ITERATED = frozenset({list, tuple, dict, str, bytes, range, DictView, *PLAIN})
 
 
 def _set_item(x: Any, index: Any, value: Any) -> None:

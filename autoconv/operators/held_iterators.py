@@ -3,13 +3,16 @@ else. What a region of the graph takes of one, it would take as often as it runs
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators.lazy import Lazy
+from autoconv.runtime.containers import PLAIN, is_known
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import plain_kind
 
 _MODULES = ("builtins", "itertools")
 
@@ -23,6 +26,8 @@ class HeldIterator:
         self._counted = counted
         self._home = current_region()
         self._left = False
+        # An iterator of Python's own would find a list that moves into the graph empty.
+        self._owners = [part for part in gc.get_referents(iterator) if type(part) in PLAIN]
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -55,6 +60,12 @@ class HeldIterator:
                 f"{why} over an iterator that was made in front of it ({type(self._iterator).__name__})",
                 current_place(), "a list of what it gives",
             )  # fmt: skip
+        if not all(map(is_known, self._owners)):
+            raise StagingError(
+                f"a {plain_kind(self._owners[0]).__name__} moves into the graph, and something goes over it that was "
+                f"made before ({type(self._iterator).__name__})",
+                current_place(), "a for statement over the container itself, or over a copy",
+            )  # fmt: skip
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -63,15 +74,19 @@ class HeldIterator:
 
     def take_reversed(self) -> Any:
         """The list that it goes over from the end, where nothing was taken yet, for somebody who does; else None."""
-        if type(self._iterator) is not type(reversed([])):
+        owner = self.reversed_list()
+        if owner is not None:
+            self._check()
+            self._left = True
+        return owner
+
+    def reversed_list(self) -> Any:
+        """The list that it goes over from the end, where nothing was taken yet; else None."""
+        if type(self._iterator) is not type(reversed([])) or not all(map(is_known, self._owners)):
             return None
         state: Any = self._iterator.__reduce__()
         _, (owner, *_), *position = state
-        if not owner or position != [list.__len__(owner) - 1]:
-            return None
-        self._check()
-        self._left = True
-        return owner
+        return owner if owner and position == [list.__len__(owner) - 1] else None
 
     def leave(self) -> None:
         """A loop that a tensor ends has taken everything: nobody knows what is still to come."""

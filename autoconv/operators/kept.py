@@ -28,6 +28,7 @@ from autoconv.runtime.objects import (
     box_array,
     build_object,
     constant_object,
+    heap_instance,
     named,
     record_as_it_is,
     record_object,
@@ -130,7 +131,7 @@ def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
         if type(part) in PLAIN and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
             found.append((part, contents(part)))
         home = home_of(part, body)
-        if home is not None and home.is_inside(body) and hasattr(part, "__dict__"):
+        if home is not None and home.is_inside(body) and hasattr(part, "__dict__") and heap_instance(part) is None:
             found.append((part, tuple(held_by(part).items())))
             pending += held_by(part).values()
         elif is_structure(part):
@@ -138,11 +139,15 @@ def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
     return found
 
 
+def is_changed(part: Any, before: Any) -> bool:
+    """Whether a list or object holds something else than `before`."""
+    return not same_items(tuple(held_by(part).items()) if type(part) not in PLAIN else contents(part), before)
+
+
 def refuse_changed(held: Sequence[tuple[Any, Any]], name: str) -> None:
     """Raises StagingError where one of these (see `contents_now`) holds something else by now."""
     for part, before in held:
-        now = tuple(held_by(part).items()) if type(part) not in PLAIN else contents(part)
-        if not same_items(now, before):
+        if is_changed(part, before):
             raise StagingError(
                 f"the body of a try makes the {type(part).__name__} in {name!r}, changes it, and may raise in between",
                 current_place(),

@@ -137,12 +137,11 @@ def same_object(a: Any, b: Any) -> bool:
 
 def layout_of(value: Any, region: Region) -> Layout:
     """The layout of a value as it is now; numbers stay static."""
-    heap = heap_of(value)
-    if heap is not None:
-        value = heap
+    if type(value) in PLAIN and heap_of(value) is not None:
+        value = heap_of(value)
     if type(value) is Items:
         return Grown(value.element)
-    if type(value) in PLAIN and region.is_inside(value._home) and value._home.standing is not region:
+    if type(value) in PLAIN and _is_from_around(value, region):
         return Static(value)  # it stays the object that it is, and what it holds is state of its own
     if items_of(value) is not None:
         return Grown(value._items.element)
@@ -151,7 +150,9 @@ def layout_of(value: Any, region: Region) -> Layout:
     if isinstance(value, Variant):
         known_arms = zip(value.layouts, value.values, strict=True)
         # What an arm took apart is known by no other name: its parts are what counts, wherever it was put together.
-        arms = tuple(known if is_container(known) else opened(layout_of(v, region)) for known, v in known_arms)
+        compiles = region.contract == COMPILE
+        stays = lambda known: is_container(known) and (not compiles or _is_from_around(known.value, region))
+        arms = tuple(known if stays(known) else opened(layout_of(v, region)) for known, v in known_arms)
         if sum(map(is_object_layout, arms)) > 1:  # lists that moved into the graph since
             return Leaf(ObjectType(), as_object)
         return Arms(arms)
@@ -172,6 +173,11 @@ def layout_of(value: Any, region: Region) -> Layout:
     if home is not None and home.is_inside(region) and hasattr(value, "__dict__"):
         return instance_layout(value, region, False)
     return Static(value)
+
+
+def _is_from_around(container: Any, region: Region) -> bool:
+    """Whether a list, dict or set was there before the region."""
+    return region.is_inside(container._home) and container._home.standing is not region
 
 
 def home_of(value: Any, region: Region) -> Region | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.operators.fitting import of_program
+from autoconv.ops.objects import not_assigned
 
 NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4
 
@@ -29,26 +30,22 @@ class Undefined:
         return f"<undefined {self.name}>"
 
 
-def unbound(name: str) -> UnboundLocalError:
-    return of_program(
-        UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
-    )
+def unbound(name: str, is_outer: bool = False) -> NameError:
+    """What Python says of a name that is not assigned; `is_outer`: one of an outer function."""
+    return of_program(not_assigned(name, is_outer))
 
 
-def ld(value: Any) -> Any:
+def ld(value: Any, is_outer: bool = False) -> Any:
     """A read of a name that may not be assigned: its value, or UnboundLocalError."""
     if type(value) is Undefined:
-        raise unbound(value.name)
+        raise unbound(value.name, is_outer)
     drop = getattr(type(value), "__autoconv_defined__", None)
-    return value if drop is None else drop(value)
+    return value if drop is None else drop(value, is_outer)
 
 
 def ld_outer(value: Any) -> Any:
     """`ld` for a name of an outer function: NameError where it is not assigned."""
-    if type(value) is Undefined:
-        words = f"cannot access free variable '{value.name}' where it is not associated with a value in enclosing scope"
-        raise of_program(NameError(words))
-    return ld(value)
+    return ld(value, True)
 
 
 # In a list, set or dict comprehension, which is a scope of its own before Python 3.12.

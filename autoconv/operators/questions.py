@@ -14,6 +14,7 @@ from autoconv.operators.overrides import overrides
 from autoconv.operators.variants import is_arm
 from autoconv.runtime import dispatch
 from autoconv.runtime.arrays import SymbolicArray
+from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -83,7 +84,7 @@ def _getattr(x: Any, name: str, *default: Any) -> Any:
 
 @overrides(builtins.type)
 def kind_of(*args: Any) -> Any:
-    if len(args) == 1 and builtins.type(args[0]) is HeldIterator:
+    if len(args) == 1 and builtins.type(args[0]) in (HeldIterator, DictView):
         return args[0].__class__
     if len(args) == 1 and builtins.type(args[0]) is SymbolicArray:
         return np.ndarray

@@ -19,8 +19,19 @@ from autoconv.operators.bodies import (
 from autoconv.operators.copies import changed_copies, layout_as_left
 from autoconv.operators.crossing import emit, rebuild
 from autoconv.operators.joining import join_layouts, joined_lists
-from autoconv.operators.known_classes import note_class
-from autoconv.operators.layout import NEVER, Arms, Layout, Leaf, holds_made_here, is_container, layout_of, leaf_types
+from autoconv.operators.known_classes import note_class, note_results
+from autoconv.operators.layout import (
+    NEVER,
+    Arms,
+    Layout,
+    Leaf,
+    Static,
+    Variant,
+    holds_made_here,
+    is_container,
+    layout_of,
+    leaf_types,
+)
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import check_alias, move_into_graph, move_shared, refuse_changed_copies, unnoted_changes
 from autoconv.operators.twins import frozen_where_shared, twins
@@ -88,6 +99,7 @@ def stage_arms(
     )
     if all(arm.diverges for arm in recorded) and any(arm.suspended for arm in recorded):
         raise Suspended(parent)
+    note_results(node, [arm.region for arm in recorded])
     values = iter(node.results)
     rebuilt = [rebuild(layout, values) for layout in layouts]
     for position, first in same.items():
@@ -157,6 +169,8 @@ def _joined(
     region = recorded[0].region
     if region.contract == COMPILE and _is_another_name(column, region.parent) and not any(map(holds_made_here, column)):
         return Leaf(ObjectType(), as_object)
+    if _is_variant_from_around(column, region):
+        return Static(next(v for v in column if v is not NEVER))
     joined: Layout = NEVER
     layouts = [NEVER if v is NEVER else layout_of(v, arm.region) for v, arm in zip(column, recorded, strict=True)]
     if apart is not None:
@@ -203,6 +217,17 @@ def _is_another_name(column: list[Any], parent: Region | None) -> bool:
     # Under `compile`, what is known of it would be put together anew.
     copied = there[0]._home.contract == COMPILE and heap_of(there[0]) is None and holds_symbols(there[0])
     return any(v is not there[0] for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
+
+
+def _is_variant_from_around(column: list[Any], arm: Region) -> bool:
+    """Whether what is given is one variant that was there before: put together anew, lists in it would be others."""
+    given = [value for value in column if value is not NEVER]
+    if not given or type(given[0]) is not Variant or any(value is not given[0] for value in given):
+        return False
+    tag, around = given[0].tag, arm.parent
+    while around is not None and isinstance(tag, SymbolicTensor) and tag.value_in_graph.graph is not around.graph:
+        around = around.parent
+    return around is not None
 
 
 def _is_nothing(value: Any) -> bool:

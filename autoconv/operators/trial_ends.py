@@ -42,7 +42,7 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
         try:
             give(arms, alone, layouts)
         except UnmovedError as unmoved:
-            _take_back(trial, start, written)
+            take_back(trial, start, written)
             materialise(unmoved.container)
             return False
         types = [leaf for layout in layouts for leaf in leaf_types(layout)]
@@ -87,7 +87,7 @@ def _moves(
         return False
     # What was made of them here may hold what the rounds made: they move once that is taken back.
     found.roll_back()
-    _take_back(trial, start, written)
+    take_back(trial, start, written)
     for spot in found.spots.values():
         box(spot.owner)
     return True
@@ -108,8 +108,8 @@ def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) 
     return moved
 
 
-def _take_back(trial: Any, start: Node | None, written: Journal) -> None:
-    """Everything that the rounds did."""
+def take_back(trial: Any, start: Node | None, written: Journal) -> None:
+    """Takes everything back that the rounds did."""
     trial.parent.graph.truncate(trial.parent.graph.position(start))
     written.roll_back()
 

@@ -28,6 +28,7 @@ from autoconv.operators.crossing import rebuild
 from autoconv.operators.kept import (
     as_missing,
     contents_now,
+    is_changed,
     is_owned,
     keep,
     keep_parts,
@@ -36,15 +37,15 @@ from autoconv.operators.kept import (
     kept_parts,
     refuse_changed,
 )
-from autoconv.operators.layout import NEVER, Layout, Static, layout_of, leaf_types
+from autoconv.operators.layout import NEVER, Layout, Leaf, Static, home_of, layout_of, leaf_types
 from autoconv.operators.recursion import written_by_calls
 from autoconv.operators.sharing import move_shared
 from autoconv.operators.staging import give
-from autoconv.operators.trial_ends import join
+from autoconv.operators.trial_ends import join, take_back
 from autoconv.operators.twins import frozen_where_shared, twins
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.journal import Journal, Spot, cells_spots
-from autoconv.runtime.objects import StagedException, SymbolicObject, record_object
+from autoconv.runtime.objects import StagedException, SymbolicObject, as_object, box, heap_instance, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.stores import Stores, is_catchable, paused
@@ -64,6 +65,7 @@ class Trial:
         self.clauses: dict[int, Any] = {}
         self.entered: Any = None
         self.around = sys.exc_info()[1]  # what is being handled where the statement stands
+        self.moving: set[Any] = set()  # spots whose lists and objects are in the graph before the body changes them
         self._reset()
 
     def _reset(self) -> None:
@@ -77,7 +79,7 @@ class Trial:
         self.ends: list[Recorded] = []
         self.spots: dict[Any, Spot] = {}
         self.seen: dict[Any, list[Layout]] = {}
-        self.held: list[tuple[str, list[tuple[Any, Any]]]] = []
+        self.held: list[tuple[Spot, list[tuple[Any, Any]]]] = []
         self.stores: Stores | None = None
 
     def rounds(self) -> Iterator[Trial]:
@@ -93,7 +95,9 @@ class Trial:
                 self._end_first_round()
                 if self.settled:
                     return
-                yield from self._handler_rounds()
+                again = self._finds_changed()
+                if not again:
+                    yield from self._handler_rounds()
                 completed = True
             finally:
                 enter(self.parent)
@@ -104,7 +108,9 @@ class Trial:
                 written, self.parent.journal = self.parent.journal, outer
                 if not completed:
                     written.hand_on(outer)
-            if join(self, start, written):
+            if again:
+                take_back(self, start, written)
+            elif join(self, start, written):
                 return
         raise StagingError("the lists that this try statement changes do not settle", current_place())
 
@@ -248,6 +254,14 @@ class Trial:
         if self.normal is None:
             self.normal = self._close(diverges=self.state == "failed")
 
+    def _finds_changed(self) -> bool:
+        """Whether the body changed what it made and Python knows, behind what may raise: a handler may find it
+        in several states, and it has to be in the graph from where it was stored first."""
+        found = {spot.key for spot, parts in self.held if any(is_changed(part, before) for part, before in parts)}
+        new = found - self.moving if self.parent.contract == COMPILE else set()
+        self.moving |= new
+        return bool(new)
+
     def _handler_rounds(self) -> Iterator[Trial]:
         self.handler = subregion(self.parent, "try_handler")
         self.handler.journal = Journal(self.handler)
@@ -301,18 +315,27 @@ class Trial:
     def _keep(self, spot: Spot, value: Any) -> None:
         region = current_region()
         assert region is not None
+        for part, _ in contents_now(value, self.region) if spot.key in self.moving else ():
+            box(part)
         known = self.seen.setdefault(spot.key, [])
         self.spots.setdefault(spot.key, spot)
         position = list(self.seen).index(spot.key)
-        if isinstance(kept_layout(value, region), Static):
-            self.held.append((spot.name, contents_now(value, self.region)))
+        layout = self._kept_layout(value, region)
+        if isinstance(layout, Static):
+            self.held.append((spot, contents_now(value, self.region)))
         if region.contract != COMPILE:
             keep_parts(self.frame, position, known, value, region)
             return
-        known.append(kept_layout(value, region))
-        if isinstance(self.seen[spot.key][-1], Static) and is_owned(value, region):
+        known.append(layout)
+        if isinstance(layout, Static) and is_owned(value, region):
             return  # the object that it was before the body, unless another was stored as well
         keep(self.frame, position, value, spot.name)
+
+    def _kept_layout(self, value: Any, region: Region) -> Layout:
+        heap, home = heap_instance(value), home_of(value, region)
+        if heap is not None and home is not None and home.is_inside(self.region):
+            return Leaf(ObjectType(), as_object)  # of the stand-in, which the body made, a handler knows nothing
+        return kept_layout(value, region)
 
     def _stop_storing(self) -> None:
         if self.stores is not None and self.stores in self.parent.trace.stores:
@@ -325,8 +348,8 @@ class Trial:
 
     def _read_back(self, wanted: Collection[Any] | None) -> None:
         spots = {spot.key: spot for spot in self.cells} | self.spots
-        for name, parts in self.held:
-            refuse_changed(parts, name)
+        for held, parts in self.held:
+            refuse_changed(parts, held.name)
         for position, (key, layouts) in enumerate(self.seen.items()):
             if wanted is not None and key not in wanted:
                 continue

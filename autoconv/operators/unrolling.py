@@ -21,16 +21,17 @@ from autoconv.operators.lazy import Lazy
 from autoconv.operators.names import BREAK
 from autoconv.runtime.containers import (
     PLAIN,
-    TracedDict,
     TracedList,
     TracedSet,
     contents,
     heap_of,
+    is_known,
     items_of,
     materialise,
     may_lack_keys,
 )
-from autoconv.runtime.objects import record_object
+from autoconv.runtime.dict_views import DictView
+from autoconv.runtime.objects import apply_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 
@@ -40,8 +41,8 @@ _UNROLL = 4
 _MOST = 100_000
 # How far behind one another iterators of Python's own may be.
 _DEEPEST = 8
-# The views of a dict, and the method that makes them.
-_VIEWS = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
+# What gives an iterator over a list from its end.
+_REVERSED = "reversed"
 
 
 class _ChangedError(BaseException):
@@ -81,7 +82,7 @@ def unrolled(
     except _ChangedError:
         trial.undo()
         materialise(owner)
-        source = owner if not view else record_object("object_method", [owner], name=view)
+        source = apply_object(_REVERSED, owner) if view == _REVERSED else iterable
         return stage_for_object(source, body, state, names, code, cells)
     except BaseException:
         trial.keep()
@@ -91,12 +92,13 @@ def unrolled(
 
 
 def _gone_over(iterable: Any) -> tuple[Any, str]:
-    """The list, dict or set of the traced code's that this is, or is a view of, with the method that gives it."""
+    """The list, dict or set of the traced code's that this is, or is a view of, or goes over from its end, with the
+    method or function that gives it."""
     if type(iterable) in PLAIN:
         return iterable, ""
-    view = _VIEWS.get(type(iterable), "")
-    owner = next((x for x in gc.get_referents(iterable) if type(x) is TracedDict), None) if view else None
-    return owner, view
+    if type(iterable) is DictView:
+        return iterable.owner, iterable.name
+    return (iterable.reversed_list() if type(iterable) is HeldIterator else None), _REVERSED
 
 
 def _in_python(
@@ -131,7 +133,18 @@ def _iterator(iterable: Any) -> Any:
     if type(iterable) is TracedList:
         return list.__iter__(iterable)
     owner, view = _gone_over(iterable)
-    return iter(iterable) if owner is None or may_lack_keys(owner) else _entries(owner, view)
+    if owner is None or may_lack_keys(owner):
+        return iter(iterable)
+    return _from_end(owner, iterable) if view == _REVERSED else _entries(owner, view)
+
+
+def _from_end(owner: TracedList, iterator: HeldIterator) -> Iterator[Any]:
+    """The items of a list from its end, while they are known."""
+    for item in iterator:
+        yield item
+        if not is_known(owner):
+            iterator.leave()
+            raise _ChangedError
 
 
 def _entries(owner: Any, view: str) -> Iterator[Any]:
@@ -237,7 +250,9 @@ def _sources(iterable: Any) -> list[Any]:
             found.append(value)
         elif kind is Lazy:
             pending += [(part, depth + 1) for part in (value._iterator, getattr(value._source, "iterable", None))]
-        elif kind is tuple or kind in _VIEWS or issubclass(kind, (Iterator, types.FrameType)):
+        elif kind is DictView:
+            found.append(value.owner)
+        elif kind is tuple or issubclass(kind, (Iterator, types.FrameType)):
             pending += [(part, depth + 1) for part in gc.get_referents(value)]
     return found
 

@@ -60,9 +60,9 @@ def without(variant: Variant, drop: Any, error: Any) -> Any:
     return Variant(_renumbered(variant.tag, table), layouts, [variant.values[i] for i in kept])
 
 
-def defined(variant: Variant) -> Any:
-    """What `ag__.ld` gives: UnboundLocalError where the name is not assigned."""
-    return without(variant, lambda v: isinstance(v, Undefined), lambda v: unbound(v.name))
+def defined(variant: Variant, is_outer: bool = False) -> Any:
+    """What `ag__.ld` gives: UnboundLocalError where the name is not assigned (an outer one: NameError)."""
+    return without(variant, lambda v: isinstance(v, Undefined), lambda v: unbound(v.name, is_outer))
 
 
 def assigned(variant: Variant) -> Any:

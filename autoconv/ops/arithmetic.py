@@ -42,7 +42,7 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
             if "broadcast" not in str(error):
                 raise
             shapes = " vs. ".join(f"[{','.join(map(str, np.shape(x)))}]" for x in inputs)
-            raise InvalidArgumentError(f"Incompatible shapes: {shapes}") from None
+            raise InvalidArgumentError(f"Incompatible shapes: {shapes}").in_place_of(error) from None
 
     run.__name__ = getattr(kernel, "__name__", "kernel")
     return run
@@ -103,6 +103,19 @@ def _divide_type(x: TensorType, y: TensorType, **_: Any) -> TensorType:
 divide = define(
     name="divide", graphdef="RealDiv", result=_divide_type, kernel=quiet(np.true_divide),
     gradient=_divide_gradient, unify="all", elementwise=True, samples=(sample(_X, _Y),),
+)  # fmt: skip
+
+
+def _multiply_add_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x, y, z) = cotangents, inputs
+    return unbroadcast(b, b.multiply(ct, y), x), unbroadcast(b, b.multiply(ct, x), y), unbroadcast(b, ct, z)
+
+
+# x·y + z; native code rounds once, the kernel twice.
+multiply_add = define(
+    name="multiply_add", graphdef="MulAdd", result=broadcast, kernel=quiet(lambda x, y, z: x * y + z),
+    gradient=_multiply_add_gradient, unify="all", elementwise=True,
+    samples=(sample(_X, _Y, _X[0]), sample(_I, _J, _I)),
 )  # fmt: skip
 negative = define(
     name="negative", graphdef="Neg", result=same, kernel=quiet(np.negative), gradient=_negative_gradient,

@@ -13,6 +13,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
 from autoconv.ops.gradients import dtype_of
 from autoconv.ops.index_spec import INPUT, Spec, parse_index, with_operands
+from autoconv.ops.numpy_index import check_in_range, numpy_index
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes
 
@@ -81,7 +82,7 @@ def _walk(shape: tuple[Dimension, ...], entries: list[Any], rest: int) -> list[_
             axis += given[0].rank
         else:
             if kind == "int" and static[0] != INPUT:
-                _check_in_range(static[0], shape[axis], axis)
+                check_in_range(static[0], shape[axis], axis)
             if advanced:
                 parts.append(("advanced", given[0].shape if kind == "array" else ()))
             axis += 1
@@ -118,13 +119,6 @@ def _sliced(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
     return None
 
 
-def _check_in_range(index: int, size: Dimension, axis: int) -> None:
-    if isinstance(size, int) and not -size <= index < size:
-        raise IndexOutOfRangeError(
-            f"slice index {index} of dimension {axis} out of bounds: its size is {size}"
-        )
-
-
 def _check_operands(kind: str, given: tuple[TensorType, ...]) -> None:
     for operand in given:
         if kind == "mask":
@@ -139,69 +133,11 @@ def _check_operands(kind: str, given: tuple[TensorType, ...]) -> None:
 # ---- kernels
 
 
-def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -> tuple[Any, ...]:
-    """The index for NumPy; raises IndexOutOfRangeError naming an index that is out of range, and the size."""
-    entries = list(with_operands(spec, operands))
-    covered = sum(
-        np.ndim(given[0]) if kind == "mask" else kind in ("int", "slice", "array")
-        for kind, _, given in entries
-    )
-    if covered > len(shape):
-        raise IndexOutOfRangeError(
-            f"too many indices: the tensor has {len(shape)} dimensions, but {covered} were indexed"
-        )
-    index: list[Any] = []
-    axis = 0
-    for kind, static, given in entries:
-        if kind == "slice":
-            values = iter(given)
-            start, stop, step = (int(next(values)) if b == INPUT else b for b in static)
-            if step == 0:
-                raise InvalidArgumentError("slice step cannot be zero")
-            index.append(slice(start, stop, step))
-            axis += 1
-        elif kind == "int":
-            position = int(given[0]) if static[0] == INPUT else static[0]
-            _check_in_range(position, shape[axis], axis)
-            index.append(position)
-            axis += 1
-        elif kind == "array":
-            _check_array(given[0], shape[axis], axis)
-            index.append(np.asarray(given[0]))
-            axis += 1
-        elif kind == "mask":
-            index.append(_checked_mask(given[0], shape, axis))
-            axis += np.ndim(given[0])
-        elif kind == "ellipsis":
-            index.append(Ellipsis)
-            axis += len(shape) - covered
-        else:
-            index.append(None)
-    return tuple(index)
-
-
-def _check_array(array: Any, size: int, axis: int) -> None:
-    outside = (array < -size) | (array >= size)
-    if np.any(outside):
-        worst = np.asarray(array)[outside].flat[0]
-        raise IndexOutOfRangeError(f"index {worst} is out of bounds for dimension {axis} of size {size}")
-
-
-def _checked_mask(mask: Any, shape: tuple[int, ...], axis: int) -> np.ndarray:
-    covered = shape[axis : axis + np.ndim(mask)]
-    if np.shape(mask) != covered:
-        raise IndexOutOfRangeError(
-            f"the boolean index of shape {list(np.shape(mask))} does not match the indexed dimensions "
-            f"{list(covered)}"
-        )
-    return np.asarray(mask)
-
-
 def _indexed(x: Any, index: tuple[Any, ...]) -> Any:
     try:
         return x[index]
     except IndexError as error:
-        raise InvalidArgumentError(f"the index arrays do not go together: {error}") from None
+        raise InvalidArgumentError(f"the index arrays do not go together: {error}").in_place_of(error) from None
 
 
 def _get_item(x: Any, *operands: Any, spec: Spec) -> Any:

@@ -104,9 +104,9 @@ _MAKING.update({name: function for function, name in LIBRARY.items()})
 FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
 FUNCTIONS.update({f"math.{name}": value for name, value in vars(math).items() if callable(value)})
 
-_PLAIN = (
+_PLAIN: tuple[type, ...] = (
     str, bytes, bytearray, int, float, bool, complex, list, tuple, dict, set, frozenset, range, slice, types.NoneType,
-    np.generic, BaseException,
+    np.generic, BaseException, type({}.keys()), type({}.values()), type({}.items()),
 )  # fmt: skip
 
 
@@ -190,7 +190,7 @@ def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
 
 define(
     name="object_make", graphdef="ObjectMake", result=lambda *_, kind, names: ObjectType(kind.__name__), kernel=_make,
-    gradient=NO_GRADIENT, effects=CHANGES,
+    gradient=NO_GRADIENT, effects=CHANGES & ~Effects.RAISE,
 )  # fmt: skip
 
 
@@ -211,11 +211,17 @@ define(
 )  # fmt: skip
 
 
-def _defined(x: Any) -> tuple[Any]:
+def not_assigned(name: str, is_outer: bool = False) -> NameError:
+    """What Python raises where a name that is not assigned is read: in its own function, or in an inner one."""
+    if is_outer:
+        words = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+        return NameError(words)
+    return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+
+
+def _defined(x: Any, outer: bool = False) -> tuple[Any]:
     if type(x) is NotAssigned:
-        raise UnboundLocalError(
-            f"cannot access local variable '{x.name}' where it is not associated with a value"
-        )
+        raise not_assigned(x.name, outer)
     return (x,)
 
 
@@ -352,4 +358,4 @@ define(
     effects=Effects.OUTPUT | READS,
 )  # fmt: skip
 
-__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned"]
+__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "not_assigned"]

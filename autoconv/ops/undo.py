@@ -53,6 +53,7 @@ _IN_PLACE = frozenset(
         "imatmul",
     }
 )  # fmt: skip
+_CHANGING = frozenset({"setitem", "delitem", "next"})  # and in place, what is no number or text
 CHANGING_HEAPS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
 _SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
@@ -156,6 +157,17 @@ def undoing(run: Callable[..., Any]) -> Callable[..., Any]:
                     outer.lose()
 
     return noted
+
+
+def changes(function: str) -> bool:
+    """Whether an operator or builtin of `ops/objects.py` may change its first operand, where that is of Python's own
+    classes: a list, dict or set, or an iterator."""
+    return function in _CHANGING or function.startswith(("heapq.heap", "bisect.insort"))
+
+
+def is_noted(kind: type, name: str) -> bool:
+    """Whether that method of a list, dict or set is noted before it is called."""
+    return name not in _READING[kind]
 
 
 def note_apply(function: str, operands: tuple[Any, ...]) -> None:
@@ -293,4 +305,14 @@ def _note_whole(log: _Log, owner: Any) -> None:
         log.lose()
 
 
-__all__ = ["can_undo", "note_apply", "note_attribute", "note_iteration", "note_method", "restoring", "undoing"]
+__all__ = [
+    "can_undo",
+    "changes",
+    "is_noted",
+    "note_apply",
+    "note_attribute",
+    "note_iteration",
+    "note_method",
+    "restoring",
+    "undoing",
+]

@@ -30,7 +30,11 @@ from autoconv.syntax.tree import INLINED, Transformer, body_start, walk, walk_sc
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
-    return Lifting(context).visit(tree)
+    found: gast.AST = Lifting(context).visit(tree)
+    if context.outer_names:
+        names = set(context.outer_names)
+        found = _Reads((), names, _deleted_names(tree) & names, context.generated).visit(found)
+    return found
 
 
 class Lifting(FunctionPass):
@@ -43,12 +47,12 @@ class Lifting(FunctionPass):
             for region in plan.regions.values()
             for name in (*region.inputs, *region.outputs, *region.cells)
         }
-        deleted = _deleted_names(node) & (stateful | plan.undefined) & scope.locals
+        deleted = _deleted_names(node) & (stateful | plan.undefined | _nonlocal_names(node)) & scope.locals
         undefined = sorted(plan.undefined - set(scope.parameters))
         if not plan.undefined and not deleted:
             return node
         checked = (plan.undefined | deleted) - self.context.exit_names
-        node.body = _Reads(plan, checked, deleted, self.context.generated).visit_list(node.body)
+        node.body = _Reads(plan.unsure, checked, deleted, self.context.generated).visit_list(node.body)
         start = body_start(node.body)
         first = node.body[0]
         node.body[start:start] = [
@@ -87,9 +91,9 @@ def user_scope(function: Any, context: Context) -> Scope:
 class _Reads(Transformer):
     """Checks the reads that may find a name undefined; `del x` makes it so again."""
 
-    def __init__(self, plan: Plan, names: set[str], deleted: set[str], thunks: Container[int]) -> None:
+    def __init__(self, unsure: Container[int], names: set[str], deleted: set[str], thunks: Container[int]) -> None:
         super().__init__()
-        self.plan = plan
+        self.unsure = unsure
         self.names = names
         self.deleted = deleted
         self.thunks = thunks
@@ -98,7 +102,7 @@ class _Reads(Transformer):
     def visit_Name(self, node: Any) -> Any:
         if not isinstance(node.ctx, gast.Load) or node.id not in self.names:
             return node
-        if id(node) in self.plan.unsure or self.inner or node.id in self.deleted:
+        if id(node) in self.unsure or self.inner or node.id in self.deleted:
             return build.placed(self._checked(node.id), node)
         return node
 
@@ -160,7 +164,7 @@ class _Reads(Transformer):
         if not isinstance(node.target, gast.Name) or node.target.id not in self.names:
             return node
         name = node.target.id
-        if id(node) in self.plan.unsure or self.inner or name in self.deleted:
+        if id(node) in self.unsure or self.inner or name in self.deleted:
             value = build.operate(INPLACE[type(node.op)], self._checked(name), node.value)
             return build.placed(build.assign(name, value), node)
         return node
@@ -186,4 +190,15 @@ def _deleted_names(function: Any) -> set[str]:
         if isinstance(node, gast.Delete)
         for target in node.targets
         if isinstance(target, gast.Name)
+    }
+
+
+def _nonlocal_names(function: Any) -> set[str]:
+    """The names that functions inside of it may change."""
+    return {
+        name
+        for statement in function.body
+        for node in walk(statement)
+        if isinstance(node, gast.Nonlocal)
+        for name in node.names
     }

@@ -7,19 +7,17 @@ object of the graph then (`materialise`); under `function` a list is tensor list
 
 from __future__ import annotations
 
-import operator
-import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from autoconv.errors import AutoconvError, StagingError
+from autoconv.errors import StagingError
+from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.journal import MISSING, Spot
-from autoconv.runtime.objects import SymbolicObject, apply_object, as_object, build_object, holds_symbols, record_object
-from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.objects import SymbolicObject, as_object, build_object
+from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.stores import paused
 from autoconv.runtime.structure import plain_kind
-from autoconv.runtime.tensor import SymbolicTensor
-from autoconv.runtime.tensor_methods import refuse_as_python
 
 
 class GraphItems:
@@ -89,7 +87,8 @@ class TracedList(list, Traced):  # type: ignore[type-arg]
         self._outside = False
 
     def __radd__(self, other: Any) -> Any:
-        return traced(list(other)) + self if self._items is not None and isinstance(other, list) else NotImplemented
+        """A list that no trace follows, and this one: Python's own would find one that has moved empty."""
+        return traced(list(other)) + self if isinstance(other, list) else NotImplemented
 
     def __autoconv_stacked__(self) -> Any:
         """The items as one tensor, where only the graph knows how many there are; else None."""
@@ -99,6 +98,7 @@ class TracedList(list, Traced):  # type: ignore[type-arg]
 class TracedDict(dict, Traced):  # type: ignore[type-arg]
     __slots__ = ("_heap", "_home", "_outside")
     call_maybe: ClassVar[Callable[..., Any]]  # the methods of a dict that may not have all of its keys
+    known_items: ClassVar[Callable[..., Any]]  # what an iterator of Python's own over it gives, while that is known
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         dict.__init__(self, *args, **kwargs)
@@ -154,8 +154,9 @@ def untraced_copy(value: Any) -> Any:
 
 
 def heap_of(value: Any) -> SymbolicObject | None:
-    """The object of the graph that a container has become."""
-    return value._heap if type(value) in PLAIN else None
+    """The object of the graph that a container has become; of a view of a dict, that the dict has."""
+    kind = type(value)
+    return value._heap if kind in PLAIN else value.heap if kind is DictView else None
 
 
 def is_maybe(value: Any) -> bool:
@@ -178,6 +179,11 @@ def items_of(value: Any) -> Any:
             "the list's own methods, in converted code",
         )  # fmt: skip
     return value._items
+
+
+def is_known(container: Any) -> bool:
+    """Whether Python knows what a list, dict or set of the traced code holds."""
+    return heap_of(container) is None and items_of(container) is None
 
 
 def hold_items(container: TracedList, items: GraphItems) -> None:
@@ -206,7 +212,8 @@ def materialise(container: Any) -> SymbolicObject:
     note_container(container)
     kind: Any = PLAIN[type(container)]
     items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
-    heap = build_object(kind.__name__, items)
+    with paused(region.trace.stores if region is not None else ()):  # which would move it themselves, to store it
+        heap = build_object(kind.__name__, items)
     _put(container, heap)
     return heap
 
@@ -278,131 +285,5 @@ def note_container(container: Any) -> None:
         return
     journal.note(container_spot(container))
 
-
-_CHANGING = frozenset(
-    {
-        "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
-        "setdefault", "popitem", "intersection_update", "difference_update", "symmetric_difference_update",
-        "__setitem__", "__delitem__", "__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__",
-    }
-)  # fmt: skip
-_OPERATORS = {
-    "__getitem__": "getitem", "__setitem__": "setitem", "__delitem__": "delitem", "__add__": "add", "__mul__": "mul",
-    "__iadd__": "iadd", "__imul__": "imul", "__or__": "or", "__and__": "and", "__sub__": "sub", "__xor__": "xor",
-    "__ior__": "ior", "__iand__": "iand", "__isub__": "isub", "__ixor__": "ixor", "__eq__": "eq", "__ne__": "ne",
-    "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge", "__reversed__": "reversed",
-}  # fmt: skip
-_REFLECTED = {"__rmul__": "mul", "__radd__": "add", "__ror__": "or", "__rand__": "and", "__rsub__": "sub"}
-_REFUSED = {"__len__": "asked for its length", "__contains__": "searched", "__str__": "turned into text",
-            "__repr__": "turned into text", "__format__": "turned into text"}  # fmt: skip
-# These compare items, or take a position: with symbols among them the graph has to do it.
-_COMPARING = frozenset({"sort", "index", "count", "remove", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
-_BY_VALUE = frozenset(
-    {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
-)
-_JOINING = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # what they are given is gone over
-_IN_PLACE = frozenset({"__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__"})
-
-
-def _forwarding(plain: type, name: str) -> Callable[..., Any]:
-    own = getattr(plain, name)
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._items is not None or _grows(self, name, args):
-            return (items_of(self) or self.grow()).call(self, name, args, kwargs)
-        if plain is dict and may_lack_keys(self):
-            return self.call_maybe(name, args, kwargs)
-        if self._heap is None and name == "__add__" and _is_late(args[0]):
-            return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # a list of its own
-        if self._heap is None and _needs_graph(self, name, args):
-            materialise(self)
-        if self._heap is None:
-            if name == "__add__" and type(args[0]) is SymbolicTensor:
-                refuse_as_python(operator.add, self, args[0])
-            if name == "__iter__":
-                return _known_items(self, own(self))
-            if name in _CHANGING:
-                note_container(self)
-            try:
-                return traced(own(self, *args, **kwargs))
-            except (LookupError, ValueError) as error:  # which the program raises, not the tracing of it
-                error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
-                raise
-        if name == "__iter__":
-            return self._heap.unpack_for(sys._getframe(1))
-        if name in _REFUSED:
-            raise StagingError(f"a {plain.__name__} that only the running graph knows is {_REFUSED[name]} by Python")
-        if name in _OPERATORS:
-            result = apply_object(_OPERATORS[name], self._heap, *args)
-            return self if name in _IN_PLACE else result
-        if name in _REFLECTED:
-            return apply_object(_REFLECTED[name], *args, self._heap)
-        return record_object("object_method", [self._heap, *args, *kwargs.values()], name=name, keywords=tuple(kwargs))
-
-    method.__name__ = name
-    return method
-
-
-def _known_items(container: Any, items: Any) -> Any:
-    """The items, as long as they stay known."""
-    for item in items:
-        yield item
-        if container._heap is not None or items_of(container) is not None:
-            kind = PLAIN[type(container)].__name__
-            raise StagingError(
-                f"a {kind} that is gone over moves into the graph", current_place(),
-                "a for statement over the container itself, or over a copy",
-            )  # fmt: skip
-
-
-# What takes a position or a number of times.
-_BY_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__", "__imul__"})
-_WITH_ANOTHER = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
-
-
-def _grows(container: Any, name: str, args: tuple[Any, ...]) -> bool:
-    """Whether an operation on a list makes one whose items only the graph knows, under `function`."""
-    region = current_region()
-    if type(container) is not TracedList or region is None or region.contract == COMPILE or not args:
-        return False
-    if name in _BY_POSITION or (name == "__getitem__" and type(args[0]) is slice):
-        return holds_symbols(args[:1]) or (type(args[0]) is slice and holds_symbols(_bounds(args[0])))
-    return name in _WITH_ANOTHER and items_of(args[0]) is not None
-
-
-def _bounds(part: slice) -> tuple[Any, ...]:
-    return part.start, part.stop, part.step
-
-
-def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
-    """Whether an operation depends on values that are known only when the graph runs."""
-    region = current_region()
-    if region is None or region.contract != COMPILE:
-        return False
-    if name in _COMPARING:
-        return holds_symbols(args) or holds_symbols(contents(container))
-    if name in _JOINING and args:
-        return heap_of(args[0]) is not None or (type(args[0]) not in PLAIN and holds_symbols((args[0],)))
-    if isinstance(container, list):
-        taken = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))  # all items of this argument
-        return (name not in _BY_VALUE and holds_symbols(args[:1])) or any(map(_is_late, args[taken : taken + 1]))
-    return holds_symbols(args[:1])
-
-
-def _is_late(value: Any) -> bool:
-    """Whether only the running graph knows what there is to be gone over."""
-    region = current_region()
-    if region is None or region.contract != COMPILE:
-        return False
-    if type(value) in PLAIN:
-        return value._heap is not None
-    return type(value) is SymbolicObject or hasattr(type(value), "__autoconv_box__")
-
-
-for _plain, _traced in KINDS.items():
-    _names = [n for n in dir(_plain) if not n.startswith("__") and n != "fromkeys"]
-    _names += [n for n in (*_OPERATORS, *_REFLECTED, *_REFUSED, "__iter__") if hasattr(_plain, n)]
-    for _name in _names:
-        setattr(_traced, _name, _forwarding(_plain, _name))
 
 __all__ = ["PLAIN", "Traced", "container_spot", "contents", "heap_of", "materialise", "note_container", "traced"]

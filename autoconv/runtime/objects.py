@@ -86,9 +86,9 @@ class SymbolicObject:
     def __autoconv_wrap__(self) -> Callable[[Any], Any]:
         return as_object
 
-    def __autoconv_defined__(self) -> Any:
+    def __autoconv_defined__(self, is_outer: bool) -> Any:
         """The value, for a name that may not be assigned."""
-        return record_object("object_defined", [self])
+        return record_object("object_defined", [self], **({"outer": True} if is_outer else {}))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__") and name not in _PLAIN_DUNDERS:

@@ -92,7 +92,7 @@ class ConcreteFunction:
         self._arrays_out = (
             contract == "compile"
             and (arrays or key.memory)
-            and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
+            and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
         )
         self._donated = donated_leaves(key, owner.donate)
         self.function_name = graph.name

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import types
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
-from autoconv.backends.form import CallForm, Captured, CellGuard, GlobalGuard, Guard
+from autoconv.backends.form import CallForm, Captured, CellGuard, GlobalGuard, Guard, slot_offset
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.operators.calls import is_user_code
@@ -114,13 +113,4 @@ def _is_plain(captured: Any) -> bool:
     return not isinstance(captured, np.ndarray) or (type(captured) is np.ndarray and captured.flags.carray)
 
 
-def _slot(name: str) -> int:
-    """Where in a tensor a slot lies: the word that holds the address of what was put there."""
-    tensor, mark = EagerTensor(0), object()
-    setattr(tensor, name, mark)
-    size = tensor.__sizeof__()
-    words = (ctypes.c_void_p * (size // 8)).from_address(id(tensor))
-    return 8 * list(words).index(id(mark))
-
-
-_ARRAY_SLOT, _WEAK_SLOT = _slot("_array"), _slot("_weak")
+_ARRAY_SLOT, _WEAK_SLOT = (slot_offset(EagerTensor(0), name) for name in ("_array", "_weak"))

@@ -284,7 +284,11 @@ class Function(Described, Pickled):
                 if len(self._learned) > _MOST_LEARNED:
                     self._give_up(call, "too many kinds of objects become part of what only the graph knows", None)
                     return None
-                if len(call.spots) > _MOST_SPOTS or (wanted.arguments and wanted.arguments <= self._whole):
+                if len(call.spots) > _MOST_SPOTS:
+                    many = f"more than {_MOST_SPOTS} outer names and attributes are written, {wanted} is one of them"
+                    self._give_up(call, many, None)
+                    return None
+                if wanted.arguments and wanted.arguments <= self._whole:
                     self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
                     return None
                 if wanted.memory and self._memory and call.spots:

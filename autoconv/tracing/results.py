@@ -20,6 +20,7 @@ from autoconv.operators.variants import of_distinct_arms
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
+from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, box
 from autoconv.runtime.recording import COMPILE, Trace, current_region
@@ -35,7 +36,7 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     prepared = _standalone(result, trace, function)
     layout = layout_of(prepared, region)
     for value in _statics(layout):
-        if isinstance(value, (Lazy, Staged, HeldIterator)):  # in an arm, or in an object of the user's
+        if isinstance(value, (Lazy, Staged, HeldIterator, DictView)):  # in an arm, or in an object of the user's
             raise python_contract.RunPlain(f"a {_kind(value)} is returned")
     values = emit(prepared, layout, region)
     outputs = []
@@ -63,7 +64,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if type(value) in (SymbolicObject, SymbolicArray):
         return value
     if heap_of(value) is not None:
-        return heap_of(value)
+        return box(value)
     if items_of(value) is not None and trace.contract != COMPILE:
         return mapped(value, functools.partial(_standalone, trace=trace, function=function))
     if may_lack_keys(value):

@@ -33,8 +33,17 @@ class TensorKey:
     type: TensorType
     origin: str
 
+    @property
+    def is_of_tensor(self) -> bool:
+        """Whether it came as a tensor other than one that stands for a Python number, as tapes have them."""
+        return self.origin == "tensor" and not _is_number(self.type)
+
     def __str__(self) -> str:
         return repr(TensorSpec.from_type(self.type))
+
+
+def _is_number(type_: TensorType) -> bool:
+    return type_.weak and type_.shape == ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +270,7 @@ class Signature:
             leaves += found
             names += [name] * len(found)
         aliases: dict[int, int] = {}
-        memory = memory and not any(isinstance(leaf, Tensor) for leaf in leaves)
+        memory = memory and not any(isinstance(leaf, Tensor) and not _is_number(leaf.type) for leaf in leaves)
         keys = tuple(
             TensorKey(fixed[index], "tensor")
             if index in fixed

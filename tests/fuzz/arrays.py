@@ -3,13 +3,16 @@
     python tests/fuzz/arrays.py --programs 2000 [--seed 0]
 
 A program is run on inputs that take different paths. Compared are the results, what the arguments hold afterwards
-(after an error, too), and which arrays share memory. The summary counts programs by what became of them: "memory" ran
+(after an error, too), and which arrays share memory. What is assigned is what was there before: NumPy's own copies of
+vectors over each other with unlike steps (`x[::2] = x[:3]`) read what they have just written, so plain NumPy is given
+`x[::2] = x[:3].copy()`. The summary counts programs by what became of them: "memory" ran
 with arrays as memory, "objects" by NumPy's own operations, "plain" as plain Python.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import collections
 import linecache
 import random
@@ -204,7 +207,7 @@ def outcome(function, arrays, numbers):
         try:
             value = function(*arrays, *numbers)
         except Exception as error:
-            return type(error).__name__, str(error), [array.tolist() for array in arrays]
+            return type(error).__name__, str(error), [described(array) for array in arrays]
     parts = value if isinstance(value, tuple) else (value,)
     results = [part for part in parts if isinstance(part, np.ndarray)]
     shared = [[np.shares_memory(part, a) for a in arrays] for part in results]
@@ -222,10 +225,7 @@ def check(source: str, number: int, dtype: str) -> tuple[str, str]:
     """("memory" | "objects" | "plain" | "WRONG", details) for one program."""
     name = f"<array program {number}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    namespace = {"np": np}
-    exec(compile(source, name, "exec"), namespace)
-    plain = namespace["program"]
-    compiled = ac.compile(plain)
+    plain, compiled = _made(copying(source), name), ac.compile(_made(source, name))
     for turn, numbers in enumerate(NUMBERS):
         overlapping = turn == len(NUMBERS) - 1 and number % 3 == 0
         expected = outcome(plain, arguments(dtype, turn, overlapping), numbers)
@@ -236,6 +236,23 @@ def check(source: str, number: int, dtype: str) -> tuple[str, str]:
     if "plain Python" in told:
         return "plain", told
     return ("objects" if "own operations" in told else "memory"), told
+
+
+def _made(program, name):
+    namespace = {"np": np}
+    exec(compile(program, name, "exec"), namespace)
+    return namespace["program"]
+
+
+def copying(source: str) -> str:
+    """The program with copies of the parts of arrays that it assigns as they are."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):
+            continue
+        if isinstance(node.value, ast.Subscript):
+            node.value = ast.Call(ast.Attribute(node.value, "copy", ast.Load()), [], [])
+    return ast.unparse(ast.fix_missing_locations(tree))
 
 
 def main() -> int:

@@ -116,6 +116,21 @@ def test_overlapping_arguments():
     np.testing.assert_array_equal(mine, its)
 
 
+def test_what_is_assigned_is_what_was_there_before():
+    def spread(x):
+        x[::2] = x[0:3]
+
+    def column(x, rows):
+        x[:] = rows[:, 1]
+
+    line = np.arange(10, 16)
+    ac.compile(spread)(line)
+    assert line.tolist() == [10, 11, 11, 13, 12, 15]  # NumPy 2.4 reads the 11 that it has just written
+    base = np.arange(42.0)
+    ac.compile(column)(base[3:9], base[:36].reshape(6, 6))
+    assert base[:10].tolist() == [0, 1, 2, 1, 7, 13, 19, 25, 31, 9]
+
+
 def test_views_of_arguments_come_out_as_views():
     def f(a, n):
         return a if n > 2 else a[1:]

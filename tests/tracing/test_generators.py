@@ -1,6 +1,6 @@
 """Generator functions in a trace: loops over them, builtins that go over them, and what they do besides."""
 
-# ruff: noqa: C416, C417 - what people write is what is tested
+# ruff: noqa: B007, C416, C417 - what people write is what is tested
 
 import pytest
 
@@ -205,3 +205,127 @@ def test_what_cannot_be_told_runs_as_plain_python():
     for n in (1, 3, 5):
         assert compiled(n) == goes_on(n)
     assert "plain Python" in compiled.explain()
+
+
+def test_outer_names_that_are_not_assigned():
+    def program(n, way):
+        for last in range(n):
+            pass
+
+        def values(count=2):
+            nonlocal last
+            if way == 1:
+                yield from (last, n)
+            elif way == 2:
+                last += 1
+                yield last
+            elif way == 3:
+                yield sum(last for _ in range(count))
+            elif way == 4:
+                yield (lambda: last)()
+            else:
+                last = 5
+                yield last
+
+        found = 0
+        try:
+            for value in values():
+                found += value
+        except NameError as error:
+            return type(error).__name__, str(error)
+        return found, sum(values())
+
+    agrees(program, *((n, way) for n in (-3, 3) for way in range(6)))
+
+
+def test_values_that_nobody_reads_are_computed():
+    def program(n):
+        for last in range(n):
+            pass
+
+        def values():
+            yield from (last, n)
+
+        list(values())
+
+    compiled = ac.compile(program)
+    assert compiled(2) is None
+    with pytest.raises(NameError, match="cannot access free variable 'last'"):
+        compiled(0)
+    assert "plain Python" not in compiled.explain()
+
+
+def test_a_class_says_more_than_the_one_it_comes_from():
+    def program(n):
+        class Counter:
+            def __init__(self):
+                self.__count = n
+
+            def values(self, *args, k=3, **kwargs):
+                for i in range(self.__count):
+                    yield i + k + len(args) + sum(kwargs.values())
+
+        class Longer(Counter):
+            def values(self):
+                yield -1
+                yield from super().values(1, 2, k=4, z=5)
+
+        return list(Longer().values()), sum(Counter().values()), max(Counter().values(), default=0)
+
+    agrees(program, (1,), (-1,), (3,))
+
+
+def test_outer_names_that_are_taken_away():
+    def program(n):
+        x = n
+
+        def values():
+            nonlocal x
+            yield n
+            if n > 0:
+                del x
+            yield 1
+            if n > 2:
+                x = 7
+            yield x
+
+        taken = 0
+        try:
+            for value in values():
+                taken += value
+        except NameError as error:
+            return taken, str(error)
+        try:
+            return taken, x
+        except NameError as error:
+            return taken, str(error)
+
+    agrees(program, (1,), (-1,), (3,))
+
+
+def test_a_name_that_an_inner_function_takes_away():
+    def program(n):
+        x, y = n, 1
+
+        def take():
+            nonlocal x
+            if n > 0:
+                del x
+
+        def take_and_read():
+            nonlocal y
+            if n > 2:
+                del y
+            return y
+
+        take()
+        try:
+            first = x
+        except NameError as error:
+            first = str(error)
+        try:
+            return first, take_and_read(), y
+        except NameError as error:
+            return first, str(error)
+
+    agrees(program, (1,), (-1,), (3,))

@@ -30,6 +30,7 @@ from autoconv.backends.llvm import (
     sorting,
 )
 from autoconv.backends.llvm.calls import Address, Calls
+from autoconv.backends.llvm.complex_parts import is_split
 from autoconv.backends.llvm.engine import Code, make_ready, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
 from autoconv.backends.llvm.expand import is_composite
@@ -116,7 +117,7 @@ def compile_region(graph: Graph) -> reference.Run:
 def _is_worth_it(graph: Graph) -> bool:
     """Whether anything but calls of kernels would come out."""
     idle = ("constant", "identity", "call")
-    return any(node.op.name not in idle and (role(node) != "kernel" or is_composite(node)) for node in graph.walk())
+    return any(node.op.name not in idle and (role(node) != "kernel" or is_composite(node) or is_split(node)) for node in graph.walk())
 
 
 class _Misfit(Exception):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import functools
 import importlib
+import types
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,31 @@ _PYTHON = (
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
     "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
     "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback",
+    # of objects
+    "PyNumber_Add", "PyNumber_Subtract", "PyNumber_Multiply", "PyNumber_TrueDivide", "PyNumber_FloorDivide",
+    "PyNumber_Remainder", "PyNumber_Lshift", "PyNumber_Rshift", "PyNumber_And", "PyNumber_Or", "PyNumber_Xor",
+    "PyNumber_InPlaceAdd", "PyNumber_InPlaceSubtract", "PyNumber_InPlaceMultiply", "PyNumber_InPlaceTrueDivide",
+    "PyNumber_InPlaceFloorDivide", "PyNumber_InPlaceRemainder", "PyNumber_InPlaceLshift", "PyNumber_InPlaceRshift",
+    "PyNumber_InPlaceAnd", "PyNumber_InPlaceOr", "PyNumber_InPlaceXor", "PyNumber_Negative", "PyNumber_Positive",
+    "PyNumber_Invert", "PyNumber_Absolute", "PyObject_RichCompare", "PyObject_GetItem", "PyObject_SetItem",
+    "PyObject_DelItem", "PySequence_Contains", "PyObject_Size", "PyObject_IsTrue", "PyIter_Next", "PyList_New",
+    "PyList_Append", "PyList_AsTuple", "PyDict_New", "PyDict_SetItem", "PySet_New", "PySet_Add",
+    "PyObject_GetIter", "PyObject_VectorcallMethod", "PyObject_GetAttr", "PyObject_SetAttr",
+    "PyObject_GenericGetAttr", "PyObject_GenericSetAttr", "_PyType_Lookup", "Py_IncRef", "Py_DecRef",
 )  # fmt: skip
+# Classes and objects of which there is one, by the names that Python's C API gives their places.
+CLASSES = {
+    "int": "PyLong_Type", "float": "PyFloat_Type", "bool": "PyBool_Type", "str": "PyUnicode_Type",
+    "NoneType": "_PyNone_Type", "list": "PyList_Type", "tuple": "PyTuple_Type", "dict": "PyDict_Type",
+    "set": "PySet_Type", "slice": "PySlice_Type", "range": "PyRange_Type", "bytes": "PyBytes_Type",
+}  # fmt: skip
+SCALARS = {
+    name: f"numpy_{name}" for name in ("int64", "float64", "bool_", "int32", "float32", "uint8")
+}  # by our own names
+SINGLETONS: dict[str, Any] = {
+    "_Py_TrueStruct": True, "_Py_FalseStruct": False, "_Py_NoneStruct": None,
+    "PyMemberDescr_Type": types.MemberDescriptorType,
+}  # fmt: skip
 # Positions in the table of NumPy's C API.
 _NUMPY = {
     "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
@@ -41,11 +67,27 @@ class UnknownLayout(Exception):
     """This Python or NumPy lays its objects out in a way that native code does not know."""
 
 
+def _offset(function: Any) -> int:
+    """Where a class that says nothing of attributes keeps the function of Python's that gets or sets them; in bytes."""
+    words = (ctypes.c_void_p * (UnknownLayout.__sizeof__(UnknownLayout) // 8)).from_address(id(UnknownLayout))
+    return 8 * list(words).index(_address(function))
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+GETTER, SETTER = (_offset(getattr(ctypes.pythonapi, f"PyObject_Generic{word}Attr")) for word in ("Get", "Set"))
+
+
 @functools.cache
 def symbols() -> dict[str, int]:
     """The addresses that native code may call, by the name that it declares; raises UnknownLayout."""
     _check_layout()
     found = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
+    found |= {place: id(getattr(types if name == "NoneType" else builtins, name)) for name, place in CLASSES.items()}
+    found |= {place: id(getattr(np, name)) for name, place in SCALARS.items()}
+    found |= {place: id(value) for place, value in SINGLETONS.items()}
     table = _numpy_table()
     found |= {name: table[position] for name, position in _NUMPY.items()}
     found |= _blas()
@@ -53,10 +95,6 @@ def symbols() -> dict[str, int]:
     for name in ("fmod", "fmodf", "log", "exp"):
         found[name] = _address(getattr(libm, name))
     return found
-
-
-def _address(function: Any) -> int:
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 def _numpy_core() -> Any:

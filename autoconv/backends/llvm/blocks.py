@@ -102,7 +102,11 @@ def is_flat(plan: Plan, item: Item) -> bool:
             return False
         operands = node.inputs[:1] if kind == "reduce" else node.inputs
         for value in operands:
-            if is_scalar(value.type) or (value not in plan.views and sizes(value.type) == shape):
+            if is_scalar(value.type):
+                continue
+            if value in plan.views and value.node is not None and value.node.op.name in ("real", "imag"):
+                (value,) = value.node.inputs  # whose elements lie in the same order
+            if value not in plan.views and sizes(value.type) == shape:
                 continue
             return False
     return True

@@ -76,6 +76,19 @@ class Calls:
 
         return self.object(call)
 
+    def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
+        """The function that raises an error again, with the places of the node and of the calls around it."""
+        spans = [one.span for one in (node, *owners)]
+
+        def again(error: BaseException) -> None:
+            if isinstance(error, Exception):
+                known = "_autoconv_spans" in error.__dict__  # a handler let it go on: it was raised before
+                for span in spans[known:]:
+                    locate(error, span)
+            raise error
+
+        return self.object(again)
+
 
 def _finisher(results: Sequence[Value]) -> Callable[[Any], Any]:
     """Brings what a kernel answers into the form in which native code holds it."""

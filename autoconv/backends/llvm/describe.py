@@ -12,9 +12,9 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
 
 _WORDS = {
-    "scalar": "numbers", "pick": "one element", "view": "looked through", "matmul": "product", "update": "in place",
+    "scalar": "numbers", "pair": "complex number", "pick": "one element", "view": "looked through", "matmul": "product", "update": "in place",
     "join": "joined", "whole": "native", "alias": "the same memory", "search": "search", "kernel": "kernel",
-    "memory": "in memory",    "stack": "stack",
+    "memory": "in memory", "object": "objects", "stack": "stack",
 }  # fmt: skip
 
 

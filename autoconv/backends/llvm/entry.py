@@ -15,6 +15,7 @@ import numpy as np
 from autoconv.backends.form import CallForm, Captured, CellGuard
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.calls import Address, Calls
+from autoconv.backends.llvm.list_ends import write_borrowed, write_given
 from autoconv.backends.llvm.memory_values import boxed, extent, is_memory
 from autoconv.backends.llvm.regions import Region
 from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
@@ -50,6 +51,9 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
         arguments[i] = body.own(names[i])
     if donated:
         body.begin_loop(())  # arrays are kept for the next ones, as in a loop
+    for i, value in enumerate(graph.parameters):
+        if value in body.stacks:
+            arguments[i] = write_borrowed(body, names[i], value)
     region = Region(body, graph, arguments)
     results = region.results()
     if donated:
@@ -60,6 +64,9 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
             native = boxed(region, native, value.type)  # type: ignore[arg-type]
             out.line(f"store ptr null, ptr {native.slot}")
             body.release(held.slot or "")
+        elif value in body.stacks:
+            assert isinstance(native, Object)
+            native = write_given(body, native, value)
         place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
         if isinstance(native, Element):
             store(b, native, place, 0)

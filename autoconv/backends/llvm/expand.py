@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.composites import COMPOSITES
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.roles import is_array, is_complex, is_scalar, sizes
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node
@@ -26,7 +26,8 @@ def expand(graph: Graph) -> Graph:
 def is_composite(node: Node) -> bool:
     """Whether `expand` would replace the node, as far as its name and its types say."""
     values = [*node.inputs, *node.results]
-    return node.op.name in _RULES and all(is_array(v.type) or is_scalar(v.type) for v in values)
+    known = all((is_array(v.type) or is_scalar(v.type)) and not is_complex(v.type) for v in values)
+    return known and node.op.name in _RULES
 
 
 def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
@@ -40,7 +41,7 @@ def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] |
     if rule is None or node.effects not in (Effects.PURE, Effects.RANDOM):
         return None
     values = [*node.inputs, *node.results]
-    if not all(is_array(v.type) or is_scalar(v.type) for v in values):
+    if not all(is_array(v.type) or is_scalar(v.type) for v in values) or any(is_complex(v.type) for v in values):
         return None
     if not is_array(node.inputs[0].type) and node.op.name not in _OF_NUMBERS:
         return None

@@ -23,7 +23,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
 # Roles that take their inputs whole, and make their results so.
-WHOLE = frozenset({"memory", "kernel", "control", "matmul", "update", "search", "alias", "whole"})
+WHOLE = frozenset({"memory", "object", "kernel", "pair", "control", "matmul", "update", "search", "alias", "whole"})
 # Those of them that look at nothing but the elements, side by side in memory; so do loops.
 _BY_ELEMENTS = frozenset(
     {"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias", "whole"}

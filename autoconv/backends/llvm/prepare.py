@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoconv.backends.llvm.complex_parts import split_complex
 from autoconv.backends.llvm.components import split_components
 from autoconv.backends.llvm.expand import expand
 from autoconv.backends.llvm.rotation import rotate
@@ -12,4 +13,4 @@ from autoconv.graph.graph import Graph
 
 def prepared(graph: Graph) -> Graph:
     """A graph that computes the same by what loops are made for."""
-    return split_components(sink(rotate(with_statements(expand(graph)))))
+    return split_components(sink(rotate(with_statements(expand(split_complex(graph))))))

@@ -25,6 +25,7 @@ from autoconv.backends.llvm.kernels import KernelText
 from autoconv.backends.llvm.locals import is_local
 from autoconv.backends.llvm.memory_ops import write_memory
 from autoconv.backends.llvm.natives import write_whole
+from autoconv.backends.llvm.object_code import write_object
 from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
@@ -32,7 +33,7 @@ from autoconv.backends.llvm.ranges import unchecked
 from autoconv.backends.llvm.roles import is_integer, is_scalar, sizes
 from autoconv.backends.llvm.rows import RowsText
 from autoconv.backends.llvm.rules import apply_rule
-from autoconv.backends.llvm.scalars import Element, load, memory, register
+from autoconv.backends.llvm.scalars import Element, load, memory, register, store
 from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
@@ -45,7 +46,7 @@ from autoconv.ops.integer_ranges import Range, is_inside, result_range
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
     "control": write_control, "matmul": write_matmul, "update": write_update, "search": write_search,
-    "whole": write_whole,
+    "whole": write_whole, "object": write_object,
     "memory": write_memory, "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
 }  # fmt: skip
 
@@ -254,6 +255,14 @@ class Region(KernelCalls):
             return None
         found = result_range(node.op.name, [self.body.range_of(x) for x in operands])
         return found if found is not None and is_inside(found) else None
+
+    def _write_pair(self, node: Node) -> None:
+        """A complex number."""
+        (result,) = node.results
+        b = RegisterWriter(self)
+        self.set(result, self.new_array(result.type))
+        found = apply_rule(b, node, [self.number(value) for value in node.inputs])
+        store(b, found, self.data(result), 0)
 
     def _write_view(self, node: Node) -> None:
         self.guard(node)

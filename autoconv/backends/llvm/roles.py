@@ -29,10 +29,14 @@ _MAPPED = frozenset({
 
 # The roles that other files give, by name of the op: None leaves it to the rules here.
 ROLES: dict[str, Callable[[Node], str | None]] = {}
+# As ROLES, of those that take or give complex numbers.
+COMPLEX: dict[str, Callable[[Node], str | None]] = {}
 # Ops that have native code though the values of their inputs decide how large their results are: for which nodes.
 COUNTED: dict[str, Callable[[Node], bool]] = {}
 
 
+# The ops on objects of Python's own that have native code, and which nodes of them.
+OBJECTS: dict[str, Callable[[Node], bool]] = {}
 # The ops on memory that have native code, and which nodes of them.
 MEMORY: dict[str, Callable[[Node], bool]] = {}
 
@@ -48,14 +52,18 @@ def is_integer(type_: Type) -> bool:
 
 
 def is_array(type_: Type) -> bool:
-    """Held as an array whose shape is known: a plain ndarray, C-contiguous and aligned."""
+    """Held as an array whose shape is known: a plain ndarray, C-contiguous and aligned. Complex numbers always are."""
     return (
         isinstance(type_, TensorType)
         and type_.shape is not None
-        and len(type_.shape) > 0
         and all(isinstance(d, int) for d in type_.shape)
-        and is_native(type_.dtype)
+        and (type_.dtype.is_complex or (len(type_.shape) > 0 and is_native(type_.dtype)))
     )
+
+
+def is_complex(type_: Type) -> bool:
+    """Complex numbers whose shape is known."""
+    return is_array(type_) and type_.dtype.is_complex  # type: ignore[union-attr]
 
 
 def sizes(type_: Type) -> tuple[int, ...]:
@@ -76,16 +84,20 @@ def read_inputs(node: Node) -> tuple[Value, ...]:
 
 
 def role(node: Node) -> str:
-    """One of "scalar", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "control",
-    "kernel"."""
+    """One of "scalar", "pair", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "memory",
+    "object", "control", "kernel"."""
     name = node.op.name
     if node.regions:
         return "control" if _is_steered_by_numbers(node) else "kernel"
     types = [value.type for value in (*node.inputs, *node.results)]
     if name in MEMORY and MEMORY[name](node):
         return "memory"
+    if name in OBJECTS and OBJECTS[name](node):
+        return "object"
     if not all(is_scalar(t) or is_array(t) for t in types):
         return "whole" if name in COUNTED and COUNTED[name](node) else "kernel"
+    if any(map(is_complex, types)):
+        return _role_of_complex(node)
     narrow = any(is_narrow(t.dtype) for t in types)  # type: ignore[union-attr]
     given = ROLES[name](node) if name in ROLES and not narrow else None
     if given is not None:
@@ -116,6 +128,16 @@ def role(node: Node) -> str:
     if name == "matmul":
         return "matmul" if _multiplies(node) else "kernel"
     return "kernel"
+
+
+def _role_of_complex(node: Node) -> str:
+    """What is computed of complex numbers is computed of their parts (see complex_parts); left are these."""
+    name = node.op.name
+    if name in ("real", "imag"):
+        return "view"
+    if name == "complex":
+        return "element" if sizes(node.results[0].type) else "pair"
+    return (COMPLEX[name](node) if name in COMPLEX else None) or "kernel"
 
 
 def _is_steered_by_numbers(node: Node) -> bool:

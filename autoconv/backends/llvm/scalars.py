@@ -10,14 +10,18 @@ import numpy as np
 
 from autoconv.backends.llvm.engine import has_half, has_ldexp
 from autoconv.backends.llvm.text import FunctionText
-from autoconv.graph.dtypes import DType, bfloat16, bool_, float16, float32, float64, int32, int64, uint32
+from autoconv.graph.dtypes import DType, bfloat16, bool_, complex64, complex128, float16, float32, float64, int32, int64, uint32
 
 _REGISTERS = {
     "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
     "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64", "float32": "float", "float64": "double",
     "float16": "float", "bfloat16": "float",
 }  # fmt: skip
-_MEMORY = {"bool": "i8", "float16": "half", "bfloat16": "i16"}  # where it is not as in a register
+# Where it is not as in a register, or has none: of complex numbers the parts are in registers.
+_MEMORY = {
+    "bool": "i8", "float16": "half", "bfloat16": "i16", "complex64": "{ float, float }",
+    "complex128": "{ double, double }",
+}  # fmt: skip
 
 
 def is_native(dtype: DType) -> bool:
@@ -108,6 +112,17 @@ class Element:
         return self.b.compare("ne", self, other)
 
 
+class Pair(Element):
+    """A complex number on its way from memory or into it."""
+
+    __slots__ = ("imag", "real")
+
+    def __init__(self, b: ElementWriter, dtype: DType, real: Element, imag: Element) -> None:
+        super().__init__(b, dtype, "")
+        self.real = real
+        self.imag = imag
+
+
 _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 
 
@@ -128,6 +143,10 @@ class ElementWriter:
 
     def constant(self, number: Any, dtype: DType) -> Element:
         return Element(self, dtype, literal(number, dtype))
+
+    def pair(self, real: Element, imag: Element) -> Pair:
+        """The complex number of two parts of one dtype."""
+        return Pair(self, complex64 if real.dtype is float32 else complex128, real, imag)
 
     def like(self, model: Element, operand: Any) -> Element:
         return operand if isinstance(operand, Element) else self.constant(operand, model.dtype)
@@ -345,11 +364,27 @@ def literal(number: Any, dtype: DType) -> str:
 
 def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any) -> Element:
     kind = memory(dtype)
+    if dtype.is_complex:
+        part = dtype.real_dtype
+        places = _parts(b, dtype, pointer, offset)
+        real, imag = (b.wrap(part, b.out.new(f"load {register(part)}, ptr {place}")) for place in places)
+        return Pair(b, dtype, real, imag)
     address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
     return b.loaded(b.out.new(f"load {kind}, ptr {address}"), dtype)
 
 
+def _parts(b: ElementWriter, dtype: DType, pointer: str, offset: Any) -> list[str]:
+    """The addresses of the real and the imaginary part."""
+    place = f"getelementptr inbounds {memory(dtype)}, ptr {pointer}, i64 {offset}"
+    return [b.out.new(f"{place}, i32 {which}") for which in range(2)]
+
+
 def store(b: ElementWriter, element: Element, pointer: str, offset: Any) -> None:
+    if isinstance(element, Pair):
+        places = _parts(b, element.dtype, pointer, offset)
+        for part, place in zip((element.real, element.imag), places, strict=True):
+            b.out.line(f"store {register(part.dtype)} {part.ir}, ptr {place}")
+        return
     kind, ir = memory(element.dtype), b.stored(element)
     address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
     b.out.line(f"store {kind} {ir}, ptr {address}")

@@ -7,24 +7,23 @@ import contextlib
 import ctypes
 import functools
 import threading
+from collections.abc import Iterable
 from typing import Any
 
-from autoconv.backends.llvm import dispatch, pool, prelude, threads
+from autoconv.backends.llvm import dispatch, object_text, pool, prelude, threads
 from autoconv.backends.llvm.engine import Code, make_ready, warm_up
 
 
 def addresses(text: str) -> dict[str, int]:
     """Of the functions that graphs call, by name: all that the text declares."""
-    return {**_references(), "parallel": _parallel()} if '@"parallel"' in text else _references()
+    return {name: at for find, _, _ in _parts(text) for name, at in find().items()}
 
 
 def pending(text: str) -> dict[str, int]:
     """The texts of what `addresses` of that text still has to compile, with their levels."""
     _AHEAD.clear()
-    wanted: dict[str, Any] = {prelude.TEXT: _references, dispatch.TEXT: _dispatch}
-    if '@"parallel"' in text:
-        wanted[threads.TEXT] = _parallel
-    return {text: 0 for text, made in wanted.items() if not made.cache_info().currsize}
+    wanted = [*_parts(text), (_dispatch, dispatch.TEXT, 0)]
+    return {own: level for find, own, level in wanted if not find.cache_info().currsize}
 
 
 def make_ready_ahead() -> None:
@@ -68,16 +67,36 @@ def _dispatch() -> Code:
 
 @functools.cache
 def _references() -> dict[str, int]:
-    names = [*prelude.FUNCTIONS]
-    code = _kept(Code({prelude.TEXT: 0}, names))
-    return {name: code.address(name) for name in names}
+    return _functions(prelude.TEXT, 0, prelude.FUNCTIONS)
 
 
 @functools.cache
-def _parallel() -> int:
+def _objects() -> dict[str, int]:
+    return _functions(object_text.TEXT, 1, object_text.FUNCTIONS)
+
+
+@functools.cache
+def _parallel() -> dict[str, int]:
     code = _kept(Code({threads.TEXT: 0}, ["parallel", "workers"]))
     ctypes.c_int64.from_address(code.address("workers")).value = threads.thread_count() - 1
-    return code.address("parallel")
+    return {"parallel": code.address("parallel")}
+
+
+# By what stands in a text that needs them: what loads them, their own text and what it is compiled for.
+_PARTS = {
+    "": (_references, prelude.TEXT, 0),
+    '@"parallel"': (_parallel, threads.TEXT, 0),
+    '@"object_': (_objects, object_text.TEXT, 1),
+}
+
+
+def _parts(text: str) -> list[Any]:
+    return [part for mark, part in _PARTS.items() if mark in text]
+
+
+def _functions(text: str, level: int, names: Iterable[str]) -> dict[str, int]:
+    code = _kept(Code({text: level}, [*names]))
+    return {name: code.address(name) for name in names}
 
 
 _KEPT: list[Code] = []

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from autoconv.backends.llvm.fusion import Plan
 from autoconv.backends.llvm.natives import PART, Routine, in_parts
 from autoconv.backends.llvm.positions import plus, times
-from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
+from autoconv.backends.llvm.roles import is_array, is_complex, is_scalar, role, sizes
 from autoconv.backends.llvm.rules import apply_rule
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.split import cost
@@ -101,7 +101,9 @@ def _by_elements(body: Graph, changing: set[Value], shape: tuple[int, ...]) -> b
         if role(node) != "element" or node.effects is not Effects.PURE or _is_rare(node):
             return False
         for value in (*node.inputs, *node.results):
-            if value in changing or (is_array(value.type) and sizes(value.type) != shape):
+            if value in changing or is_complex(value.type):
+                return False
+            if is_array(value.type) and sizes(value.type) != shape:
                 return False
         some = True
     outputs = [value for value in body.outputs if is_array(value.type)]

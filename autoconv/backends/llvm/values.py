@@ -19,6 +19,7 @@ from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type
+from autoconv.ops.fresh import fresh_objects
 from autoconv.ops.overlaps import Overlaps
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class Body:
         self._ticks: str | None = None
         self.ranges: dict[str, tuple[int, int]] = {}  # of integers in registers, as far as they are known
         self.overlaps = Overlaps(graph)
+        self.fresh = fresh_objects(graph)
         made = (value.type for node in graph.walk() for value in node.results)
         self._made = Counter(_spare_key(type_) for type_ in made if is_array(type_))
         self._spares: dict[Any, tuple[str, int]] = {}

@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.backends.llvm.indices import is_indexed, place
 from autoconv.backends.llvm.positions import Index, Position, below, linear, plus, times, unravelled
 from autoconv.backends.llvm.roles import sizes
-from autoconv.backends.llvm.scalars import Element
+from autoconv.backends.llvm.scalars import Element, Pair
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node, Value
@@ -39,9 +39,21 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
     if name in PLACES:
         return PLACES[name](b, node, index)
     source = node.inputs[0]
+    if name in ("real", "imag"):
+        return source, index, (_real if name == "real" else _imag)
     if is_indexed(node):
         return source, place(b, node, index, picks), None
     return source, _MAPS[name](b.out, node, index, picks), None
+
+
+def _real(found: Element) -> Element:
+    assert isinstance(found, Pair)
+    return found.real
+
+
+def _imag(found: Element) -> Element:
+    assert isinstance(found, Pair)
+    return found.imag
 
 
 def _one_hot(b: Any, node: Node, index: Index) -> Place:

@@ -23,6 +23,16 @@ def multiply(b: Elements, x: Any, y: Any) -> Any:
     return x & y if x.dtype.is_bool else x * y
 
 
+@element("multiply_add")
+def multiply_add(b: Elements, x: Any, y: Any, z: Any) -> Any:
+    return b.fma(x, y, z) if x.dtype.is_floating else x * y + z
+
+
+@element("complex")
+def complex_(b: Any, real: Any, imag: Any) -> Any:
+    return b.pair(real, imag)
+
+
 @element("divide")
 def divide(b: Elements, x: Any, y: Any) -> Any:
     return x / y

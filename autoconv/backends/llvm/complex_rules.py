@@ -1,0 +1,306 @@
+"""What ops mean for the real and imaginary parts of complex numbers: rules for `complex_parts`.
+
+A rule gets `(b, node, operands)`, a complex operand as the pair of its parts, and answers a pair, a value, a list of such
+for several results, or None where the op's kernel has to do it. Products and quotients are NumPy's: a product of arrays
+takes a multiplication and an addition at once, a quotient is Smith's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm import complex_functions as functions
+from autoconv.backends.llvm.roles import is_complex, sizes
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.builder import GraphBuilder
+
+Parts = tuple[Value, Value]
+Rule = Callable[[GraphBuilder, Node, Any], Any]
+
+
+def _dtype(x: Value) -> DType:
+    return x.type.dtype  # type: ignore[union-attr]
+
+
+def _both(name: str) -> Rule:
+    """Of each part for itself."""
+    return lambda b, node, x: tuple(getattr(b, name)(*part) for part in zip(*x, strict=True))
+
+
+# ---- one element
+
+
+def product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
+    """Of arrays as NumPy's loops have it, of numbers as NumPy's numbers and Python's have it."""
+    (xr, xi), (yr, yi) = x, y
+    if not any(sizes(value.type) for value in (xr, yr)):
+        return b.subtract(b.multiply(xr, yr), b.multiply(xi, yi)), b.add(b.multiply(xr, yi), b.multiply(xi, yr))
+    real = b.multiply_add(xr, yr, b.negative(b.multiply(xi, yi)))
+    return real, b.multiply_add(xr, yi, b.multiply(xi, yr))
+
+
+def quotient(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
+    """Smith's (Algorithm 116, 1962): by the larger part of the divisor first, so that squares do not overflow."""
+    (xr, xi), (yr, yi) = x, y
+    upright = b.greater_equal(b.abs(yr), b.abs(yi))
+    large, small = b.select(upright, yr, yi), b.select(upright, yi, yr)
+    zero = b.equal(large, 0.0)  # then both are
+    ratio = b.divide(small, large)
+    scale = b.divide(1.0, b.add(large, b.multiply(small, ratio)))
+    first, second = b.select(upright, xr, xi), b.select(upright, xi, xr)
+    real = b.multiply(b.add(first, b.multiply(second, ratio)), scale)
+    turned = b.multiply(first, ratio)
+    imag = b.multiply(b.select(upright, b.subtract(second, turned), b.subtract(turned, second)), scale)
+    size = b.abs(yr)
+    return b.select(zero, b.divide(xr, size), real), b.select(zero, b.divide(xi, size), imag)
+
+
+def _divide(b: GraphBuilder, node: Node, x: Any) -> Any:
+    return quotient(b, *x)
+
+
+def _reciprocal(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """NumPy's, which is not its quotient."""
+    ((xr, xi),) = x
+    upright = b.less_equal(b.abs(xi), b.abs(xr))
+    large, small = b.select(upright, xr, xi), b.select(upright, xi, xr)
+    ratio = b.divide(small, large)
+    scale = b.add(large, b.multiply(small, ratio))
+    one = b.divide(1.0, scale)
+    turned = b.divide(ratio, scale)
+    return b.select(upright, one, turned), b.negative(b.select(upright, turned, one))
+
+
+def _power(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """To a small integer that is known, as NumPy by products; else the kernel."""
+    given, exponent = x[0], node.inputs[1].node
+    if exponent is None or exponent.op.name != "constant":
+        return None
+    numbers = np.unique(np.asarray(exponent.attributes["value"]))
+    if numbers.size != 1 or numbers[0].imag or numbers[0].real != int(numbers[0].real):
+        return None
+    n = int(numbers[0].real)
+    if sizes(node.inputs[1].type) and sizes(node.inputs[1].type) != sizes(node.results[0].type):
+        return None
+    if sizes(node.inputs[0].type) != sizes(node.results[0].type) or not 1 <= n <= 3:
+        return None
+    if n == 1:
+        return given
+    squared = plain_product(b, given, given)
+    return squared if n == 2 else plain_product(b, given, squared)
+
+
+def plain_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
+    """Each step rounded."""
+    (xr, xi), (yr, yi) = x, y
+    return b.subtract(b.multiply(xr, yr), b.multiply(xi, yi)), b.add(b.multiply(xr, yi), b.multiply(xi, yr))
+
+
+def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
+    (given,), target = x, _dtype(node.results[0])
+    if not target.is_complex:
+        if target.is_bool:
+            return b.logical_or(b.not_equal(given[0], 0.0), b.not_equal(given[1], 0.0))
+        return given[0] if _dtype(given[0]) is target else b.cast(given[0], dtype=target)
+    real = target.real_dtype
+    if not isinstance(given, tuple):
+        given = (given, None)
+    parts = [x if x is None or _dtype(x) is real else b.cast(x, dtype=real) for x in given]
+    return parts[0], b.zeros_like(parts[0]) if parts[1] is None else parts[1]
+
+
+def _truth(b: GraphBuilder, x: Any) -> Any:
+    return b.logical_or(b.not_equal(x[0], 0.0), b.not_equal(x[1], 0.0)) if isinstance(x, tuple) else x
+
+
+def _logical(name: str) -> Rule:
+    return lambda b, node, x: getattr(b, name)(*(_truth(b, one) for one in x))
+
+
+def _select(b: GraphBuilder, node: Node, x: Any) -> Any:
+    condition, first, second = x
+    return tuple(b.select(_truth(b, condition), *pair) for pair in zip(first, second, strict=True))
+
+
+def _sign(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """Over its magnitude; zero of zero."""
+    ((xr, xi),) = x
+    size = b.hypot(xr, xi)
+    none = b.equal(size, 0.0)
+    found = quotient(b, (xr, xi), (size, b.zeros_like(size)))
+    return tuple(b.select(none, b.zeros_like(part), part) for part in found)
+
+
+def _real_or(name: str) -> Rule:
+    """The part of a complex number; of a real one itself, or zero."""
+
+    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
+        return x[0][name == "imag"]
+
+    return rule
+
+
+ELEMENTWISE: dict[str, Rule] = {
+    "add": _both("add"), "subtract": _both("subtract"), "negative": _both("negative"), "identity": _both("identity"),
+    "stop_gradient": _both("stop_gradient"), "select": _select,
+    "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: product(b, x[0], x[0]),
+    "divide": _divide, "reciprocal": _reciprocal, "power": _power,
+    "squared_difference": lambda b, node, x: _square_of(b, _both("subtract")(b, node, x)),
+    "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
+    "complex": lambda b, node, x: _broadcast(b, node, x), "real": _real_or("real"), "imag": _real_or("imag"),
+    "abs": lambda b, node, x: b.hypot(*x[0]), "angle": lambda b, node, x: b.atan2(x[0][1], x[0][0]),
+    "sign": _sign, "cast": _cast,
+    "equal": lambda b, node, x: b.logical_and(*_both("equal")(b, node, x)),
+    "not_equal": lambda b, node, x: b.logical_or(*_both("not_equal")(b, node, x)),
+    "is_nan": lambda b, node, x: b.logical_or(b.is_nan(x[0][0]), b.is_nan(x[0][1])),
+    "is_inf": lambda b, node, x: b.logical_or(b.is_inf(x[0][0]), b.is_inf(x[0][1])),
+    "is_finite": lambda b, node, x: b.logical_and(b.is_finite(x[0][0]), b.is_finite(x[0][1])),
+    **{name: _logical(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")},
+    **{name: (lambda b, node, x, rule=rule: rule(b, *x[0])) for name, rule in functions.FUNCTIONS.items()},
+}  # fmt: skip
+
+
+def _square_of(b: GraphBuilder, x: Parts) -> Parts:
+    return product(b, x, x)
+
+
+def _broadcast(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """Two parts, each of the shape of both."""
+    shape = sizes(node.results[0].type)
+    return tuple(part if sizes(part.type) == shape else b.broadcast_to(part, shape=shape) for part in x)
+
+
+# ---- many elements
+
+# Ops that do the same to the real and to the imaginary parts: moves, sums, whatever is linear with real numbers.
+_LINEAR = (
+    "transpose", "matrix_transpose", "reverse", "expand_dims", "squeeze", "reshape", "broadcast_to", "get_item", "roll",
+    "unpad", "concat", "stack", "unstack", "split", "split_like", "tile", "repeat", "shift", "gather", "gather_nd",
+    "ungather", "ungather_nd", "reshape_like", "broadcast_to_shape_of", "sum_to_shape_of", "reduce_sum", "reduce_mean",
+    "numpy_sum", "numpy_mean", "sum_tiles", "cumsum", "numpy_cumsum", "diag", "diag_part", "set_diag",
+    "matrix_band_part", "take_along_axis", "add_along_axis", "segment_sum", "set_item", "add_at_item", "scatter_nd",
+    "tensor_scatter_nd_update", "tensor_scatter_nd_add", "tensor_scatter_nd_sub", "numpy_copy", "fill", "pad",
+    "ensure_shape",
+)  # fmt: skip
+
+
+def _linear(name: str) -> Rule:
+    def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        if any(not is_complex(value.type) for value in node.results):
+            return None
+        found: list[Any] = []
+        attributes = _real_attributes(node)
+        for which in range(2):
+            given = [x[which] if isinstance(x, tuple) else x for x in operands]
+            if which and _has_real_values(node):
+                return None
+            made = getattr(b, name)(*given, **attributes)
+            found.append(made if isinstance(made, tuple) else (made,))
+        pairs = list(zip(*found, strict=True))
+        return pairs if len(node.results) != 1 else pairs[0]
+
+    return rule
+
+
+def _real_attributes(node: Node) -> dict[str, Any]:
+    found = dict(node.attributes)
+    for name, value in found.items():
+        if isinstance(value, DType) and value.is_complex:
+            found[name] = value.real_dtype
+    return found
+
+
+def _has_real_values(node: Node) -> bool:
+    """Whether a real operand stands where the complex one is: its imaginary part would not be it."""
+    name = node.op.name
+    if name == "pad":
+        return bool(node.attributes.get("constant_values", 0)) or len(node.inputs) > 1
+    if name in ("set_item", "add_at_item", "set_diag"):
+        return not all(is_complex(value.type) for value in node.inputs[:2])
+    if name in ("tensor_scatter_nd_update", "tensor_scatter_nd_add", "tensor_scatter_nd_sub", "ungather_nd"):
+        return False
+    if name in ("numpy_sum", "numpy_mean", "numpy_cumsum", "numpy_copy"):
+        return not is_complex(node.inputs[0].type)
+    return False
+
+
+def _of_no_values(number: int) -> Rule:
+    """Zeros or ones of the shape of something."""
+
+    def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        (given,), target = operands, _dtype(node.results[0])
+        like = given[0] if isinstance(given, tuple) else given
+        name = "ones_like" if number else "zeros_like"
+        if not target.is_complex:
+            return getattr(b, name)(like, dtype=target)
+        real = target.real_dtype
+        return getattr(b, name)(like, dtype=real), b.zeros_like(like, dtype=real)
+
+    return rule
+
+
+def _like_real(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """What is read of the operand is its shape alone."""
+    given = [x[0] if isinstance(x, tuple) else x for x in operands]
+    return getattr(b, node.op.name)(*given, **node.attributes)
+
+
+def _matmul(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Four products of real matrices."""
+    (xr, xi), (yr, yi) = operands
+
+    def times(x: Value, y: Value) -> Value:
+        return b.matmul(x, y, **node.attributes)  # type: ignore[no-any-return]
+
+    return b.subtract(times(xr, yr), times(xi, yi)), b.add(times(xr, yi), times(xi, yr))
+
+
+def _contraction(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """A product of two, of any dimensions."""
+    if len(operands) != 2 or not all(isinstance(x, tuple) for x in operands):
+        return None
+    (xr, xi), (yr, yi) = operands
+
+    def times(x: Value, y: Value) -> Value:
+        return getattr(b, node.op.name)(x, y, **node.attributes)  # type: ignore[no-any-return]
+
+    return b.subtract(times(xr, yr), times(xi, yi)), b.add(times(xr, yi), times(xi, yr))
+
+
+def _constant(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    array, weak = np.asarray(node.attributes["value"]), node.attributes.get("weak", False)
+    return tuple(
+        b.constant(value=np.ascontiguousarray(part).reshape(array.shape), weak=weak) for part in (array.real, array.imag)
+    )
+
+
+def _prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Of few along one axis, one by one."""
+    ((xr, xi),) = operands
+    shape = sizes(xr.type)
+    axis = node.attributes.get("axis")
+    axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
+    if len(shape) != 1 or len(tuple(axes)) != 1 or not 0 < math.prod(shape) <= 8 or node.attributes.get("keepdims"):
+        return None
+    if not is_complex(node.results[0].type):
+        return None
+    total: Any = None
+    for i in range(shape[0]):
+        one = tuple(b.get_item(part, spec=(("int", i),)) for part in (xr, xi))
+        total = one if total is None else product(b, total, one)  # type: ignore[arg-type]
+    return total
+
+
+RULES: dict[str, Rule] = {
+    **ELEMENTWISE, **{name: _linear(name) for name in _LINEAR}, "zeros_like": _of_no_values(0),
+    "ones_like": _of_no_values(1), "size": _like_real, "shape": _like_real, "rank": _like_real, "dimension": _like_real,
+    "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": _prod,
+    "numpy_prod": _prod,
+}  # fmt: skip
+
+__all__ = ["RULES", "Parts", "product", "quotient"]

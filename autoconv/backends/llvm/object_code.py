@@ -1,0 +1,358 @@
+"""Operations on objects of Python's own: the common cases by Python's C API, the others by their kernels.
+
+An object is held as its address. Where operands are of Python's own classes, an operation is one call of a function of
+`object_text`; an error that it raises gets its place in the user's source as one of a kernel does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.backends.form import slot_offset
+from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.object_text import EVERY, FUNCTIONS, NUMBERS, OTHER, mask
+from autoconv.backends.llvm.roles import OBJECTS, is_scalar
+from autoconv.backends.llvm.scalars import ElementWriter, register
+from autoconv.backends.llvm.values import Object
+from autoconv.graph.dtypes import bool_, float64, int64
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ObjectType
+from autoconv.ops import objects
+from autoconv.ops.object_iteration import Cursor
+from autoconv.ops.undo import changes, is_noted
+
+_TEXT = mask("str", "tuple", "list")
+_ITEMS = mask("list", "tuple", "dict", "str", "range", "bytes")
+_CONSTANT = mask("int", "float", "bool", "str", "tuple", "range", "bytes")
+# The functions of Python's C API for operators, and the classes of their operands: whoever is of these alone runs none
+# of the user's code and changes nothing.
+_BINARY: dict[str, tuple[str, int, int]] = {
+    name: (f"PyNumber_{function}", classes, classes)
+    for name, function, classes in (
+        ("add", "Add", NUMBERS | _TEXT), ("sub", "Subtract", NUMBERS), ("mul", "Multiply", NUMBERS | _TEXT),
+        ("truediv", "TrueDivide", NUMBERS), ("floordiv", "FloorDivide", NUMBERS), ("mod", "Remainder", NUMBERS),
+        ("lshift", "Lshift", NUMBERS), ("rshift", "Rshift", NUMBERS), ("and", "And", NUMBERS), ("or", "Or", NUMBERS),
+        ("xor", "Xor", NUMBERS), ("iadd", "InPlaceAdd", NUMBERS | mask("str")), ("isub", "InPlaceSubtract", NUMBERS),
+        ("imul", "InPlaceMultiply", NUMBERS), ("itruediv", "InPlaceTrueDivide", NUMBERS),
+        ("ifloordiv", "InPlaceFloorDivide", NUMBERS), ("imod", "InPlaceRemainder", NUMBERS),
+        ("ilshift", "InPlaceLshift", NUMBERS), ("irshift", "InPlaceRshift", NUMBERS), ("iand", "InPlaceAnd", NUMBERS),
+        ("ior", "InPlaceOr", NUMBERS), ("ixor", "InPlaceXor", NUMBERS),
+    )
+} | {"getitem": ("PyObject_GetItem", _ITEMS, EVERY)}  # fmt: skip
+_UNARY = {"neg": "Negative", "pos": "Positive", "invert": "Invert", "abs": "Absolute"}
+_COMPARE = {"lt": 0, "le": 1, "eq": 2, "ne": 3, "gt": 4, "ge": 5}
+_CURRENT, _ITERATED = (slot_offset(Cursor(iter(())), name) for name in ("current", "items"))
+
+
+def write_object(region: Any, node: Node) -> None:
+    """By the writer of the op; all operands are objects, or numbers in registers."""
+    _WRITERS[node.op.name](_Operation(region, node))
+
+
+class _Operation:
+    """A node, and the code around its common case."""
+
+    def __init__(self, region: Any, node: Node) -> None:
+        self.region, self.node = region, node
+        self.body, self.out = region.body, region.out
+        self.attributes = node.attributes
+
+    def operands(self) -> list[str]:
+        return [self.region.object(value).ir for value in self.node.inputs]
+
+    def array(self, items: list[str]) -> str:
+        """The address of these, one behind the other."""
+        place = self.out.alloca(f"[{max(len(items), 1)} x ptr]")
+        for i, item in enumerate(items):
+            self.out.line(f"store ptr {item}, ptr {self.out.new(f'getelementptr inbounds ptr, ptr {place}, i64 {i}')}")
+        return place
+
+    def call(self, name: str, arguments: str) -> str:
+        """Of a function of `object_text`."""
+        result, parameters = FUNCTIONS[name]
+        self.body.module.declare(name, result, parameters)
+        if result == "void":
+            self.out.line(f'call void @"{name}"({arguments})')
+            return ""
+        return self.out.new(f'call {result} @"{name}"({arguments})')
+
+    def place(self, object_: str, offset: int) -> str:
+        """The address of what is so many bytes behind the beginning of an object."""
+        return self.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {offset}")
+
+    def api(self, name: str, result: str, *kinds: str) -> str:
+        """The address of a function of Python's."""
+        return str(self.body.module.declare(name, result, ", ".join(kinds)))
+
+    def is_fresh(self, value: Value) -> bool:
+        """Whether it was made in this run, whose changes nobody takes back."""
+        return value in self.body.fresh
+
+    # ---- results
+
+    def answer(self, found: str) -> None:
+        """The result, if there is one, is `found`, which is what a function of `object_text` answers."""
+
+        def fast() -> list[str]:
+            self.check(self.out.new(f"icmp eq ptr {found}, null"))
+            return [found] if self.node.results else []
+
+        self.join(self.out.new(f"icmp eq ptr {found}, {OTHER}"), fast)
+
+    def check(self, failed: str) -> None:
+        """Where the i1 holds, an error was raised: it is located, and the function left."""
+        raised, fine = self.out.label("raised"), self.out.label("fine")
+        self.out.branch_if(failed, raised, fine, unlikely=True)
+        self.out.begin(raised)
+        self.call("object_locate", f"ptr {self.body.calls.locator(self.node, self.region.owners)(self.out)}")
+        self.out.branch(self.body.failed)
+        self.out.begin(fine)
+
+    def join(self, other: str, fast: Callable[[], list[str]]) -> None:
+        """The results: where the i1 `other` holds what the kernel answers, else what `fast` writes, new references."""
+        out = self.out
+        cold, go_on, done = out.label("other"), out.label("known"), out.label("done")
+        out.branch_if(other, cold, go_on, unlikely=True)
+        out.begin(cold)
+        slow = self.region.call_kernel(self.node, rarely=True)
+        for native in slow:
+            if isinstance(native, Object):
+                out.line(f"store ptr null, ptr {native.slot}")
+        after = out.block
+        out.branch(done)
+        out.begin(go_on)
+        found = fast()
+        before = out.block
+        out.branch(done)
+        out.begin(done)
+        kinds = [register(v.type.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]  # type: ignore[union-attr]
+        both = [
+            out.new(f"phi {kind} [ {one.ir}, %{after} ], [ {other}, %{before} ]")
+            for kind, one, other in zip(kinds, slow, found, strict=True)
+        ]
+        for result, ir in zip(self.node.results, both, strict=True):
+            self.set(result, ir)
+
+    def set(self, result: Value, ir: str) -> None:
+        """A result is a register: a number, or a new reference."""
+        type_: Any = result.type
+        number = ElementWriter(self.out).wrap(type_.dtype, ir) if is_scalar(type_) else None
+        self.region.set(result, self.body.own(ir) if number is None else number)
+
+    def own(self, made: str) -> None:
+        """The result is a new reference, NULL where there was an error."""
+        self.check(self.out.new(f"icmp eq ptr {made}, null"))
+        self.set(self.node.results[0], made)
+
+
+def _apply(op: _Operation) -> None:
+    function, operands = op.attributes["function"], op.operands()
+    text = ", ".join(f"ptr {operand}" for operand in operands)
+    if changes(function) and not op.is_fresh(op.node.inputs[0]):
+        op.region.write_kernel(op.node)
+    elif function in _BINARY and len(operands) == 2:
+        name, left, right = _BINARY[function]
+        api = op.api(name, "ptr", "ptr", "ptr")
+        op.answer(op.call("object_binary", f"{text}, ptr {api}, i64 {left}, i64 {right}"))
+    elif function in _UNARY:
+        api = op.api(f"PyNumber_{_UNARY[function]}", "ptr", "ptr")
+        op.answer(op.call("object_unary", f"{text}, ptr {api}, i64 {NUMBERS}"))
+    elif function in _COMPARE:
+        op.answer(op.call("object_compare", f"{text}, i32 {_COMPARE[function]}"))
+    elif function in ("is", "is_not"):
+        _identity(op, operands, function == "is")
+    elif function in _PLACED:
+        op.answer(op.call(_PLACED[function], text))
+    else:
+        called = op.body.calls.object(objects.FUNCTIONS[function])(op.out)
+        op.answer(op.call("object_call", f"ptr {called}, ptr {op.array(operands)}, i64 {len(operands)}"))
+
+
+_PLACED = {"setitem": "object_set_item", "delitem": "object_delete_item", "contains": "object_contains"}
+
+
+def _identity(op: _Operation, operands: list[str], same: bool) -> None:
+    equal = op.out.new(f"icmp {'eq' if same else 'ne'} ptr {operands[0]}, {operands[1]}")
+    op.set(op.node.results[0], _truth_object(op, equal))
+
+
+def _method(op: _Operation) -> None:
+    name, operands = op.attributes["name"], op.operands()
+    if name == "append" and len(operands) == 2 and op.is_fresh(op.node.inputs[0]):
+        op.answer(op.call("object_append", f"ptr {operands[0]}, ptr {operands[1]}"))
+        return
+    owners = _CONSTANT
+    for kind in (list, dict, set):
+        if op.is_fresh(op.node.inputs[0]) or not is_noted(kind, name):
+            owners |= mask(kind.__name__)
+    text = op.body.calls.object(name)(op.out)
+    op.answer(op.call("object_call_method", f"ptr {text}, ptr {op.array(operands)}, i64 {len(operands)}, i64 {owners}"))
+
+
+def _get_attribute(op: _Operation) -> None:
+    name = op.body.calls.object(op.attributes["name"])(op.out)
+    op.answer(op.call("object_attribute", f"ptr {op.operands()[0]}, ptr {name}"))
+
+
+def _set_attribute(op: _Operation) -> None:
+    """Of an object that was made in the run: the change is none that is taken back."""
+    owner, value = op.operands()
+    if not op.is_fresh(op.node.inputs[0]):
+        op.region.write_kernel(op.node)
+        return
+    name = op.body.calls.object(op.attributes["name"])(op.out)
+    op.answer(op.call("object_put_attribute", f"ptr {owner}, ptr {name}, ptr {value}"))
+
+
+def _box(op: _Operation) -> None:
+    """A number of Python's; or one of NumPy's, which is what comes out of an array."""
+    number, out = op.region.number(op.node.inputs[0]), op.out
+    if op.attributes["how"] == "array":
+        whole = op.region.boxed(number)
+        out.line(f"store ptr null, ptr {whole.slot}")
+        found = out.new(f"call ptr {op.api('PyArray_Return', 'ptr', 'ptr')}(ptr {whole.ir})")
+    elif number.dtype is bool_:
+        found = _truth_object(op, number.ir)
+    elif number.dtype is float64:
+        found = out.new(f"call ptr {op.api('PyFloat_FromDouble', 'ptr', 'double')}(double {number.ir})")
+    else:
+        found = out.new(f"call ptr {op.api('PyLong_FromLongLong', 'ptr', 'i64')}(i64 {number.ir})")
+    op.own(found)
+
+
+def _truth_object(op: _Operation, truth: str) -> str:
+    """A new reference to True or False."""
+    yes, no = (op.body.calls.object(value)(op.out) for value in (True, False))
+    found = op.out.new(f"select i1 {truth}, ptr {yes}, ptr {no}")
+    op.out.line(f"call void @retain(ptr {found})")
+    return found
+
+
+def _unbox(op: _Operation) -> None:
+    (result,) = op.node.results
+    (object_,), out = op.operands(), op.out
+    dtype = result.type.dtype  # type: ignore[union-attr]
+    if dtype is int64:
+        place = out.alloca("i64")
+        fits = op.call("object_whole", f"ptr {object_}, ptr {place}")
+        op.join(out.new(f"xor i1 {fits}, true"), lambda: [out.new(f"load i64, ptr {place}")])
+        return
+    kind = out.new(f"load ptr, ptr {op.place(object_, abi.TYPE)}")
+    other = out.new(f"icmp ne ptr {kind}, {op.body.calls.object(bool if dtype is bool_ else float)(out)}")
+    if dtype is bool_:
+        truth = op.body.calls.object(True)(out)
+        op.join(other, lambda: [out.new(f"icmp eq ptr {object_}, {truth}")])
+    else:
+        op.join(other, lambda: [out.new(f"load double, ptr {op.place(object_, abi.FLOAT_VALUE)}")])
+
+
+def _build(op: _Operation) -> None:
+    operands, out, kind = op.operands(), op.out, op.attributes["kind"]
+    if kind == "dict":
+        made = op.call("object_map", f"ptr {op.array(operands)}, i64 {len(operands)}")
+    elif kind == "set":
+        made = op.call("object_collect", f"ptr {op.array(operands)}, i64 {len(operands)}")
+    elif operands:
+        made = op.call("object_list", f"ptr {op.array(operands)}, i64 {len(operands)}")
+    else:
+        made = out.new(f"call ptr {op.api('PyList_New', 'ptr', 'i64')}(i64 0)")
+    if kind == "tuple":
+        op.check(out.new(f"icmp eq ptr {made}, null"))
+        items = op.body.own(made)
+        made = out.new(f"call ptr {op.api('PyList_AsTuple', 'ptr', 'ptr')}(ptr {items.ir})")
+        op.body.release(items.slot or "")
+    op.own(made)
+
+
+def _length(op: _Operation) -> None:
+    found = op.call("object_length", f"ptr {op.operands()[0]}")
+    op.join(op.out.new(f"icmp slt i64 {found}, 0"), lambda: [found])
+
+
+def _truth(op: _Operation) -> None:
+    found = op.call("object_truth", f"ptr {op.operands()[0]}")
+    op.join(op.out.new(f"icmp slt i32 {found}, 0"), lambda: [op.out.new(f"icmp ne i32 {found}, 0")])
+
+
+def _iterate(op: _Operation) -> None:
+    """A Cursor at the beginning of a container of Python's own."""
+    (items,), out = op.operands(), op.out
+    iterator = op.call("object_iterator", f"ptr {items}")
+
+    def fast() -> list[str]:
+        op.check(out.new(f"icmp eq ptr {iterator}, null"))
+        kind, nothing = (op.body.calls.object(value)(out) for value in (Cursor, None))
+        made = out.new(f"call ptr {op.api('PyType_GenericAlloc', 'ptr', 'ptr', 'i64')}(ptr {kind}, i64 0)")
+        out.line(f"call void @retain(ptr {nothing})")
+        for offset, held in ((_ITERATED, iterator), (_CURRENT, nothing)):
+            out.line(f"store ptr {held}, ptr {op.place(made, offset)}")
+        return [made]
+
+    op.join(out.new(f"icmp eq ptr {iterator}, {OTHER}"), fast)
+
+
+def _advance(op: _Operation) -> None:
+    (cursor,), out = op.operands(), op.out
+    items = out.new(f"load ptr, ptr {op.place(cursor, _ITERATED)}")
+    found = op.call("object_advance", f"ptr {items}, ptr {op.place(cursor, _CURRENT)}")
+    op.check(out.new(f"icmp slt i32 {found}, 0"))
+    op.set(op.node.results[0], out.new(f"icmp ne i32 {found}, 0"))
+
+
+def _current(op: _Operation) -> None:
+    (cursor,), out = op.operands(), op.out
+    found = out.new(f"load ptr, ptr {op.place(cursor, _CURRENT)}")
+    out.line(f"call void @retain(ptr {found})")
+    op.set(op.node.results[0], found)
+
+
+def _unpack(op: _Operation) -> None:
+    """Of a tuple of as many items as there are names."""
+    (items,), out, count = op.operands(), op.out, op.attributes["count"]
+    fits = op.call("object_is_tuple", f"ptr {items}, i64 {count}")
+
+    def fast() -> list[str]:
+        api = op.api("PyTuple_GetItem", "ptr", "ptr", "i64")
+        found = [out.new(f"call ptr {api}(ptr {items}, i64 {i})") for i in range(count)]
+        for item in found:
+            out.line(f"call void @retain(ptr {item})")
+        return found
+
+    op.join(out.new(f"xor i1 {fits}, true"), fast)
+
+
+def _constant(op: _Operation) -> None:
+    op.region.set(op.node.results[0], Object(op.body.calls.object(op.attributes["value"])(op.out)))
+
+
+_WRITERS: dict[str, Callable[[_Operation], None]] = {
+    "object_constant": _constant, "object_apply": _apply, "object_method": _method, "object_box": _box,
+    "object_get_attribute": _get_attribute, "object_set_attribute": _set_attribute, "object_unbox": _unbox,
+    "object_build": _build, "object_length": _length, "object_truth": _truth, "object_iterate": _iterate,
+    "object_advance": _advance, "object_current": _current, "object_unpack": _unpack,
+}  # fmt: skip
+
+
+def _fits(node: Node) -> bool:
+    """Whether the op has a common case here."""
+    name, attributes = node.op.name, node.attributes
+    if name == "object_box":
+        type_ = node.inputs[0].type
+        return is_scalar(type_) and (attributes["how"] == "array" or type_.dtype in _NUMBERS)  # type: ignore[union-attr]
+    if not all(isinstance(value.type, ObjectType) for value in node.inputs):
+        return False
+    if name == "object_unbox":
+        type_ = node.results[0].type
+        return is_scalar(type_) and type_.dtype in _NUMBERS  # type: ignore[union-attr]
+    if name in ("object_advance", "object_current"):
+        return node.inputs[0].type == ObjectType("iterator")
+    if name == "object_unpack":
+        return attributes.get("star", -1) < 0
+    if name == "object_iterate":
+        return not attributes.get("start")
+    return not attributes.get("keywords")
+
+
+_NUMBERS = (bool_, int64, float64)
+OBJECTS.update(dict.fromkeys(_WRITERS, _fits))

@@ -1,0 +1,444 @@
+"""Functions that native code shares for objects of Python's own: what is common, by Python's C API.
+
+Each looks at the classes of its operands first. What it answers is a new reference; NULL with the error that was
+raised; or `OTHER`, having done nothing, where an operand is of a class that only the op's kernel knows about.
+"""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm import abi
+
+OTHER = "inttoptr (i64 1 to ptr)"
+FUNCTIONS = {
+    "object_unary": ("ptr", "ptr, ptr, i64"),
+    "object_binary": ("ptr", "ptr, ptr, ptr, i64, i64"),
+    "object_compare": ("ptr", "ptr, ptr, i32"),
+    "object_contains": ("ptr", "ptr, ptr"),
+    "object_set_item": ("ptr", "ptr, ptr, ptr"),
+    "object_delete_item": ("ptr", "ptr, ptr"),
+    "object_append": ("ptr", "ptr, ptr"),
+    "object_call": ("ptr", "ptr, ptr, i64"),
+    "object_call_method": ("ptr", "ptr, ptr, i64, i64"),
+    "object_list": ("ptr", "ptr, i64"),
+    "object_collect": ("ptr", "ptr, i64"),
+    "object_map": ("ptr", "ptr, i64"),
+    "object_is_tuple": ("i1", "ptr, i64"),
+    "object_iterator": ("ptr", "ptr"),
+    "object_attribute": ("ptr", "ptr, ptr"),
+    "object_put_attribute": ("ptr", "ptr, ptr, ptr"),
+    "object_length": ("i64", "ptr"),
+    "object_truth": ("i32", "ptr"),
+    "object_whole": ("i1", "ptr, ptr"),
+    "object_advance": ("i32", "ptr, ptr"),
+    "object_locate": ("void", "ptr"),
+}  # fmt: skip
+
+# Classes, one bit each: of what is exactly of them nothing of the user's decides how it behaves.
+CLASSES = (*abi.CLASSES, *abi.SCALARS)
+PLACES = {**abi.CLASSES, **abi.SCALARS}
+
+
+def mask(*names: str) -> int:
+    """The bits of these classes."""
+    return sum(1 << CLASSES.index(name) for name in names)
+
+
+NUMBERS = mask("int", "float", "bool", *abi.SCALARS)
+EVERY = (1 << len(CLASSES)) - 1
+_SIZED = mask("str", "list", "tuple", "dict", "set", "range", "bytes")
+
+
+def _kind_text() -> str:
+    lines = ["define internal i64 @object_kind(ptr %object) nounwind {"]
+    lines += [f"  %at = getelementptr inbounds i8, ptr %object, i64 {abi.TYPE}", "  %class = load ptr, ptr %at"]
+    before = "0"
+    for i, name in enumerate(CLASSES):
+        lines.append(f"  %is{i} = icmp eq ptr %class, @{PLACES[name]}")
+        lines.append(f"  %kind{i} = select i1 %is{i}, i64 {1 << i}, i64 {before}")
+        before = f"%kind{i}"
+    return "\n".join([*lines, f"  ret i64 {before}", "}"])
+
+
+def _pack(name: str, new: str, step: int, put: str) -> str:
+    """A function that puts so many items into a new container, `step` at a time."""
+    return f"""
+define ptr @{name}(ptr %items, i64 %count) nounwind {{
+entry:
+  %made = call ptr {new}
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %done, label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %put ]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %put, label %done
+put:
+  %at = getelementptr inbounds ptr, ptr %items, i64 %i
+  %item = load ptr, ptr %at
+  {put}
+  %next = add i64 %i, {step}
+  %well = icmp eq i32 %answer, 0
+  br i1 %well, label %head, label %drop
+drop:
+  call void @Py_DecRef(ptr %made)
+  ret ptr null
+done:
+  ret ptr %made
+}}
+"""
+
+
+_PUT_PAIR = """%value_at = getelementptr inbounds i8, ptr %at, i64 8
+  %value = load ptr, ptr %value_at
+  %answer = call i32 @PyDict_SetItem(ptr %made, ptr %item, ptr %value)"""
+_PACKS = (
+    _pack("object_list", "@PyList_New(i64 0)", 1, "%answer = call i32 @PyList_Append(ptr %made, ptr %item)")
+    + _pack("object_collect", "@PySet_New(ptr null)", 1, "%answer = call i32 @PySet_Add(ptr %made, ptr %item)")
+    + _pack("object_map", "@PyDict_New()", 2, _PUT_PAIR)
+)
+TEXT = (
+    "\n".join(f"@{name} = external global i8" for name in [*PLACES.values(), *abi.SINGLETONS])
+    + """
+declare void @_Py_Dealloc(ptr)
+declare ptr @PyObject_RichCompare(ptr, ptr, i32)
+declare i32 @PySequence_Contains(ptr, ptr)
+declare i32 @PyObject_SetItem(ptr, ptr, ptr)
+declare i32 @PyObject_DelItem(ptr, ptr)
+declare ptr @PyList_New(i64)
+declare i32 @PyList_Append(ptr, ptr)
+declare ptr @PySet_New(ptr)
+declare i32 @PySet_Add(ptr, ptr)
+declare ptr @PyDict_New()
+declare i32 @PyDict_SetItem(ptr, ptr, ptr)
+declare ptr @PyObject_GetIter(ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @PyObject_VectorcallMethod(ptr, ptr, i64, ptr)
+declare i64 @PyObject_Size(ptr)
+declare i32 @PyObject_IsTrue(ptr)
+declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)
+declare ptr @PyIter_Next(ptr)
+declare ptr @PyObject_GenericGetAttr(ptr, ptr)
+declare i32 @PyObject_GenericSetAttr(ptr, ptr, ptr)
+declare ptr @PyObject_GetAttr(ptr, ptr)
+declare i32 @PyObject_SetAttr(ptr, ptr, ptr)
+declare ptr @_PyType_Lookup(ptr, ptr)
+declare ptr @PyErr_Occurred()
+declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_NormalizeException(ptr, ptr, ptr)
+declare i32 @PyException_SetTraceback(ptr, ptr)
+declare void @PyErr_SetObject(ptr, ptr)
+declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
+"""
+    + _kind_text()
+    + """
+define internal i1 @object_is(ptr %object, i64 %classes) nounwind {
+  %kind = call i64 @object_kind(ptr %object)
+  %common = and i64 %kind, %classes
+  %found = icmp ne i64 %common, 0
+  ret i1 %found
+}
+
+define internal i1 @object_are_known(ptr %objects, i64 %count) nounwind {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %look ]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %look, label %yes
+look:
+  %at = getelementptr inbounds ptr, ptr %objects, i64 %i
+  %object = load ptr, ptr %at
+  %kind = call i64 @object_kind(ptr %object)
+  %next = add i64 %i, 1
+  %known = icmp ne i64 %kind, 0
+  br i1 %known, label %head, label %no
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define internal ptr @object_truth_of(i32 %answer) nounwind {
+  %failed = icmp slt i32 %answer, 0
+  br i1 %failed, label %no, label %yes
+yes:
+  %is_true = icmp ne i32 %answer, 0
+  %truth = select i1 %is_true, ptr @_Py_TrueStruct, ptr @_Py_FalseStruct
+  call void @Py_IncRef(ptr %truth)
+  ret ptr %truth
+no:
+  ret ptr null
+}
+
+define internal ptr @object_done(i32 %answer) nounwind {
+  %failed = icmp slt i32 %answer, 0
+  br i1 %failed, label %no, label %yes
+yes:
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  ret ptr @_Py_NoneStruct
+no:
+  ret ptr null
+}
+
+define ptr @object_unary(ptr %object, ptr %operation, i64 %classes) nounwind {
+  %known = call i1 @object_is(ptr %object, i64 %classes)
+  br i1 %known, label %go, label %other
+go:
+  %found = call ptr %operation(ptr %object)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define ptr @object_binary(ptr %left, ptr %right, ptr %operation, i64 %lefts, i64 %rights) nounwind {
+  %left_known = call i1 @object_is(ptr %left, i64 %lefts)
+  %right_known = call i1 @object_is(ptr %right, i64 %rights)
+  %known = and i1 %left_known, %right_known
+  br i1 %known, label %go, label %other
+go:
+  %found = call ptr %operation(ptr %left, ptr %right)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define ptr @object_compare(ptr %left, ptr %right, i32 %how) nounwind {
+  %left_known = call i1 @object_is(ptr %left, i64 EVERY)
+  %right_known = call i1 @object_is(ptr %right, i64 EVERY)
+  %known = and i1 %left_known, %right_known
+  br i1 %known, label %go, label %other
+go:
+  %found = call ptr @PyObject_RichCompare(ptr %left, ptr %right, i32 %how)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define ptr @object_contains(ptr %items, ptr %item) nounwind {
+  %items_known = call i1 @object_is(ptr %items, i64 SIZED)
+  %item_known = call i1 @object_is(ptr %item, i64 EVERY)
+  %known = and i1 %items_known, %item_known
+  br i1 %known, label %go, label %other
+go:
+  %answer = call i32 @PySequence_Contains(ptr %items, ptr %item)
+  %found = call ptr @object_truth_of(i32 %answer)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define ptr @object_set_item(ptr %items, ptr %key, ptr %value) nounwind {
+  %items_known = call i1 @object_is(ptr %items, i64 CHANGED)
+  %key_known = call i1 @object_is(ptr %key, i64 EVERY)
+  %known = and i1 %items_known, %key_known
+  br i1 %known, label %go, label %other
+go:
+  %answer = call i32 @PyObject_SetItem(ptr %items, ptr %key, ptr %value)
+  %found = call ptr @object_done(i32 %answer)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define ptr @object_delete_item(ptr %items, ptr %key) nounwind {
+  %items_known = call i1 @object_is(ptr %items, i64 CHANGED)
+  %key_known = call i1 @object_is(ptr %key, i64 EVERY)
+  %known = and i1 %items_known, %key_known
+  br i1 %known, label %go, label %other
+go:
+  %answer = call i32 @PyObject_DelItem(ptr %items, ptr %key)
+  %found = call ptr @object_done(i32 %answer)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define ptr @object_append(ptr %items, ptr %item) nounwind {
+  %known = call i1 @object_is(ptr %items, i64 LIST)
+  br i1 %known, label %go, label %other
+go:
+  %answer = call i32 @PyList_Append(ptr %items, ptr %item)
+  %found = call ptr @object_done(i32 %answer)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define ptr @object_call(ptr %function, ptr %operands, i64 %count) nounwind {
+  %known = call i1 @object_are_known(ptr %operands, i64 %count)
+  br i1 %known, label %go, label %other
+go:
+  %found = call ptr @PyObject_Vectorcall(ptr %function, ptr %operands, i64 %count, ptr null)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define ptr @object_call_method(ptr %name, ptr %operands, i64 %count, i64 %owners) nounwind {
+  %owner = load ptr, ptr %operands
+  %owner_known = call i1 @object_is(ptr %owner, i64 %owners)
+  %known = call i1 @object_are_known(ptr %operands, i64 %count)
+  %all = and i1 %owner_known, %known
+  br i1 %all, label %go, label %other
+go:
+  %found = call ptr @PyObject_VectorcallMethod(ptr %name, ptr %operands, i64 %count, ptr null)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+PACKS
+define i1 @object_is_tuple(ptr %object, i64 %count) nounwind {
+  %known = call i1 @object_is(ptr %object, i64 TUPLE)
+  br i1 %known, label %go, label %other
+go:
+  %length = call i64 @PyObject_Size(ptr %object)
+  %fits = icmp eq i64 %length, %count
+  ret i1 %fits
+other:
+  ret i1 false
+}
+
+define ptr @object_iterator(ptr %items) nounwind {
+  %known = call i1 @object_is(ptr %items, i64 SIZED)
+  br i1 %known, label %go, label %other
+go:
+  %found = call ptr @PyObject_GetIter(ptr %items)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define internal i1 @object_holds(ptr %object, ptr %name) nounwind {
+  %at = getelementptr inbounds i8, ptr %object, i64 TYPE
+  %class = load ptr, ptr %at
+  %get_at = getelementptr inbounds i8, ptr %class, i64 GETTER
+  %get = load ptr, ptr %get_at
+  %set_at = getelementptr inbounds i8, ptr %class, i64 SETTER
+  %set = load ptr, ptr %set_at
+  %gets = icmp eq ptr %get, @PyObject_GenericGetAttr
+  %sets = icmp eq ptr %set, @PyObject_GenericSetAttr
+  %generic = and i1 %gets, %sets
+  br i1 %generic, label %look, label %no
+look:
+  %described = call ptr @_PyType_Lookup(ptr %class, ptr %name)
+  %own = icmp eq ptr %described, null
+  br i1 %own, label %yes, label %ask
+ask:
+  %kind_at = getelementptr inbounds i8, ptr %described, i64 TYPE
+  %kind = load ptr, ptr %kind_at
+  %is_slot = icmp eq ptr %kind, @PyMemberDescr_Type
+  br i1 %is_slot, label %yes, label %value
+value:
+  %is_value = call i1 @object_is(ptr %described, i64 EVERY)
+  ret i1 %is_value
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define ptr @object_attribute(ptr %object, ptr %name) nounwind {
+  %plain = call i1 @object_holds(ptr %object, ptr %name)
+  br i1 %plain, label %go, label %other
+go:
+  %found = call ptr @PyObject_GetAttr(ptr %object, ptr %name)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define ptr @object_put_attribute(ptr %object, ptr %name, ptr %value) nounwind {
+  %plain = call i1 @object_holds(ptr %object, ptr %name)
+  br i1 %plain, label %go, label %other
+go:
+  %answer = call i32 @PyObject_SetAttr(ptr %object, ptr %name, ptr %value)
+  %found = call ptr @object_done(i32 %answer)
+  ret ptr %found
+other:
+  ret ptr OTHER
+}
+
+define i64 @object_length(ptr %object) nounwind {
+  %known = call i1 @object_is(ptr %object, i64 SIZED)
+  br i1 %known, label %go, label %other
+go:
+  %found = call i64 @PyObject_Size(ptr %object)
+  ret i64 %found
+other:
+  ret i64 -1
+}
+
+define i32 @object_truth(ptr %object) nounwind {
+  %known = call i1 @object_is(ptr %object, i64 EVERY)
+  br i1 %known, label %go, label %other
+go:
+  %found = call i32 @PyObject_IsTrue(ptr %object)
+  ret i32 %found
+other:
+  ret i32 -1
+}
+
+define i1 @object_whole(ptr %object, ptr %place) nounwind {
+  %known = call i1 @object_is(ptr %object, i64 INT)
+  br i1 %known, label %go, label %other
+go:
+  %overflow = alloca i32
+  %found = call i64 @PyLong_AsLongLongAndOverflow(ptr %object, ptr %overflow)
+  store i64 %found, ptr %place
+  %beyond = load i32, ptr %overflow
+  %fits = icmp eq i32 %beyond, 0
+  ret i1 %fits
+other:
+  ret i1 false
+}
+
+define i32 @object_advance(ptr %items, ptr %current) nounwind {
+  %next = call ptr @PyIter_Next(ptr %items)
+  %none = icmp eq ptr %next, null
+  br i1 %none, label %end, label %put
+put:
+  %before = load ptr, ptr %current
+  store ptr %next, ptr %current
+  call void @Py_DecRef(ptr %before)
+  ret i32 1
+end:
+  %error = call ptr @PyErr_Occurred()
+  %well = icmp eq ptr %error, null
+  %answer = select i1 %well, i32 0, i32 -1
+  ret i32 %answer
+}
+
+define void @object_locate(ptr %locator) nounwind {
+  %kind = alloca ptr
+  %error = alloca ptr
+  %trace = alloca ptr
+  call void @PyErr_Fetch(ptr %kind, ptr %error, ptr %trace)
+  call void @PyErr_NormalizeException(ptr %kind, ptr %error, ptr %trace)
+  %made = load ptr, ptr %error
+  %traced = load ptr, ptr %trace
+  %untraced = icmp eq ptr %traced, null
+  br i1 %untraced, label %go, label %set
+set:
+  %answer = call i32 @PyException_SetTraceback(ptr %made, ptr %traced)
+  br label %go
+go:
+  %found = call ptr @PyObject_Vectorcall(ptr %locator, ptr %error, i64 1, ptr null)
+  call void @Py_DecRef(ptr %made)
+  %class = load ptr, ptr %kind
+  call void @Py_DecRef(ptr %class)
+  br i1 %untraced, label %done, label %drop
+drop:
+  call void @Py_DecRef(ptr %traced)
+  br label %done
+done:
+  ret void
+}
+"""
+)
+for _name, _value in {
+    "PACKS": _PACKS, "OTHER": OTHER, "EVERY": EVERY, "SIZED": _SIZED, "CHANGED": mask("list", "dict"),
+    "LIST": mask("list"), "TUPLE": mask("tuple"), "INT)": f"{mask('int')})",
+    "GETTER": abi.GETTER, "SETTER": abi.SETTER, "TYPE": abi.TYPE,
+}.items():  # fmt: skip
+    TEXT = TEXT.replace(_name, str(_value))

@@ -1,0 +1,77 @@
+"""Which objects of a graph were made in the run that uses them: what is written into these is nothing to take back."""
+
+from __future__ import annotations
+
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.types import ObjectType
+
+_COPIES = frozenset({"list", "dict", "set", "sorted"})
+_LIST = ObjectType("list")
+
+
+def fresh_objects(graph: Graph) -> frozenset[Value]:
+    """The values that can be nothing but containers and objects that nodes of the graph made, in whatever region.
+
+    Found from the other side: every object is taken for one until it is a parameter of the graph, comes out of a node
+    that does not make it, or is joined with what is none.
+    """
+    feeds: dict[Value, list[Value]] = {}
+    foreign: list[Value] = [value for value in graph.parameters if isinstance(value.type, ObjectType)]
+    for node in graph.walk():
+        _collect(node, feeds, foreign)
+    readers: dict[Value, list[Value]] = {}
+    for value, sources in feeds.items():
+        for source in sources:
+            readers.setdefault(source, []).append(value)
+    others = set(foreign)
+    while foreign:
+        for value in readers.get(foreign.pop(), ()):
+            if value not in others:
+                others.add(value)
+                foreign.append(value)
+    every = {*feeds, *(value for node in graph.walk() for value in node.results if isinstance(value.type, ObjectType))}
+    return frozenset(every - others)
+
+
+def _collect(node: Node, feeds: dict[Value, list[Value]], foreign: list[Value]) -> None:
+    """What the node's results, and its regions' parameters, may be."""
+    pairs: list[tuple[Value, Value]] = []
+    known = True
+    if node.op.name == "cond":
+        for region in node.regions:
+            pairs += zip(region.parameters, node.inputs[1:], strict=True)
+            pairs += zip(node.results, region.outputs, strict=True)
+    elif node.op.name == "while":
+        count = node.attributes["state"]
+        test, body = node.regions
+        for region in node.regions:
+            pairs += zip(region.parameters, node.inputs, strict=True)
+        for position in range(count):
+            for target in (test.parameters[position], body.parameters[position], node.results[position]):
+                pairs.append((target, body.outputs[position]))
+            pairs.append((node.results[position], node.inputs[position]))
+    elif node.op.name == "call" and not is_recursive(node):
+        (region,) = node.regions
+        pairs += zip(region.parameters, node.inputs, strict=True)
+        pairs += zip(node.results, region.outputs, strict=True)
+    else:
+        known = _makes(node)
+    for target, source in pairs:
+        if isinstance(target.type, ObjectType):
+            feeds.setdefault(target, []).append(source)
+    if not known:
+        parameters = [value for region in node.regions for value in region.parameters]
+        foreign += [value for value in (*parameters, *node.results) if isinstance(value.type, ObjectType)]
+
+
+def _makes(node: Node) -> bool:
+    """Whether the node makes a new list, dict or set, by a class of Python's own, or an object of the user's."""
+    if node.op.name in ("object_build", "object_make"):
+        return True
+    if node.op.name != "object_apply":
+        return False
+    function = node.attributes["function"]
+    if function == "mul":  # of a list with a number, on either side
+        made = [value.node.op.name if value.node is not None else "" for value in node.inputs]
+        return "object_box" in made and _LIST in [value.type for value in node.inputs]
+    return function in _COPIES or (function == "add" and all(value.type == _LIST for value in node.inputs))

@@ -1,0 +1,91 @@
+"""`keys()`, `values()` and `items()` of a dict that traced code made: what they show is what the dict holds when they
+are asked, also where it has moved into the graph since they were made."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+from autoconv.runtime.objects import SymbolicObject, apply_object, record_object
+
+_CLASSES = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
+VIEWS = frozenset(_CLASSES)
+
+
+class DictView:
+    """A view of `owner`, a traced dict; `name` is the method that makes it."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return _CLASSES[self.name]
+
+    @property
+    def heap(self) -> SymbolicObject | None:
+        """The object of the graph that the dict has become."""
+        found: SymbolicObject | None = self.owner._heap
+        return found
+
+    def now(self) -> Any:
+        """Python's own view, or the graph's where the dict is there."""
+        found = getattr(self.owner, self.name)()
+        return getattr(dict, self.name)(self.owner) if type(found) is DictView else found
+
+    def __autoconv_box__(self) -> SymbolicObject:
+        made: SymbolicObject = record_object("object_method", [self.owner], name=self.name, keywords=())
+        return made
+
+    def __autoconv_made_in__(self, region: Any) -> bool:
+        """Whether the dict is the region's own: where that ends, the view is an object of the graph."""
+        home = self.owner._home
+        return home is not None and home.is_inside(region)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.owner.known_items(iter(self.now())) if self.heap is None else iter(self.now())
+
+    def __reversed__(self) -> Iterator[Any]:
+        return self.owner.known_items(reversed(self.now()))
+
+    def __len__(self) -> int:
+        return len(self.now())
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.now()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.now(), name)
+
+    def __repr__(self) -> str:
+        return repr(self.now())
+
+    __hash__ = object.__hash__
+
+
+def _applied(name: str, x: Any, y: Any) -> Any:
+    """An operator on two things one of which is a view; Python's own looks into the other without asking it."""
+    if any(getattr(part, "heap" if type(part) is DictView else "_heap", None) is not None for part in (x, y)):
+        return apply_object(name, x, y)
+    first, second = (part.now() if type(part) is DictView else part for part in (x, y))
+    return getattr(operator, f"{name}_" if name in ("and", "or") else name)(first, second)
+
+
+def _operator(name: str) -> Any:
+    return lambda self, other: _applied(name, self, other)
+
+
+def _reflected(name: str) -> Any:
+    return lambda self, other: _applied(name, other, self)
+
+
+for _name in ("and", "or", "xor", "sub", "eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(DictView, f"__{_name}__", _operator(_name))
+for _name in ("and", "or", "xor", "sub"):
+    setattr(DictView, f"__r{_name}__", _reflected(_name))
+
+__all__ = ["VIEWS", "DictView"]

@@ -1,0 +1,195 @@
+"""What the body of a try makes and changes, where it may raise in between: handlers find it as it was then."""
+
+import pytest
+
+import autoconv
+
+
+class Box:
+    def __init__(self, n):
+        self.n = n
+        self.parts = [n]
+
+
+class Manager:
+    def __init__(self, depth, swallows):
+        self.depth = depth
+        self.swallows = swallows
+
+    def __enter__(self):
+        self.depth += 1
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.depth -= 1
+        return self.swallows
+
+
+def a_dict(a, b):
+    try:
+        d = {"x": a}
+        for i in range(b):
+            d["x"] = 7 // (a - i) + d["x"]
+            d["y"] = i
+    except ZeroDivisionError:
+        d["z"] = 4
+    return d
+
+
+def a_set(a, b):
+    try:
+        s = {1}
+        while b > 0:
+            b -= 1
+            s.add(7 // (a - b))
+            if b == 2:
+                s.discard(1)
+    except ZeroDivisionError:
+        s.add(-10)
+    return sorted(s)
+
+
+def an_object_in_two_tries(a, b):
+    r = []
+    try:
+        try:
+            box = Box(a)
+            box.n += 1
+            box.parts.append(7 // a)
+            box.parts.append(7 // b)
+        except ZeroDivisionError:
+            box.parts.append(-1)
+            r.append(box.n)
+            r.append(7 // (a - 3))
+            box.n = 0
+        else:
+            box.n = 7 // (a - 6)
+    except ZeroDivisionError:
+        r.append("outer")
+    r += box.parts
+    r.append(box.n)
+    return r
+
+
+def an_object_of_two_names(a, b):
+    try:
+        box = other = Box(a)
+        box.parts[0] = 9
+        box.n = 7 // a
+        other.n += 7 // b
+    except ZeroDivisionError:
+        other.n += 10
+    finally:
+        box.parts.append(3)
+    return box.n, other.n, box.parts, box is other
+
+
+def managers(a, b):
+    try:
+        with Manager(a, False) as m, Manager(b, True) as m2:
+            inner = [m]
+            7 // a
+            m.depth += 3
+            inner.append(m2.depth)
+            7 // b
+            inner[0].depth += 8
+    except ZeroDivisionError:
+        m.depth += 1
+    return m.depth, m2.depth, inner[1:]
+
+
+def a_list_in_calls(a, b):
+    def f(k):
+        try:
+            found = [k]
+            for i in range(3):
+                found.append(7 // (k - i))
+            return found
+        except ZeroDivisionError:
+            found.append("no")
+            return found
+        finally:
+            found.append("end")
+
+    return f(a), f(b)
+
+
+def lists_in_a_list(a, b):
+    try:
+        grid = [[a], [b]]
+        grid[0].append(7 // a)
+        grid[b % 2].append(7 // b)
+    except ZeroDivisionError as e:
+        grid.append([str(e)])
+    return grid
+
+
+def a_list_in_arms(a, b):
+    try:
+        found = [a]
+        if a > 2:
+            found.append(7 // b)
+            found.append(3)
+        elif 7 // a > 3:
+            found[0] = 5
+            7 // b
+    except ZeroDivisionError:
+        found.insert(0, "z")
+    return found
+
+
+def an_object_that_a_loop_changes(a, b):
+    try:
+        box = Box(a)
+        for i in range(b):
+            box.n = 7 // (a - i)
+    except ZeroDivisionError:
+        box.n += 50
+    return box.n
+
+
+def an_object_before_a_finally(a, b):
+    try:
+        box = Box(a)
+        box.n = 7 // a
+        7 // b
+    except ZeroDivisionError:
+        box.n += 10
+    finally:
+        box.parts.append(0)
+    return box.n, box.parts
+
+
+def a_list_that_a_loop_carries(a, b):
+    other = [0, 5, b]
+    with Manager(a, False) as held:
+        other = [a // 5, a]
+        count = 2
+        while count:
+            count -= 1
+            if (a + held.depth) not in (1, 2, count):
+                raise ValueError(held.depth)
+    return other
+
+
+def outcome(function, *arguments):
+    try:
+        return function(*arguments)
+    except Exception as error:
+        return type(error), str(error)
+
+
+PROGRAMS = [
+    a_dict, a_set, an_object_in_two_tries, an_object_of_two_names, managers, a_list_in_calls, lists_in_a_list,
+    a_list_in_arms, an_object_that_a_loop_changes, an_object_before_a_finally, a_list_that_a_loop_carries,
+]  # fmt: skip
+INPUTS = [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (-1, 1), (2, 2)]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_handlers_find_what_the_body_made(program):
+    compiled = autoconv.compile(program)
+    for arguments in INPUTS:
+        assert outcome(compiled, *arguments) == outcome(program, *arguments), arguments
+    assert compiled.experimental_get_tracing_count() == 1
+    assert "plain Python" not in compiled.explain()

@@ -1,0 +1,66 @@
+"""Under `compile`, what fails in a graph raises what NumPy raises: its class, and its words."""
+
+import numpy as np
+import pytest
+
+import autoconv
+
+
+def one_element(x, y, k):
+    return x[k]
+
+
+def several(x, y, k):
+    return x[np.arange(2) + k]
+
+
+def taken(x, y, k):
+    return np.take(x, k)
+
+
+def last_axis(x, y, k):
+    return y[1] + y[0, k - 14]
+
+
+def places_of_two_kinds(x, y, k):
+    return y[np.arange(k), np.arange(3)]
+
+
+def masked(x, y, k):
+    return x[np.arange(k) > 1]
+
+
+def masked_behind(x, y, k):
+    return y[0, np.arange(k) > 1]
+
+
+def added(x, y, k):
+    return np.arange(k) + x
+
+
+def caught(x, y, k):
+    try:
+        return x[k]
+    except IndexError as error:
+        return str(error), type(error).__name__
+
+
+@pytest.mark.parametrize(
+    "function", [one_element, several, taken, last_axis, places_of_two_kinds, masked, masked_behind, added, caught]
+)
+def test_errors_of_a_graph_are_those_of_numpy(function):
+    def outcome(called):
+        try:
+            return "gave", called(np.arange(3.0), np.arange(6.0).reshape(2, 3), 7)
+        except Exception as error:
+            return type(error), str(error)
+
+    compiled = autoconv.compile(function)
+    compiled_outcome = outcome(compiled)
+    assert compiled_outcome == outcome(function)
+    assert "plain Python" not in compiled.explain()
+
+
+def test_an_error_of_a_function_keeps_the_words_of_an_op():
+    with pytest.raises(autoconv.errors.InvalidArgumentError, match="slice index 7 of dimension 0 out of bounds"):
+        autoconv.function(one_element)(autoconv.constant([1.0, 2.0]), 0, autoconv.constant(7))
