@@ -77,7 +77,7 @@ def _same(value: Value, node: Node) -> Value | None:
     type_ = value.type
     if type_ != node.results[0].type or not isinstance(type_, TensorType) or type_.shape is None:
         return None
-    return value if all(isinstance(d, int) for d in type_.shape) else None
+    return None if None in type_.shape else value
 
 
 def _made_by(value: Value, name: str) -> Value | None:

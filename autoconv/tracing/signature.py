@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import itertools
 import types
 import typing
 import weakref
@@ -228,6 +229,25 @@ class Signature:
         self.python = inspect.signature(function)
         self.specs = self._check_input_signature(input_signature)
         self.hinted = _annotated_as_tensors(function) if follow_type_hints else frozenset()
+        parameters = self.python.parameters.values()
+        simple = input_signature is None and all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        self._defaults = {p.name: p.default for p in parameters} if simple else None
+
+    def in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        """All arguments by position, with the defaults of those that are not given; None where that is not so easy."""
+        defaults = self._defaults
+        if defaults is None or len(args) + len(kwargs) > len(defaults):
+            return None
+        found, used = list(args), 0
+        for name in itertools.islice(defaults, len(args), None):
+            if name in kwargs:
+                used += 1
+                found.append(kwargs[name])
+            elif defaults[name] is not inspect.Parameter.empty:
+                found.append(defaults[name])
+            else:
+                return None
+        return tuple(found) if used == len(kwargs) else None
 
     def bind(
         self,

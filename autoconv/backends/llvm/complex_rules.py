@@ -37,11 +37,8 @@ def _both(name: str) -> Rule:
 
 def product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
     """Of arrays as NumPy's loops have it, of numbers as NumPy's numbers and Python's have it."""
-    (xr, xi), (yr, yi) = x, y
-    if not any(sizes(value.type) for value in (xr, yr)):
-        return b.subtract(b.multiply(xr, yr), b.multiply(xi, yi)), b.add(b.multiply(xr, yi), b.multiply(xi, yr))
-    real = b.multiply_add(xr, yr, b.negative(b.multiply(xi, yi)))
-    return real, b.multiply_add(xr, yi, b.multiply(xi, yr))
+    arrays = any(sizes(value.type) for value in (x[0], y[0]))
+    return fused_product(b, x, y) if arrays else plain_product(b, x, y)
 
 
 def quotient(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
@@ -64,16 +61,14 @@ def _divide(b: GraphBuilder, node: Node, x: Any) -> Any:
     return quotient(b, *x)
 
 
-def _reciprocal(b: GraphBuilder, node: Node, x: Any) -> Any:
-    """NumPy's, which is not its quotient."""
-    ((xr, xi),) = x
-    upright = b.less_equal(b.abs(xi), b.abs(xr))
-    large, small = b.select(upright, xr, xi), b.select(upright, xi, xr)
-    ratio = b.divide(small, large)
-    scale = b.add(large, b.multiply(small, ratio))
-    one = b.divide(1.0, scale)
-    turned = b.divide(ratio, scale)
-    return b.select(upright, one, turned), b.negative(b.select(upright, turned, one))
+def _reciprocal(b: GraphBuilder, x: Parts) -> Parts:
+    return quotient(b, (b.ones_like(x[0]), b.zeros_like(x[0])), x)
+
+
+def fused_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
+    (xr, xi), (yr, yi) = x, y
+    real = b.multiply_add(xr, yr, b.negative(b.multiply(xi, yi)))
+    return real, b.multiply_add(xr, yi, b.multiply(xi, yr))
 
 
 def _power(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -148,8 +143,10 @@ def _real_or(name: str) -> Rule:
 ELEMENTWISE: dict[str, Rule] = {
     "add": _both("add"), "subtract": _both("subtract"), "negative": _both("negative"), "identity": _both("identity"),
     "stop_gradient": _both("stop_gradient"), "select": _select,
-    "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: product(b, x[0], x[0]),
-    "divide": _divide, "reciprocal": _reciprocal, "power": _power,
+    "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
+    "divide": _divide,
+    "reciprocal": lambda b, node, x: _reciprocal(b, x[0]),
+    "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": _power,
     "squared_difference": lambda b, node, x: _square_of(b, _both("subtract")(b, node, x)),
     "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
     "complex": lambda b, node, x: _broadcast(b, node, x), "real": _real_or("real"), "imag": _real_or("imag"),
@@ -296,7 +293,44 @@ def _prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
     return total
 
 
+# ---- Fourier transforms of real numbers
+
+
+def _rfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Of an odd number of them, as of complex ones."""
+    (x,), size = operands, sizes(operands[0].type)[-1]
+    if size % 2 == 0:
+        return None
+    whole = b.fft(b.complex(x, b.zeros_like(x)), axes=(-1,), norm=node.attributes.get("norm", "backward"))
+    spec = (("ellipsis",), ("slice", None, size // 2 + 1, None))
+    return b.get_item(b.real(whole), spec=spec), b.get_item(b.imag(whole), spec=spec)
+
+
+def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Cut or filled up to the length; of an odd one, the mirror image is put beside it."""
+    ((xr, xi),), (*rows, size) = operands, sizes(node.results[0].type)
+    width, given = size // 2 + 1, sizes(xr.type)[-1]
+    if size < 1 or (given == width and size % 2 == 0):
+        return None
+    if given > width:
+        spec = (("ellipsis",), ("slice", None, width, None))
+        xr, xi = b.get_item(xr, spec=spec), b.get_item(xi, spec=spec)
+    elif given < width:
+        paddings = (*[(0, 0)] * len(rows), (0, width - given))
+        xr, xi = (b.pad(part, paddings=paddings, mode="CONSTANT", constant_values=0) for part in (xr, xi))
+    norm = node.attributes.get("norm", "backward")
+    if size % 2 == 0:
+        return b.irfft(b.complex(xr, xi), length=size, norm=norm)
+    rest, first = (("ellipsis",), ("slice", 1, None, None)), (("ellipsis",), ("slice", None, 1, None))
+    tail_real, tail_imag = b.get_item(xr, spec=rest), b.get_item(xi, spec=rest)
+    back_real, back_imag = (b.reverse(part, axis=(len(rows),)) for part in (tail_real, tail_imag))
+    real = b.concat(xr, back_real, axis=len(rows))
+    imag = b.concat(b.zeros_like(b.get_item(xi, spec=first)), tail_imag, b.negative(back_imag), axis=len(rows))
+    return b.real(b.ifft(b.complex(real, imag), axes=(-1,), norm=norm))
+
+
 RULES: dict[str, Rule] = {
+    "rfft": _rfft, "irfft": _irfft,
     **ELEMENTWISE, **{name: _linear(name) for name in _LINEAR}, "zeros_like": _of_no_values(0),
     "ones_like": _of_no_values(1), "size": _like_real, "shape": _like_real, "rank": _like_real, "dimension": _like_real,
     "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": _prod,

@@ -40,12 +40,9 @@ def _work_ahead() -> None:
     with contextlib.suppress(Exception):  # who needs the code meets it again
         warm_up()
         while _AHEAD:
-            text, made = _AHEAD.pop()
-            if not made.cache_info().currsize:
+            find, text, _ = _AHEAD.pop()
+            if not find.cache_info().currsize:
                 make_ready({text: 0})
-
-
-_STARTED: list[bool] = []
 
 
 @functools.cache
@@ -99,15 +96,15 @@ def _functions(text: str, level: int, names: Iterable[str]) -> dict[str, int]:
     return {name: code.address(name) for name in names}
 
 
+# The last one first; none once a graph is being compiled.
+_AHEAD: list[Any] = [
+    (_parallel, threads.TEXT, 0), (handler, pool.TEXT, 0), (_dispatch, dispatch.TEXT, 0),
+    (_references, prelude.TEXT, 0),
+]  # fmt: skip
+_STARTED: list[bool] = []
 _KEPT: list[Code] = []
 
 
 def _kept(code: Code) -> Code:
     _KEPT.append(code)
     return code
-
-
-# What is compiled ahead, the last one first, with who loads it; nothing once a graph is being compiled.
-_AHEAD: list[tuple[str, Any]] = [
-    (threads.TEXT, _parallel), (pool.TEXT, handler), (dispatch.TEXT, _dispatch), (prelude.TEXT, _references),
-]  # fmt: skip

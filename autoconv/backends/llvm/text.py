@@ -10,9 +10,19 @@ import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 QUICK = "noinline optnone"  # attributes of functions that are compiled quickly: they do little, or run rarely
-METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 1000000}\n!1 = !{}\n'
+# !5 and !6 mark what is known of lists and their items: no write to the one changes the other.
+METADATA = """
+!0 = !{!"branch_weights", i32 1, i32 1000000}
+!1 = !{}
+!2 = !{!"lists"}
+!3 = !{!"list", !2, i64 0}
+!4 = !{!"items", !2, i64 0}
+!5 = !{!3, !3, i64 0}
+!6 = !{!4, !4, i64 0}
+"""
 _DEFINED = re.compile(r"\s*define (?:internal )?\w+ @(\w+)\(")
 _NAME = re.compile(r'@"?([\w.]+)')
 
@@ -47,6 +57,9 @@ class ModuleText:
         self._names: dict[str, str] = {}  # of functions, by the text without the name
         self._count = 0
         self.has_loops = False  # which are worth a thorough compilation
+        # The dimensions that only the call knows, and their registers: each function of a graph takes them.
+        self.open: Any = None
+        self.sizes: tuple[str, ...] = ()
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         """Declares the function `name`; a second declaration of it changes nothing. Answers `@name`."""
