@@ -373,3 +373,44 @@ def test_rows_that_are_looked_up_and_searched():
     compiled_once(f)
     with pytest.raises(autoconv.errors.InvalidArgumentError):
         f(autoconv.constant(np.array([1, 9, 2], np.int32)), autoconv.constant(table))
+
+
+def test_tapes_around_calls_of_functions_of_any_size():
+    @autoconv.function(input_signature=[spec(None, None)])
+    def f(x):
+        return autoconv.nn.softmax(x) * x
+
+    def plain(x):
+        powers = np.exp(x - x.max(1, keepdims=True))
+        softmax = powers / powers.sum(1, keepdims=True)
+        return softmax + softmax * (x - (softmax * x).sum(1, keepdims=True))
+
+    for n in LENGTHS[:6]:
+        x = floats(n, n + 1, seed=n)
+        given = autoconv.constant(x)
+        with autoconv.GradientTape() as tape:
+            tape.watch(given)
+            total = autoconv.reduce_sum(f(given))
+        close(tape.gradient(total, given), plain(x), 1e-4)
+    whole = f.get_concrete_function()._derivable
+    (parts,) = whole._parts.values()
+    assert [part.run.compilations for part in (parts.forward, parts.backward)] == [1, 1]
+    assert not parts.backward.run.kernel_calls
+
+
+def test_indices_into_open_dimensions_and_static_products_beside_them():
+    @autoconv.function(input_signature=[spec(None), spec(64, 64)])
+    def f(x, w):
+        h = autoconv.tanh(w @ w + 1.0)
+        return x[:5] * autoconv.reduce_sum(h, axis=1)[0], autoconv.concat([x, h[0]], 0), x[1:][2]
+
+    w = floats(64, 64)
+    h = np.tanh(w @ w + np.float32(1))
+    for n in (7, 100, 5):
+        x = floats(n, seed=n)
+        for one, other in zip(
+            f(autoconv.constant(x), autoconv.constant(w)), (x[:5] * h.sum(1)[0], np.concatenate([x, h[0]]), x[3]),
+            strict=True,
+        ):  # fmt: skip
+            np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
+    compiled_once(f)
