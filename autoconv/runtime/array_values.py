@@ -9,9 +9,10 @@ import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.graph.types import ArrayType
+from autoconv.graph.types import ArrayType, TensorType
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor, to_array
+from autoconv.runtime.objects import is_object, unboxed
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
@@ -20,6 +21,8 @@ def as_value(value: Any, type_: ArrayType) -> Tensor:
     """What is assigned to elements of an array, as NumPy converts it."""
     tensor = as_tensor(value)
     dtype = type_.dtype
+    if is_object(value):
+        return element_of(value, dtype)
     if tensor is not None:
         return tensor if not tensor.weak else _converted(tensor, dtype)
     if isinstance(value, (bool, int, float, complex)):
@@ -41,6 +44,8 @@ def as_value(value: Any, type_: ArrayType) -> Tensor:
 
 def element_of(value: Any, dtype: DType) -> Tensor:
     """A number as an element of an array of that dtype."""
+    if is_object(value):
+        return unboxed(value, TensorType(dtype, ()))
     tensor = as_tensor(value)
     if tensor is None:
         return EagerTensor(np.asarray(value).astype(dtype.numpy))
