@@ -26,7 +26,8 @@ def settled(found: Any, following: Callable[[], Any]) -> Any:
     """What a method gave; where that is NotImplemented, what `following` gives."""
     if found is NotImplemented:
         return following()
-    given, passes = found, False
+    given: Any = found
+    passes: Any = False
     if type(found) is Variant:
         passes = is_arm(found, NotImplemented)
         given = without(found, lambda value: value is NotImplemented, None)
