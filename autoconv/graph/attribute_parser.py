@@ -33,6 +33,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?(?:inf\b|nan\b|\d+(\.\d*)?([eE][+-]?\d+)?)")
 _HEX = re.compile(r"0x[0-9a-f]+")
 _DIMENSION = re.compile(r"[^\s,()<>{}\[\]]+")
+_CLASS = re.compile(r"\w+")
 _STRIDE = re.compile(r"\?|-?\d+")
 _TAG = re.compile(r"[^:<>,\n]+")
 
@@ -156,6 +157,13 @@ def _arm(scanner: Scanner) -> tuple[str, Type]:
     return tag, parse_type(scanner)
 
 
+def _object(scanner: Scanner) -> ObjectType:
+    kind = scanner.match(_CLASS)
+    if kind is None:
+        scanner.fail(f"expected the name of a class, found {scanner.shown()}")
+    return ObjectType(kind)
+
+
 _TYPES: dict[str | None, Callable[[Scanner], Type]] = {
     "tuple": lambda scanner: TupleType(_types(scanner)),
     "list": lambda scanner: ListType(parse_type(scanner)),
@@ -164,7 +172,7 @@ _TYPES: dict[str | None, Callable[[Scanner], Type]] = {
     "iterator": lambda scanner: IteratorType(parse_type(scanner)),
     "iterable": lambda scanner: IterableType(parse_type(scanner)),
     "variant": lambda scanner: VariantType(_types(scanner, _arm)),
-    "object": lambda scanner: ObjectType(scanner.name("the name of a class")),
+    "object": _object,
     "array": _in_memory,
 }
 

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
+from autoconv.operators.by_class import second_operand
 from autoconv.operators.conditionals import is_staged, not_
 from autoconv.operators.held_iterators import HeldIterator
 from autoconv.operators.instances import is_written
+from autoconv.operators.not_implemented import deciding
 from autoconv.operators.readers import only_gives, writes
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import Trace, current_region
@@ -125,7 +127,8 @@ def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
         return _iterating(value, convert)
     if isinstance(value, types.FunctionType) and name in _CALLED:
-        return convert(value)
+        found = convert(value)
+        return value if found is value else deciding(name, value, found, second_operand)
     if isinstance(value, types.FunctionType) and name in _ANSWERED | _OTHERS and is_written(value):
         return value if name == "__iter__" and only_gives(value) else _asked(name, value, convert)
     if isinstance(value, property):

@@ -45,6 +45,7 @@ from autoconv.ops import (
     sorting,
     special,
     strings,
+    typed_lists,
 )
 from autoconv.ops.record import OPS
 
@@ -94,4 +95,5 @@ __all__ = [
     "sorting",
     "special",
     "strings",
+    "typed_lists",
 ]

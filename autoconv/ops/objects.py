@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops.control import again
@@ -160,6 +160,20 @@ def _unbox(x: Any, *, type: TensorType) -> np.ndarray:
 define(
     name="object_unbox", graphdef="ObjectUnbox", result=lambda x, *, type: type, kernel=_unbox, gradient=NO_GRADIENT,
     effects=READS,
+)  # fmt: skip
+
+
+def _element(x: Any, *, dtype: DType) -> np.ndarray:
+    """What a single element of an array is when x is assigned to it."""
+    held = np.zeros((), dtype.numpy)
+    with np.errstate(all="ignore"):
+        held[()] = x
+    return held
+
+
+define(
+    name="object_element", graphdef="ObjectElement", result=lambda x, *, dtype: TensorType(dtype), kernel=_element,
+    gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ _NOTED = frozenset(
         "array_new", "array_of",
     }
 )  # fmt: skip
+LOCAL = "typed_list_"  # how the names of ops begin that write to what the run has for itself
 _PRINTING = frozenset({"print", "python_print", "object_print", "py_call"})
 _CONSTANT = (
     str, bytes, int, float, bool, complex, tuple, frozenset, range, slice, types.NoneType, np.generic,
@@ -98,13 +99,17 @@ class _Log:
 _ACTIVE = _Active()
 
 
-def can_undo(graph: Graph, arrays: bool = False) -> bool:
+def can_undo(graph: Graph) -> bool:
     """Whether everything that the graph writes is noted: it draws nothing, prints nothing, and changes only objects.
 
-    With `arrays` those that come in as memory count as noted (see `restoring`).
+    Arrays that come in as memory count as noted (see `restoring`); others are the run's own.
     """
-    written = ("array_store", "array_set") if arrays else ()
-    return not any(_cannot_undo(node) and node.op.name not in written for node in graph.walk())
+    return not any(map(lasts, graph.walk()))
+
+
+def lasts(node: Node) -> bool:
+    """Whether what the node does cannot be taken back."""
+    return _cannot_undo(node) and node.op.name not in ("array_store", "array_set")
 
 
 def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
@@ -128,7 +133,7 @@ def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) 
 def _cannot_undo(node: Node) -> bool:
     if node.regions and not is_recursive(node):
         return False  # what is in them is looked at by itself
-    known = node.op.name in _NOTED or not node.effects & Effects.WRITE
+    known = node.op.name in _NOTED or node.op.name.startswith(LOCAL) or not node.effects & Effects.WRITE
     return is_recursive(node) or bool(node.effects & Effects.RANDOM) or node.op.name in _PRINTING or not known
 
 
@@ -309,6 +314,7 @@ __all__ = [
     "can_undo",
     "changes",
     "is_noted",
+    "lasts",
     "note_apply",
     "note_attribute",
     "note_iteration",

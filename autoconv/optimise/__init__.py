@@ -19,6 +19,7 @@ from autoconv.optimise.hoist import hoist
 from autoconv.optimise.inline import inline
 from autoconv.optimise.promote import promote
 from autoconv.optimise.simplify import simplify
+from autoconv.optimise.unbox import unbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class Optimisation:
 
 OPTIMISATIONS = (
     Optimisation(name="inline", transform=inline),  # first: the others see more of what goes together
+    Optimisation(name="unbox", transform=unbox),  # before the rest: numbers are what they know
     Optimisation(name="promote", transform=promote),
     Optimisation(name="fold", transform=fold),
     Optimisation(name="simplify", transform=simplify),

@@ -77,7 +77,7 @@ def _same(value: Value, node: Node) -> Value | None:
     type_ = value.type
     if type_ != node.results[0].type or not isinstance(type_, TensorType) or type_.shape is None:
         return None
-    return value if all(isinstance(d, int) for d in type_.shape) else None
+    return None if None in type_.shape else value
 
 
 def _made_by(value: Value, name: str) -> Value | None:
@@ -120,6 +120,11 @@ def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
     if op.commutative and _is_neutral(_number(x), op.identity, op.name == "add"):
         return _same(y, node)
     return None
+
+
+def _as_it_is(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Of the shape that is asked for already, by numbers or by symbols."""
+    return _same(inputs[0], node)
 
 
 def _subtract(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
@@ -272,7 +277,8 @@ def _order(node: Node) -> tuple[int, ...] | None:
 _RULES: dict[str, Rule] = {
     "subtract": _subtract, "divide": _divide, "power": _power, "select": _select, "cast": _cast,
     "python_cast": _cast_of_choice,
-    "reshape": _reshape, "transpose": _transpose,
+    "reshape": _reshape, "transpose": _transpose, "sum_to_shape_of": _as_it_is, "broadcast_to_shape_of": _as_it_is,
+    "reshape_like": _as_it_is, "ensure_shape": _as_it_is, "ensure_same_shape": _as_it_is,
     "negative": _twice("negative"), "logical_not": _twice("logical_not"), "invert": _twice("invert"),
     "conjugate": _twice("conjugate"), "matrix_transpose": _twice("matrix_transpose"),
     "abs": _once("abs"), "relu": _once("relu"), "floor": _once("floor"), "ceil": _once("ceil"),

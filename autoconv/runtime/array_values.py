@@ -12,6 +12,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import ArrayType
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor, to_array
+from autoconv.runtime.objects import SymbolicObject, record_object
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
@@ -30,6 +31,8 @@ def as_value(value: Any, type_: ArrayType) -> Tensor:
         except (OverflowError, TypeError, ValueError) as error:
             raise of_program(error) from None
         return EagerTensor(held)
+    if isinstance(value, SymbolicObject) and type_.shape == ():
+        return record_object("object_element", [value], dtype=dtype)  # type: ignore[no-any-return]
     if isinstance(value, (list, tuple)):
         value = _nested(value)
         if isinstance(value, Tensor):

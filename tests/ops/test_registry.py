@@ -31,6 +31,7 @@ WITHOUT_SAMPLES = {
     "generator_draw": "takes a generator; tests/numpy/test_random.py",
     "absent": "its attribute is a type; tests of tracing",
     **{name: "on values of Python's own; tests/ops/test_objects.py" for name in OPS if name.startswith("object_")},
+    **{name: "on lists of the graph's own; tests/ops/test_typed_lists.py" for name in OPS if name.startswith("typed_")},
     **{name: "on arrays in memory; tests/tracing/test_arrays_in_memory.py, against NumPy" for name in OPS
        if name.startswith("array_") and not OPS[name].samples},
     **{name: "on datasets; tests/data" for name in OPS if name.startswith(("iterable_", "iterator_"))},

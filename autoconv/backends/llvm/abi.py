@@ -15,6 +15,8 @@ import numpy as np
 REFERENCE_COUNT, TYPE = 0, 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 FLOAT_VALUE = CELL_CONTENTS = 16
+# And in PyByteArrayObject: its size, how much memory it has, where that begins and where its bytes do.
+BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
 WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned, and may be written to
 OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
@@ -23,7 +25,8 @@ _PYTHON = (
     "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
     "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
-    "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback",
+    "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback", "PyByteArray_FromStringAndSize",
+    "PyByteArray_Resize",
     # of objects
     "PyNumber_Add", "PyNumber_Subtract", "PyNumber_Multiply", "PyNumber_TrueDivide", "PyNumber_FloorDivide",
     "PyNumber_Remainder", "PyNumber_Lshift", "PyNumber_Rshift", "PyNumber_And", "PyNumber_Or", "PyNumber_Xor",
@@ -32,7 +35,7 @@ _PYTHON = (
     "PyNumber_InPlaceAnd", "PyNumber_InPlaceOr", "PyNumber_InPlaceXor", "PyNumber_Negative", "PyNumber_Positive",
     "PyNumber_Invert", "PyNumber_Absolute", "PyObject_RichCompare", "PyObject_GetItem", "PyObject_SetItem",
     "PyObject_DelItem", "PySequence_Contains", "PyObject_Size", "PyObject_IsTrue", "PyIter_Next", "PyList_New",
-    "PyList_Append", "PyList_AsTuple", "PyDict_New", "PyDict_SetItem", "PySet_New", "PySet_Add",
+    "PyList_Append", "PyList_SetItem", "PyList_AsTuple", "PyDict_New", "PyDict_SetItem", "PySet_New", "PySet_Add",
     "PyObject_GetIter", "PyObject_VectorcallMethod", "PyObject_GetAttr", "PyObject_SetAttr",
     "PyObject_GenericGetAttr", "PyObject_GenericSetAttr", "_PyType_Lookup", "Py_IncRef", "Py_DecRef",
 )  # fmt: skip
@@ -51,7 +54,7 @@ SINGLETONS: dict[str, Any] = {
 }  # fmt: skip
 # Positions in the table of NumPy's C API.
 _NUMPY = {
-    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
+    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_NewCopy": 85, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
     "PyArray_Empty": 184, "PyArray_SetBaseObject": 282, "PyDataMem_SetHandler": 304,
 }  # fmt: skip
 _BLAS = {
@@ -137,6 +140,7 @@ def _check_layout() -> None:
     )
     if not seen:
         raise UnknownLayout("arrays of this NumPy do not lie in memory as native code expects")
+    _check_bytes()
     empty = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.py_object, ctypes.c_int
     )(_numpy_table()[_NUMPY["PyArray_Empty"]])
@@ -145,3 +149,14 @@ def _check_layout() -> None:
     made = empty(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
     if type(made) is not np.ndarray or made.shape != (4, 5) or made.dtype != np.int16:
         raise UnknownLayout("NumPy's C API is not where native code expects it")
+
+
+def _check_bytes() -> None:
+    """As `_check_layout`, of a bytearray, whose first bytes are gone."""
+    made = bytearray(range(100))
+    del made[:7]
+    words = (ctypes.c_int64 * 6).from_address(id(made))
+    size, room, memory, start = (words[at // 8] for at in (BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START))
+    shown = (ctypes.c_char * len(made)).from_buffer(made)
+    if size != len(made) or start != ctypes.addressof(shown) or not memory <= start <= memory + room - size:
+        raise UnknownLayout("a bytearray of this Python does not lie in memory as native code expects")

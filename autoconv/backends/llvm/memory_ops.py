@@ -72,7 +72,7 @@ def _write_view(region: Region, node: Node) -> None:
         size, stride = x.sizes[axis], x.strides[axis]
         if kind == "int":
             index = next(given) if static[0] == INPUT else static[0]
-            offset = plus(out, offset, product(out, _position(region, node, index, size), stride))
+            offset = plus(out, offset, product(out, position_of(region, node, index, size), stride))
         else:
             parts = [_bound(region, next(given)) if part == INPUT else part for part in static]
             start, length, step = slices.resolved(region, node, parts, size)
@@ -94,7 +94,7 @@ def _bound(region: Region, value: Value) -> Position:
     return b.cast(region.number(value), int64).ir
 
 
-def _position(region: Region, node: Node, index: Any, size: Position) -> Position:
+def position_of(region: Region, node: Node, index: Any, size: Position) -> Position:
     """A single index, counted from the start; where it is out of range, the op's kernel says so."""
     b, out = RegisterWriter(region), region.out
     if isinstance(index, int):
@@ -128,6 +128,15 @@ def _write_transpose(region: Region, node: Node) -> None:
         strides=tuple(x.strides[a] for a in perm),
     )  # fmt: skip
     region.set(node.results[0], found)
+
+
+@_native("array_part")
+def _write_part(region: Region, node: Node) -> None:
+    """The real or the imaginary parts, where they are."""
+    x, (result,) = held(region, node.inputs[0]), node.results
+    offset = result.type.dtype.size if node.attributes["which"] == "imag" else 0  # type: ignore[union-attr]
+    pointer = moved(region, x.pointer, offset)
+    region.set(result, replace(x, owner=Object(x.owner.ir), whole="false", pointer=pointer))
 
 
 @_native("array_size")

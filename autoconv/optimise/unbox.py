@@ -1,0 +1,48 @@
+"""Lists of numbers that nothing but the graph sees: their items lie side by side, and no number is an object.
+
+    before   graph f(%n: weak int64[]) {
+               %list = object_build(kind='list'): object<list>
+               %n_box = object_box(%n, how='number'): object<int>
+               %append = object_method(%list, %n_box, name='append', keywords=()): object<any>
+               %zero = object_constant(value=0): object<int>
+               %first = object_apply(%list, %zero, function='getitem', keywords=()): object<any>
+               %twice = object_apply(%first, %n_box, function='add', keywords=()): object<any>
+               %found = object_unbox(%twice, type=weak int64[]): weak int64[]
+               return %found
+             }
+    after    graph f(%n: weak int64[]) {
+               %list = typed_list_make(element=weak int64[]): object<numbers>
+               %append = typed_list_append(%list, %n, element=weak int64[]): ()
+               %zero = constant(value=array(int64[], 0), weak=True): weak int64[]
+               %first = typed_list_get(%list, %zero, element=weak int64[]): weak int64[]
+               %twice = python_add(%first, %n): weak int64[]
+               return %twice
+             }
+"""
+
+from __future__ import annotations
+
+from autoconv.graph.graph import Graph, clone, has_recursion
+from autoconv.optimise.unboxing import lists, numbers, whole_lists  # they say what is known of which op
+from autoconv.optimise.unboxing.kinds import Kinds
+from autoconv.optimise.unboxing.writer import rewritten
+
+_MAKING = frozenset({"object_build", "object_apply"})
+
+
+def unbox(graph: Graph, contract: str = "function") -> Graph:
+    """The graph with typed lists (see ops/typed_lists.py) in the place of lists that are made in it, hold numbers of
+    one kind and go nowhere, but may be results; with Python's numbers in registers in the place of objects.
+
+    Under the contract of `compile`, where a call with ints beyond 64 bits is made again as plain Python; what comes
+    behind something that cannot be taken back stays with objects where an int may outgrow them.
+    """
+    makes = any(node.op.name in _MAKING for node in graph.walk())
+    if contract == "compile" and makes and not has_recursion(graph):
+        kinds = Kinds(graph)
+        if kinds.has_lists():
+            return rewritten(graph, kinds)
+    return clone(graph, lambda copy, node, inputs: None)
+
+
+__all__ = ["lists", "numbers", "unbox", "whole_lists"]

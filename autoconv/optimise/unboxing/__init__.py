@@ -1,0 +1,1 @@
+"""What the pass `unbox` knows of objects: their kinds, what is done with numbers, what with lists of them."""

@@ -1,0 +1,334 @@
+"""The kinds of a graph's objects: which are numbers of one kind, and which are lists of such that nothing else sees.
+
+Values that may be one object share a cell (Steensgaard, Points-to Analysis in Almost Linear Time); the kind of a cell
+goes up until nothing changes. A list that something gets which is not known to be harmless is left alone from the
+start, and everything is looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ObjectType, TensorType
+from autoconv.ops.undo import lasts
+
+LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "pair"
+SLICE, RANGE, OTHER = "slice", "range", "other"
+INT, FLOAT, BOOL = (TensorType(dtype, (), True) for dtype in (int64, float64, bool_))
+Kind = TensorType | str | None  # None: nothing is known to come there yet
+
+# Of a node, by its op and by what it applies: whether it is known what it does with objects of the kinds that there
+# are (then the kinds of its results are said); None where that cannot be said yet.
+Rule = Callable[["Kinds", Node], bool | None]
+RULES: dict[str, Rule] = {}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    def register(function: Rule) -> Rule:
+        for name in names:
+            RULES[name] = function
+        return function
+
+    return register
+
+
+def key_of(node: Node) -> str:
+    """The name of the op, and of the function or method that it applies."""
+    applied = node.attributes.get("function") if node.op.name == "object_apply" else None
+    applied = node.attributes["name"] if node.op.name == "object_method" else applied
+    return node.op.name if applied is None else f"{node.op.name}.{applied}"
+
+
+class Cell:
+    """What is known of the objects that some values may be. `of`: the cell of a list's items, or of the list that is
+    gone over; `sites`: the nodes that make the lists."""
+
+    __slots__ = ("kind", "of", "parent", "sites")
+
+    def __init__(self) -> None:
+        self.parent: Cell | None = None
+        self.kind: Kind = None
+        self.of: Cell | None = None
+        self.sites: set[Node] = set()
+
+
+class Kinds:
+    """`known`: the nodes whose meaning for these kinds is known."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.late = _late_nodes(graph)
+        self.used = _used_values(graph)
+        self._banned: set[Node] = set()
+        while not self._found():
+            pass
+
+    def kind(self, value: Value) -> Kind:
+        found = self.cell(value).kind
+        return OTHER if found is None and self._settled else found
+
+    def number(self, value: Value) -> Kind:
+        """As `kind`; of a tensor what it is as a number, if it is one."""
+        if not isinstance(value.type, ObjectType):
+            type_ = value.type
+            return type_ if isinstance(type_, TensorType) and is_number(type_) else OTHER
+        return self.kind(value)
+
+    def cell(self, value: Value) -> Cell:
+        found = self._cells.get(value)
+        if found is None:
+            found = self._cells[value] = Cell()
+        return root(found)
+
+    def item(self, value: Value) -> Cell:
+        """Of a list: the cell of its items; of what goes over one: the list's."""
+        of = self.cell(value).of
+        assert of is not None
+        return root(of)
+
+    def has_lists(self) -> bool:
+        return any(root(cell).kind == LIST for cell in self._cells.values())
+
+    # ---- what rules say
+
+    def say(self, cell: Cell, kind: Kind) -> None:
+        cell = root(cell)
+        if kind is None or cell.kind == kind or cell.kind == OTHER:
+            return
+        self._changed = True
+        cell.kind, before = (kind, None) if cell.kind is None else (OTHER, cell.kind)
+        if cell.kind == OTHER:
+            self._spoil(cell, before)
+
+    def say_of(self, value: Value, kind: Kind) -> None:
+        self.say(self.cell(value), kind)
+
+    def unify(self, first: Cell, second: Cell) -> None:
+        first, second = root(first), root(second)
+        if first is second:
+            return
+        self._changed = True
+        kinds = (first.kind, second.kind)
+        second.parent = first
+        first.sites |= second.sites
+        of = [one for one in (first.of, second.of) if one is not None]
+        first.of = of[0] if of else None
+        if kinds[0] is None or kinds[1] is None or kinds[0] == kinds[1]:
+            first.kind = kinds[0] or kinds[1]
+            if len(of) == 2:
+                self.unify(*of)
+            if first.kind == OTHER:
+                self._spoil(first, None)
+            return
+        first.kind = OTHER
+        for one in of:
+            self._spoil_lists(one)
+        self._spoil(first, None)
+
+    def make_list(self, node: Node) -> Cell | None:
+        """Of a node that makes a new list: the cell of its items; None where the list is left alone."""
+        if node in self._banned:
+            return None
+        cell = self.cell(node.results[0])
+        cell.sites.add(node)
+        if cell.of is None:
+            cell.of = Cell()
+        self.say(cell, LIST)
+        if cell.kind == OTHER:
+            self._banned.add(node)
+            return None
+        return root(cell.of)
+
+    def put(self, target: Value, value: Value) -> None:
+        """Says that the list gets the value."""
+        kind = self.number(value)
+        self.say(self.item(target), OTHER if kind is not None and not is_number(kind) else kind)
+
+    def go_over(self, value: Value, kind: str, of: Cell) -> None:
+        """Says that the value is a way of going over the list, whose cell that is."""
+        cell = self.cell(value)
+        if cell.of is None:
+            cell.of = of
+        else:
+            self.unify(cell.of, of)
+        self.say(cell, kind)
+        if root(cell).kind == OTHER:
+            self._spoil_lists(of)
+
+    def _spoil(self, cell: Cell, before: Kind) -> None:
+        """Leaves alone the lists that such an object may be, or go over."""
+        self._spoil_lists(cell)
+        if cell.of is not None and before != LIST:
+            self._spoil_lists(cell.of)
+
+    def _spoil_lists(self, cell: Cell) -> None:
+        self._banned |= root(cell).sites
+
+    # ---- finding out
+
+    def _found(self) -> bool:
+        """Looks at everything; False where a list has to be left alone that was not until now."""
+        before = len(self._banned)
+        self._cells: dict[Value, Cell] = {}
+        for value in self.graph.parameters:
+            self._escape(value)
+        for self._settled in (False, True):  # what still waits then waits for what never comes
+            self._changed = True
+            while self._changed:
+                self._changed = False
+                self.known: set[Node] = set()
+                self._visit(self.graph)
+                for value in self.graph.outputs:
+                    if self.kind(value) not in (None, LIST) and not is_number(self.kind(value)):
+                        self._escape(value)
+        for cell in set(map(root, self._cells.values())):
+            if cell.kind == LIST and not is_number(root(cell.of).kind):  # type: ignore[arg-type]
+                self._banned |= cell.sites
+        self._look_at_outputs()
+        return len(self._banned) == before
+
+    def _look_at_outputs(self) -> None:
+        """A list goes out as one object: no other result may be the same one."""
+        seen: dict[Cell, Value] = {}
+        for value in self.graph.outputs:
+            if isinstance(value.type, ObjectType) and not is_number(self.kind(value)):
+                cell = self.cell(value)
+                if cell.kind != LIST or seen.setdefault(cell, value) is not value:
+                    self._spoil(cell, None)
+
+    def _visit(self, graph: Graph) -> None:
+        for node in graph.nodes:
+            if node.regions:
+                self._flow_through(node)
+                for region in node.regions:
+                    self._visit(region)
+                continue
+            objects = [value for value in (*node.inputs, *node.results) if isinstance(value.type, ObjectType)]
+            if not objects:
+                continue
+            known = RULES.get(key_of(node), lambda *_: False)(self, node)
+            if known:
+                self.known.add(node)
+            elif known is False or self._settled:
+                for value in node.inputs:
+                    if not is_number(self.number(value)):
+                        self._escape(value)
+                for value in node.results:
+                    self._escape(value)
+
+    def _escape(self, value: Value) -> None:
+        """Somebody gets the object of whom nothing is known."""
+        if isinstance(value.type, ObjectType):
+            self.say_of(value, OTHER)
+
+    def _flow_through(self, node: Node) -> None:
+        regions = node.regions
+        if node.op.name == "while":
+            count = node.attributes["state"]
+            for region in regions:
+                self._flow(node.inputs, region.parameters)
+            self._flow(regions[1].outputs, regions[1].parameters[:count])
+            self._flow(regions[1].parameters[:count], node.results)
+        elif node.op.name == "cond":
+            for region in regions:
+                self._flow(node.inputs[1:], region.parameters)
+                self._flow(region.outputs, node.results)
+        elif node.op.name == "call":
+            self._flow(node.inputs, regions[0].parameters)
+            self._flow(regions[0].outputs, node.results)
+        elif node.op.name == "try":
+            body, normal, handler = regions
+            self._flow(node.inputs, body.parameters)
+            self._flow([*body.outputs, *node.inputs], normal.parameters)
+            self._escape(handler.parameters[0])
+            self._flow(node.inputs, handler.parameters[1:])
+            for region in (normal, handler):
+                self._flow(region.outputs, node.results)
+        else:
+            for value in (*node.inputs, *node.results, *(v for r in regions for v in (*r.parameters, *r.outputs))):
+                self._escape(value)
+
+    def _flow(self, sources: Sequence[Value], targets: Sequence[Value]) -> None:
+        for source, target in zip(sources, targets, strict=True):
+            held = isinstance(source.type, ObjectType), isinstance(target.type, ObjectType)
+            if all(held):
+                self.unify(self.cell(target), self.cell(source))
+                if self.kind(source) == SLICE:  # what it is made of is asked for where it is made
+                    self._escape(source)
+            elif any(held):
+                self._escape(source)
+                self._escape(target)
+
+
+def _used_values(graph: Graph) -> set[Value]:
+    found = set(graph.outputs)
+    for node in graph.walk():
+        found.update(node.inputs)
+        for region in node.regions:
+            found.update(region.outputs)
+    return found
+
+
+def root(cell: Cell) -> Cell:
+    while cell.parent is not None:
+        cell = cell.parent
+    return cell
+
+
+def is_number(kind: Any) -> bool:
+    """Whether that is the type of a number which can be an item of a typed list."""
+    if not isinstance(kind, TensorType) or kind.shape != ():
+        return False
+    if kind.weak:
+        return kind in (INT, FLOAT, BOOL)
+    dtype = kind.dtype
+    return dtype.is_bool or dtype.is_integer or (dtype.is_floating and dtype not in (float16, bfloat16))
+
+
+def constant_of(value: Value) -> Any:
+    """The object, where that is known; else None."""
+    known = value.node is not None and value.node.op.name == "object_constant"
+    return value.node.attributes["value"] if known else None  # type: ignore[union-attr]
+
+
+def is_none(value: Value) -> bool:
+    return value.node is not None and value.node.op.name == "object_constant" and constant_of(value) is None
+
+
+def is_index(kind: Any) -> bool:
+    """Whether a list takes such a number for an index."""
+    if not is_number(kind):
+        return False
+    return bool(kind.dtype.is_integer or kind == BOOL)
+
+
+def is_python_number(kind: Any) -> bool:
+    return kind in (INT, FLOAT, BOOL)
+
+
+def _late_nodes(graph: Graph) -> set[Node]:
+    """The nodes that may run behind what cannot be taken back: there no call can be made again as plain Python."""
+    found: set[Node] = set()
+
+    def visit(region: Graph, late: bool) -> bool:
+        for node in region.nodes:
+            inner = late
+            if node.op.name == "while" and any(lasts(one) for part in node.regions for one in part.walk()):
+                inner = True
+            if inner and not node.regions:
+                found.add(node)
+            after = [visit(part, inner) for part in node.regions]
+            late = any(after) or late or lasts(node)
+        return late
+
+    visit(graph, False)
+    return found
+
+
+__all__ = [
+    "BOOL", "CURSOR", "ENUMERATE", "FLOAT", "INT", "LIST", "OTHER", "PAIR", "PAIRS", "RANGE", "SLICE", "Kind",
+    "Kinds", "constant_of", "is_index", "is_none", "is_number", "is_python_number", "key_of", "rule",
+]  # fmt: skip

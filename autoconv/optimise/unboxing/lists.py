@@ -1,0 +1,254 @@
+"""What is done with lists of numbers of one kind: the same with typed lists (see ops/typed_lists.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Node, Value
+from autoconv.optimise.unboxing.kinds import (
+    CURSOR,
+    ENUMERATE,
+    INT,
+    LIST,
+    PAIR,
+    PAIRS,
+    SLICE,
+    Kind,
+    Kinds,
+    is_index,
+    root,
+    rule,
+)
+from autoconv.optimise.unboxing.numbers import operator_kind, write_operator
+from autoconv.optimise.unboxing.whole_lists import gives, gives_nothing, makes, part_kind, write_part
+from autoconv.optimise.unboxing.writer import Writer, write
+
+# ---- new lists
+
+
+@rule("object_build")
+def _build_kind(kinds: Kinds, node: Node) -> bool:
+    if node.attributes["kind"] != "list":
+        return False
+    if not makes(kinds, node):
+        return False
+    for value in node.inputs:
+        kinds.put(node.results[0], value)
+    return True
+
+
+@write("object_build")
+def _write_build(w: Writer, node: Node) -> list[Value]:
+    element = w.element(node.results[0])
+    items = [w.converted(w.number(value), element["element"], node) for value in node.inputs]
+    return [w.add("typed_list_make", node, *items, **element)]
+
+
+@rule("object_apply.mul")
+def _product_kind(kinds: Kinds, node: Node) -> bool | None:
+    """`[x] * n` and `n * [x]`; of numbers, see numbers."""
+    if LIST not in map(kinds.number, node.inputs):
+        return operator_kind(kinds, node)
+    value, count = _list_and_count(kinds, node)
+    if count is None or kinds.number(count) is None:
+        return None if count is not None else False
+    if not is_index(kinds.number(count)):
+        return False
+    return makes(kinds, node, kinds.item(value).kind)
+
+
+def _list_and_count(kinds: Kinds, node: Node) -> tuple[Value, Value | None]:
+    first, second = node.inputs
+    if kinds.number(first) == LIST:
+        return first, None if kinds.number(second) == LIST else second
+    return second, first
+
+
+@write("object_apply.mul")
+def _write_product(w: Writer, node: Node) -> list[Value]:
+    if LIST not in map(w.kinds.number, node.inputs):
+        return [*write_operator(w, node)]
+    value, count = _list_and_count(w.kinds, node)
+    assert count is not None
+    return [w.on_list("repeat", node, value, w.converted(w.number(count), INT, node))]
+
+
+# ---- items
+
+
+@rule("object_apply.getitem")
+def _get_kind(kinds: Kinds, node: Node) -> bool | None:
+    value, index = node.inputs
+    if kinds.kind(value) is None or kinds.number(index) is None:
+        return None
+    if kinds.kind(value) != LIST:
+        return False
+    if kinds.number(index) == SLICE:
+        return part_kind(kinds, node)
+    return is_index(kinds.number(index)) and gives(kinds, node, kinds.item(value).kind)
+
+
+@write("object_apply.getitem")
+def _write_get(w: Writer, node: Node) -> list[Value]:
+    if w.kinds.number(node.inputs[1]) == SLICE:
+        return write_part(w, node)
+    return [w.on_list("get", node, node.inputs[0], w.converted(w.number(node.inputs[1]), INT, node))]
+
+
+@rule("object_apply.setitem")
+def _set_kind(kinds: Kinds, node: Node) -> bool | None:
+    value, index, item = node.inputs
+    if kinds.kind(value) is None or kinds.number(index) is None:
+        return None
+    if kinds.kind(value) != LIST or not is_index(kinds.number(index)):
+        return False
+    kinds.put(value, item)
+    return gives_nothing(kinds, node)
+
+
+@write("object_apply.setitem")
+def _write_set(w: Writer, node: Node) -> list[Value]:
+    value, index, item = node.inputs
+    return w.change("set", node, value, w.converted(w.number(index), INT, node), w.number(item))
+
+
+@rule("object_length")
+def _length_kind(kinds: Kinds, node: Node) -> bool | None:
+    kind = kinds.kind(node.inputs[0])
+    return None if kind is None else kind == LIST
+
+
+@write("object_length")
+def _write_length(w: Writer, node: Node) -> list[Value]:
+    return [w.on_list("length", node, node.inputs[0])]
+
+
+@rule("object_method.append")
+def _append_kind(kinds: Kinds, node: Node) -> bool | None:
+    if kinds.kind(node.inputs[0]) != LIST or len(node.inputs) != 2 or node.attributes["keywords"]:
+        return None if kinds.kind(node.inputs[0]) is None else False
+    kinds.put(*node.inputs)
+    return gives_nothing(kinds, node)
+
+
+@write("object_method.append")
+def _write_append(w: Writer, node: Node) -> list[Value]:
+    return w.change("append", node, node.inputs[0], w.number(node.inputs[1]))
+
+
+@rule("object_method.pop")
+def _pop_kind(kinds: Kinds, node: Node) -> bool | None:
+    value, *index = node.inputs
+    if kinds.kind(value) is None or (index and kinds.number(index[0]) is None):
+        return None
+    if kinds.kind(value) != LIST or len(index) > 1 or node.attributes["keywords"]:
+        return False
+    if index and not is_index(kinds.number(index[0])):
+        return False
+    return gives(kinds, node, kinds.item(value).kind)
+
+
+@write("object_method.pop")
+def _write_pop(w: Writer, node: Node) -> list[Value]:
+    value, *index = node.inputs
+    return [w.on_list("pop", node, value, *(w.converted(w.number(one), INT, node) for one in index))]
+
+
+# ---- going over a list
+
+
+@rule("object_apply.enumerate")
+def _enumerate_kind(kinds: Kinds, node: Node) -> bool | None:
+    kind = kinds.number(node.inputs[0])
+    if kind is None:
+        return None
+    if kind != LIST or len(node.inputs) != 1:
+        return False
+    kinds.go_over(node.results[0], ENUMERATE, kinds.cell(node.inputs[0]))
+    return kinds.kind(node.results[0]) == ENUMERATE
+
+
+@write("object_apply.enumerate")
+def _write_enumerate(w: Writer, node: Node) -> list[Value]:
+    return [*w.list(node.inputs[0])]
+
+
+@rule("object_iterate")
+def _iterate_kind(kinds: Kinds, node: Node) -> bool | None:
+    (value,) = node.inputs
+    kind = kinds.kind(value)
+    if kind is None:
+        return None
+    pairs = kind == ENUMERATE and not node.attributes.get("start")
+    if kind != LIST and not pairs:
+        return False
+    kinds.go_over(node.results[0], PAIRS if pairs else CURSOR, kinds.item(value) if pairs else kinds.cell(value))
+    return kinds.kind(node.results[0]) in (CURSOR, PAIRS)
+
+
+@write("object_iterate")
+def _write_iterate(w: Writer, node: Node) -> list[Value]:
+    start = w.add("constant", node, value=np.array(node.attributes.get("start", 0)), weak=True)
+    cursor = w.add("typed_list_cursor", node, start)
+    return [*w.list(node.inputs[0]), cursor]
+
+
+@rule("object_advance")
+def _advance_kind(kinds: Kinds, node: Node) -> bool | None:
+    kind = kinds.kind(node.inputs[0])
+    return None if kind is None else kind in (CURSOR, PAIRS)
+
+
+@write("object_advance")
+def _write_advance(w: Writer, node: Node) -> list[Value]:
+    return [w.add("typed_list_advance", node, *w.parts(node.inputs[0]), **_item_of(w, node.inputs[0]))]
+
+
+@rule("object_current")
+def _current_kind(kinds: Kinds, node: Node) -> bool | None:
+    (value,) = node.inputs
+    kind = kinds.kind(value)
+    if kind == PAIRS:
+        kinds.go_over(node.results[0], PAIR, kinds.item(value))
+        return kinds.kind(node.results[0]) == PAIR
+    if kind != CURSOR:
+        return None if kind is None else False
+    return gives(kinds, node, _items(kinds, value))
+
+
+@write("object_current")
+def _write_current(w: Writer, node: Node) -> list[Value]:
+    _, cursor = w.parts(node.inputs[0])
+    if w.kinds.kind(node.inputs[0]) == PAIRS:
+        return [cursor]
+    return [w.add("typed_list_current", node, cursor, **_item_of(w, node.inputs[0]))]
+
+
+@rule("object_unpack")
+def _unpack_kind(kinds: Kinds, node: Node) -> bool | None:
+    (value,) = node.inputs
+    kind = kinds.kind(value)
+    if kind != PAIR or node.attributes["count"] != 2 or node.attributes.get("star", -1) >= 0:
+        return None if kind is None else False
+    kinds.say_of(node.results[0], INT)
+    kinds.say_of(node.results[1], _items(kinds, value))
+    return True
+
+
+@write("object_unpack")
+def _write_unpack(w: Writer, node: Node) -> list[Value]:
+    (cursor,) = w.parts(node.inputs[0])
+    current = w.add("typed_list_current", node, cursor, **_item_of(w, node.inputs[0]))
+    return [w.add("typed_list_position", node, cursor), current]
+
+
+def _items(kinds: Kinds, value: Value) -> Kind:
+    """Of what a list is gone over by: the kind of its items."""
+    of = kinds.item(value).of
+    return None if of is None else root(of).kind
+
+
+def _item_of(w: Writer, value: Value) -> dict[str, Any]:
+    return {"element": _items(w.kinds, value)}

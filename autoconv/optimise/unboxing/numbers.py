@@ -1,0 +1,308 @@
+"""What is done with numbers that are objects: the same with numbers in registers, by Python's own ops on them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autoconv.graph.dtypes import bfloat16, float16
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import TensorType
+from autoconv.ops import OPS
+from autoconv.optimise.unboxing.kinds import (
+    BOOL,
+    FLOAT,
+    INT,
+    LIST,
+    OTHER,
+    SLICE,
+    Kind,
+    Kinds,
+    is_number,
+    is_python_number,
+    key_of,
+    rule,
+)
+from autoconv.optimise.unboxing.writer import Writer, write
+
+_TWO = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
+    "mod": "modulo", "pow": "power", "and": "and", "or": "or", "xor": "xor", "lshift": "left_shift",
+    "rshift": "right_shift",
+}  # fmt: skip
+_COMPARISONS = {
+    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
+}  # fmt: skip
+_ONE = {"neg": "negative", "abs": "abs", "invert": "invert", "int": "int", "float": "float", "bool": "bool"}
+_BITS = frozenset({"and", "or", "xor", "left_shift", "right_shift", "invert"})
+_NAMES = {
+    **{f"object_apply.{name}": op for name, op in {**_TWO, **_COMPARISONS, **_ONE}.items()},
+    **{f"object_apply.i{name}": op for name, op in _TWO.items()},
+}  # fmt: skip
+_COUNTS = {**dict.fromkeys((*_TWO.values(), *_COMPARISONS.values()), 2), **dict.fromkeys(_ONE.values(), 1)}
+_BOUNDS = (int, type(None))
+_INSIDE = -(1 << 63), (1 << 63) - 1
+
+
+@rule("object_constant")
+def _constant_kind(kinds: Kinds, node: Node) -> bool:
+    value = node.attributes["value"]
+    kind: Kind = {bool: BOOL, int: INT, float: FLOAT}.get(type(value), OTHER)
+    if kind == INT and not _INSIDE[0] <= value <= _INSIDE[1]:
+        kind = OTHER
+    if type(value) is slice and value.step != 0 and all(type(x) in _BOUNDS for x in (value.start, value.stop)):
+        kind = SLICE if type(value.step) in _BOUNDS else OTHER
+    kinds.say_of(node.results[0], kind)
+    return kinds.kind(node.results[0]) != OTHER
+
+
+@write("object_constant")
+def _write_constant(w: Writer, node: Node) -> list[Value]:
+    value, kind = node.attributes["value"], w.kinds.kind(node.results[0])
+    if kind == SLICE:
+        return []  # what it is of says what it is
+    assert isinstance(kind, TensorType)
+    array = np.array(value, kind.dtype.numpy)
+    found = w.add("constant", node, value=array, weak=True)
+    w.constants[found] = value
+    return [found]
+
+
+@rule("object_box")
+def _box_kind(kinds: Kinds, node: Node) -> bool:
+    kinds.say_of(node.results[0], _boxed(node))
+    return is_number(kinds.kind(node.results[0]))
+
+
+def _boxed(node: Node) -> Kind:
+    type_, how = node.inputs[0].type, node.attributes["how"]
+    if not isinstance(type_, TensorType) or type_.shape != () or how == "tensor":
+        return OTHER
+    dtype = type_.dtype
+    if how == "array":
+        kind = TensorType(dtype, (), False)
+        return kind if is_number(kind) and not type_.weak else OTHER
+    if dtype.is_bool:
+        return BOOL
+    if dtype.is_floating and dtype not in (float16, bfloat16):
+        return FLOAT
+    return INT if dtype.is_integer and not (dtype.is_unsigned and dtype.size == 8) else OTHER
+
+
+@write("object_box")
+def _write_box(w: Writer, node: Node) -> list[Value]:
+    kind = w.kinds.kind(node.results[0])
+    assert isinstance(kind, TensorType)
+    return [w.converted(w.number(node.inputs[0]), kind, node)]
+
+
+@rule("object_unbox")
+def _unbox_kind(kinds: Kinds, node: Node) -> bool | None:
+    kind, type_ = kinds.kind(node.inputs[0]), node.attributes["type"]
+    if kind is None:
+        return None
+    if not is_number(kind) or not is_number(type_):
+        return False
+    if kind == type_:
+        return True
+    return is_python_number(kind) and not type_.weak and not (kind == FLOAT and not type_.dtype.is_floating)
+
+
+@write("object_unbox")
+def _write_unbox(w: Writer, node: Node) -> list[Value]:
+    return [w.converted(w.number(node.inputs[0]), node.attributes["type"], node)]
+
+
+@rule("object_element")
+def _element_kind(kinds: Kinds, node: Node) -> bool | None:
+    kind, dtype = kinds.kind(node.inputs[0]), node.attributes["dtype"]
+    if kind is None:
+        return None
+    if not isinstance(kind, TensorType) or not is_number(TensorType(dtype)):
+        return False
+    if not kind.weak:  # other numbers of NumPy's may not fit
+        return kind.dtype is dtype or (dtype.is_floating and (kind.dtype.is_floating or kind.dtype.is_integer))
+    return not (kind == FLOAT and dtype.is_integer and node in kinds.late)
+
+
+@write("object_element")
+def _write_element(w: Writer, node: Node) -> list[Value]:
+    number, dtype = w.number(node.inputs[0]), node.attributes["dtype"]
+    if not number.type.weak:  # type: ignore[union-attr]
+        return [number if number.type == TensorType(dtype) else w.add("cast", node, number, dtype=dtype)]
+    if dtype.is_bool:
+        number = w.converted(number, BOOL, node)
+    elif dtype.is_integer and number.type == FLOAT:
+        number = w.add("python_int", node, number)
+    return [w.add("python_cast", node, number, dtype=dtype, weak=False)]
+
+
+@rule("object_defined")
+def _defined_kind(kinds: Kinds, node: Node) -> bool | None:
+    kind = kinds.kind(node.inputs[0])
+    if kind is None or kind == OTHER:
+        return None if kind is None else False
+    if kind != LIST and not is_number(kind):
+        return False
+    kinds.unify(kinds.cell(node.inputs[0]), kinds.cell(node.results[0]))
+    return True
+
+
+@write("object_defined")
+def _write_defined(w: Writer, node: Node) -> list[Value]:
+    return [*w.parts(node.inputs[0])]
+
+
+@rule(*_NAMES)
+def operator_kind(kinds: Kinds, node: Node) -> bool | None:
+    name = _op_of(node)
+    given = [kinds.number(value) for value in node.inputs]
+    if node.attributes["keywords"] or len(given) != _COUNTS[name.removeprefix("python_")]:
+        return False
+    if any(kind is not None and not is_python_number(kind) for kind in given):
+        return False
+    if None in given:
+        return None
+    kind, refused = _result(kinds, node, name, given)
+    kinds.say_of(node.results[0], OTHER if refused else kind)
+    return not refused and kinds.kind(node.results[0]) != OTHER
+
+
+def _result(kinds: Kinds, node: Node, name: str, given: list[Kind]) -> tuple[Kind, bool]:
+    """The kind of what an operator gives, and whether it is to stay one on objects."""
+    if name.removeprefix("python_") in _BITS and FLOAT in given:
+        return OTHER, True  # Python's TypeError
+    (kind,) = OPS[name].result_types(given, {})  # type: ignore[arg-type]
+    assert isinstance(kind, TensorType)
+    limited = kind == INT or name in ("python_power", "python_int")  # may be what a graph does not carry
+    bounded = name in ("python_modulo", "python_float", "python_and", "python_or", "python_xor", "python_right_shift")
+    return kind, limited and not bounded and node in kinds.late
+
+
+def _op_of(node: Node) -> str:
+    return f"python_{_NAMES[key_of(node)]}"
+
+
+@write(*_NAMES)
+def write_operator(w: Writer, node: Node) -> list[Value]:
+    return [w.add(_op_of(node), node, *(w.number(value) for value in node.inputs))]
+
+
+@rule("object_apply.pos", "object_apply.round")
+def _same_kind(kinds: Kinds, node: Node) -> bool | None:
+    kind = kinds.number(node.inputs[0])
+    if kind is None:
+        return None
+    if len(node.inputs) != 1 or not is_python_number(kind):
+        return False
+    rounds = node.attributes["function"] == "round"
+    if rounds and kind == FLOAT and node in kinds.late:
+        return False
+    kinds.say_of(node.results[0], FLOAT if kind == FLOAT and not rounds else INT)
+    return kinds.kind(node.results[0]) != OTHER
+
+
+@write("object_apply.pos", "object_apply.round")
+def _write_same(w: Writer, node: Node) -> list[Value]:
+    number = w.number(node.inputs[0])
+    if node.attributes["function"] == "round":
+        return [w.add("python_round", node, number, digits=None)]
+    return [w.converted(number, w.kinds.kind(node.results[0]), node)]
+
+
+@rule("object_apply.min", "object_apply.max")
+def _choice_kind(kinds: Kinds, node: Node) -> bool | None:
+    """Of several numbers of one kind; of one operand, a list: see lists."""
+    given = [kinds.number(value) for value in node.inputs]
+    if len(given) == 1:
+        from_list = given[0]
+        if from_list != LIST:
+            return None if from_list is None else False
+        return _reduced_kind(kinds, node)
+    if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in given):
+        return False
+    if None in given:
+        return None
+    if len(set(given)) != 1:
+        return False
+    kinds.say_of(node.results[0], given[0])
+    return kinds.kind(node.results[0]) != OTHER
+
+
+def _reduced_kind(kinds: Kinds, node: Node) -> bool | None:
+    item = kinds.item(node.inputs[0]).kind
+    if item is None:
+        return None
+    kinds.say_of(node.results[0], item)
+    return is_number(item) and kinds.kind(node.results[0]) != OTHER
+
+
+@write("object_apply.min", "object_apply.max")
+def _write_choice(w: Writer, node: Node) -> list[Value]:
+    function = node.attributes["function"]
+    if len(node.inputs) == 1:
+        return [w.on_list("reduce", node, node.inputs[0], function=function)]
+    best, *others = (w.number(value) for value in node.inputs)
+    test = "python_less" if function == "min" else "python_greater"
+    for other in others:
+        best = w.add("select", node, w.add(test, node, other, best), other, best)
+    return [best]
+
+
+@rule("object_truth")
+def _truth_kind(kinds: Kinds, node: Node) -> bool | None:
+    kind = kinds.kind(node.inputs[0])
+    return None if kind is None else kind == LIST or is_python_number(kind)
+
+
+@write("object_truth")
+def _write_truth(w: Writer, node: Node) -> list[Value]:
+    if w.kinds.kind(node.inputs[0]) == LIST:
+        zero = w.add("constant", node, value=np.array(0), weak=True)
+        return [w.add("python_greater", node, w.on_list("length", node, node.inputs[0]), zero)]
+    return [w.converted(w.number(node.inputs[0]), BOOL, node)]
+
+
+@rule("object_index")
+def _index_kind(kinds: Kinds, node: Node) -> bool | None:
+    kind = kinds.kind(node.inputs[0])
+    return None if kind is None else kind in (INT, BOOL)
+
+
+@write("object_index")
+def _write_index(w: Writer, node: Node) -> list[Value]:
+    return [w.converted(w.number(node.inputs[0]), INT, node)]
+
+
+def _math_rule(kinds: Kinds, node: Node) -> bool | None:
+    given = [kinds.number(value) for value in node.inputs]
+    if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in given):
+        return False
+    if None in given:
+        return None
+    (kind,) = OPS["python_math"].result_types(given, {"function": _math_name(node)})  # type: ignore[arg-type]
+    kinds.say_of(node.results[0], OTHER if kind == INT and node in kinds.late else kind)  # type: ignore[arg-type]
+    return kinds.kind(node.results[0]) != OTHER
+
+
+def _math_name(node: Node) -> str:
+    return str(node.attributes["function"]).removeprefix("math.")
+
+
+def _write_math(w: Writer, node: Node) -> list[Value]:
+    numbers = [w.number(value) for value in node.inputs]
+    return [w.add("python_math", node, *numbers, function=_math_name(node))]
+
+
+# Of one or two numbers, an int, a float or a bool of each, as python_math has them.
+_MATH = [
+    f"object_apply.math.{name}"
+    for name in (
+        "sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+        "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "fabs", "floor", "ceil", "trunc", "fmod",
+        "hypot", "copysign", "isnan", "isinf", "isfinite", "gcd", "isqrt", "pow", "degrees", "radians",
+    )
+]  # fmt: skip
+rule(*_MATH)(_math_rule)
+write(*_MATH)(_write_math)
+
+__all__ = ["operator_kind", "write_operator"]

@@ -1,0 +1,314 @@
+"""What is done with a list of numbers as a whole: copied, cut, put together, ordered, searched, shown."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autoconv.graph.graph import Node, Value
+from autoconv.optimise.unboxing.kinds import (
+    BOOL,
+    FLOAT,
+    INT,
+    LIST,
+    OTHER,
+    RANGE,
+    SLICE,
+    Kind,
+    Kinds,
+    constant_of,
+    is_index,
+    is_none,
+    is_number,
+    is_python_number,
+    rule,
+)
+from autoconv.optimise.unboxing.numbers import operator_kind, write_operator
+from autoconv.optimise.unboxing.writer import Writer, write
+
+_ALL = (False, False, False)
+
+
+def is_list(kinds: Kinds, node: Node, count: int = 1) -> bool | None:
+    """Whether the node has so many inputs, the first of which is a list; None where that is not known yet."""
+    kind = kinds.number(node.inputs[0])
+    if kind is None:
+        return None
+    return kind == LIST and len(node.inputs) == count and not node.attributes.get("keywords")
+
+
+def gives(kinds: Kinds, node: Node, kind: Kind) -> bool:
+    kinds.say_of(node.results[0], kind)
+    return True
+
+
+def gives_nothing(kinds: Kinds, node: Node) -> bool:
+    return gives(kinds, node, OTHER)
+
+
+def makes(kinds: Kinds, node: Node, *items: Kind) -> bool:
+    """Says that the node makes a list of such items; whether it may."""
+    of = kinds.make_list(node)
+    if of is None:
+        return False
+    for kind in items:
+        kinds.say(of, kind)
+    return True
+
+
+def _copied(w: Writer, node: Node, value: Value) -> Value:
+    return w.on_list("slice", node, value, given=_ALL)
+
+
+# ---- copies and parts
+
+
+@rule("object_apply.list", "object_method.copy", "object_apply.sorted")
+def _copy_kind(kinds: Kinds, node: Node) -> bool | None:
+    if kinds.number(node.inputs[0]) == RANGE and node.attributes.get("function") == "list" and len(node.inputs) == 1:
+        return makes(kinds, node, INT)
+    return is_list(kinds, node) and makes(kinds, node, kinds.item(node.inputs[0]).kind)
+
+
+@write("object_apply.list", "object_method.copy", "object_apply.sorted")
+def _write_copy(w: Writer, node: Node) -> list[Value]:
+    (value,) = node.inputs
+    if w.kinds.kind(value) == RANGE:
+        return [w.add("typed_list_range", node, *w.parts(value), element=INT)]
+    made = _copied(w, node, value)
+    if node.attributes.get("function") == "sorted":
+        w.run("change", node, made, element=w.element(value)["element"], method="sort")
+    return [made]
+
+
+@rule("object_apply.range")
+def _range_kind(kinds: Kinds, node: Node) -> bool | None:
+    """With a step that is known not to be 0; what else is done with it than to make a list of it, is an object's."""
+    given = [kinds.number(value) for value in node.inputs]
+    if node.attributes["keywords"] or not all(kind is None or is_index(kind) for kind in given):
+        return False
+    if None in given:
+        return None
+    if len(given) == 3 and not (constant_of(node.inputs[2]) or 0):
+        return False
+    kinds.say_of(node.results[0], RANGE)
+    return kinds.kind(node.results[0]) == RANGE
+
+
+@write("object_apply.range")
+def _write_range(w: Writer, node: Node) -> list[Value]:
+    given = [w.converted(w.number(value), INT, node) for value in node.inputs]
+    if len(given) == 1:
+        given = [w.add("constant", node, value=np.array(0), weak=True), *given]
+    if len(given) == 2:
+        given = [*given, w.add("constant", node, value=np.array(1), weak=True)]
+    return given
+
+
+@rule("object_apply.slice")
+def _slice_kind(kinds: Kinds, node: Node) -> bool | None:
+    given = [INT if is_none(value) else kinds.number(value) for value in node.inputs]
+    if len(given) != 3 or not all(kind is None or is_index(kind) for kind in given):
+        return False
+    if None in given:
+        return None
+    if not is_none(node.inputs[2]) and not constant_of(node.inputs[2]):
+        return False  # a step of 0 is an error of its own
+    kinds.say_of(node.results[0], SLICE)
+    return kinds.kind(node.results[0]) == SLICE
+
+
+@write("object_apply.slice")
+def _write_slice(w: Writer, node: Node) -> list[Value]:
+    return [w.converted(w.number(value), INT, node) for value in node.inputs if not is_none(value)]
+
+
+def part_kind(kinds: Kinds, node: Node) -> bool | None:
+    """Of `xs[start:stop:step]`."""
+    value, index = node.inputs
+    if index.node is None:
+        return False
+    return makes(kinds, node, kinds.item(value).kind)
+
+
+def write_part(w: Writer, node: Node) -> list[Value]:
+    value, index = node.inputs
+    made = index.node
+    assert made is not None
+    if made.op.name == "object_constant":
+        cut = made.attributes["value"]
+        bounds = [cut.start, cut.stop, cut.step]
+        parts = [w.add("constant", node, value=np.array(int(one)), weak=True) for one in bounds if one is not None]
+        given = tuple(one is not None for one in bounds)
+    else:
+        parts = [*w.values.get(index, ())]
+        given = tuple(not is_none(one) for one in made.inputs)
+    return [w.on_list("slice", node, value, *parts, given=given)]
+
+
+@rule("object_apply.add", "object_apply.iadd")
+def _sum_kind(kinds: Kinds, node: Node) -> bool | None:
+    """`xs + ys` and `xs += ys`; of numbers, see numbers."""
+    first, second = (kinds.number(value) for value in node.inputs)
+    if LIST not in (first, second):
+        return operator_kind(kinds, node)
+    if None in (first, second):
+        return None
+    if first != second:
+        return False
+    one, other = (kinds.item(value) for value in node.inputs)
+    if node.attributes["function"] == "add":
+        return makes(kinds, node, one.kind, other.kind) and _same_items(kinds, node)
+    kinds.say(one, other.kind)
+    kinds.unify(kinds.cell(node.inputs[0]), kinds.cell(node.results[0]))
+    return _same_items(kinds, node)
+
+
+def _same_items(kinds: Kinds, node: Node) -> bool:
+    """Whether both lists hold numbers of one kind, as far as one sees."""
+    first, second = (kinds.item(value).kind for value in node.inputs)
+    return first == second or None in (first, second)
+
+
+@write("object_apply.add", "object_apply.iadd")
+def _write_sum(w: Writer, node: Node) -> list[Value]:
+    first, second = node.inputs
+    if w.kinds.kind(first) != LIST:
+        return [*write_operator(w, node)]
+    made = _copied(w, node, first) if node.attributes["function"] == "add" else w.list(first)[0]
+    w.run("extend", node, made, *w.list(second), **w.element(first))
+    return [made]
+
+
+@rule("object_method.extend")
+def _extend_kind(kinds: Kinds, node: Node) -> bool | None:
+    known = is_list(kinds, node, 2)
+    if not known or kinds.number(node.inputs[1]) != LIST:
+        return None if known is None or kinds.number(node.inputs[1]) is None else False
+    kinds.say(kinds.item(node.inputs[0]), kinds.item(node.inputs[1]).kind)
+    return gives_nothing(kinds, node) and _same_items(kinds, node)
+
+
+@write("object_method.extend")
+def _write_extend(w: Writer, node: Node) -> list[Value]:
+    return w.change("extend", node, node.inputs[0], *w.list(node.inputs[1]))
+
+
+# ---- changes
+
+
+@rule("object_method.sort", "object_method.reverse", "object_method.clear")
+def _change_kind(kinds: Kinds, node: Node) -> bool | None:
+    return is_list(kinds, node) and gives_nothing(kinds, node)
+
+
+@write("object_method.sort", "object_method.reverse", "object_method.clear")
+def _write_change(w: Writer, node: Node) -> list[Value]:
+    method = node.attributes["name"]
+    if method == "clear":
+        return w.change("clear", node, node.inputs[0])
+    return w.change("change", node, node.inputs[0], method=method)
+
+
+@rule("object_apply.delitem")
+def _delete_kind(kinds: Kinds, node: Node) -> bool | None:
+    known, index = is_list(kinds, node, 2), kinds.number(node.inputs[1])
+    if not known or index is None:
+        return None if known is None or (known and index is None) else False
+    return is_index(index) and gives_nothing(kinds, node)
+
+
+@write("object_apply.delitem")
+def _write_delete(w: Writer, node: Node) -> list[Value]:
+    value, index = node.inputs
+    return w.change("change", node, value, w.converted(w.number(index), INT, node), method="delete")
+
+
+@rule("object_method.insert")
+def _insert_kind(kinds: Kinds, node: Node) -> bool | None:
+    known, index = is_list(kinds, node, 3), kinds.number(node.inputs[1])
+    if not known or index is None:
+        return None if known is None or (known and index is None) else False
+    if not is_index(index):
+        return False
+    kinds.put(node.inputs[0], node.inputs[2])
+    return gives_nothing(kinds, node)
+
+
+@write("object_method.insert")
+def _write_insert(w: Writer, node: Node) -> list[Value]:
+    value, index, item = node.inputs
+    return w.change("change", node, value, w.converted(w.number(index), INT, node), w.number(item), method="insert")
+
+
+# ---- what is found in lists
+
+
+@rule("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
+def _find_kind(kinds: Kinds, node: Node) -> bool | None:
+    """Of ints and bools: a nan is found where it is the very same object."""
+    known, wanted = is_list(kinds, node, 2), kinds.number(node.inputs[1])
+    if not known or wanted is None:
+        return None if known is None or (known and wanted is None) else False
+    item = kinds.item(node.inputs[0]).kind
+    if item is None:
+        return None
+    if item not in (INT, BOOL) or wanted != item:
+        return False
+    name = node.attributes.get("name")
+    return gives(kinds, node, OTHER if name == "remove" else INT if name else BOOL)
+
+
+@write("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
+def _write_find(w: Writer, node: Node) -> list[Value]:
+    value, wanted = node.inputs
+    method = node.attributes.get("name", "__contains__")
+    if method == "remove":
+        return w.change("change", node, value, w.number(wanted), method=method)
+    return [w.on_list("find", node, value, w.number(wanted), method=method)]
+
+
+@rule("object_apply.sum", "object_apply.any", "object_apply.all")
+def _reduce_kind(kinds: Kinds, node: Node) -> bool | None:
+    known = is_list(kinds, node)
+    if not known:
+        return known
+    item = kinds.item(node.inputs[0]).kind
+    if item is None:
+        return None
+    if node.attributes["function"] != "sum":
+        return is_python_number(item) and gives(kinds, node, BOOL)
+    if not is_python_number(item) or node in kinds.late:
+        return False
+    return gives(kinds, node, FLOAT if item == FLOAT else INT)
+
+
+@write("object_apply.sum", "object_apply.any", "object_apply.all")
+def _write_reduce(w: Writer, node: Node) -> list[Value]:
+    return [w.on_list("reduce", node, node.inputs[0], function=node.attributes["function"])]
+
+
+# ---- what only looks at the items
+
+
+@rule("object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr")
+def _shown_kind(kinds: Kinds, node: Node) -> bool | None:
+    """A Python list of what there is now will do."""
+    return is_list(kinds, node) and gives(kinds, node, OTHER)
+
+
+@write("object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr")
+def _write_shown(w: Writer, node: Node) -> list[Value]:
+    return w.copy(node)
+
+
+@rule("object_print")
+def _print_kind(kinds: Kinds, node: Node) -> bool | None:
+    given = [kinds.number(value) for value in node.inputs]
+    if LIST not in given or not all(kind in (None, LIST, OTHER) or is_number(kind) for kind in given):
+        return False
+    return None if None in given else True
+
+
+@write("object_print")
+def _write_print(w: Writer, node: Node) -> list[Value]:
+    return w.copy(node)

@@ -1,0 +1,211 @@
+"""The graph anew, with numbers in the place of objects that are numbers, and typed lists in that of lists of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.graph.graph import Graph, Node, Span, Value, copied_regions, copy_node, settle_effects
+from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.ops import OPS
+from autoconv.ops.typed_lists import CURSOR as CURSOR_TYPE
+from autoconv.ops.typed_lists import NUMBERS
+from autoconv.optimise.unboxing.kinds import (
+    BOOL,
+    CURSOR,
+    ENUMERATE,
+    INT,
+    LIST,
+    PAIR,
+    PAIRS,
+    RANGE,
+    SLICE,
+    Kinds,
+    is_none,
+    is_number,
+    key_of,
+)
+
+# Of a node whose meaning is known (see kinds.RULES): the values in the place of its results, one each, unless a result
+# is a way of going over a list, which has as many as `_types` says.
+Write = Callable[["Writer", Node], Sequence[Value]]
+_WRITES: dict[str, Write] = {}
+
+
+def write(*names: str) -> Callable[[Write], Write]:
+    def register(function: Write) -> Write:
+        for name in names:
+            _WRITES[name] = function
+        return function
+
+    return register
+
+
+def rewritten(graph: Graph, kinds: Kinds) -> Graph:
+    """The graph as `kinds` says; its parameters and the types of its results stay."""
+    copy = _Copies(kinds).graph(graph, outermost=True)
+    settle_effects(copy)
+    return copy
+
+
+class _Copies:
+    def __init__(self, kinds: Kinds) -> None:
+        self._kinds = kinds
+        self._copies: dict[Graph, Graph] = {}
+
+    def graph(self, graph: Graph, outermost: bool = False) -> Graph:
+        copy = self._copies[graph] = Graph(graph.name)
+        w = Writer(copy, self._kinds)
+        for value in graph.parameters:
+            w.values[value] = tuple(copy.add_parameter(type_, value.name) for type_ in w.types(value))
+        for node in graph.nodes:
+            if node in self._kinds.known:
+                w.write(node)
+            else:
+                self._copy(w, node)
+        for value in graph.outputs:
+            copy.outputs += [w.object(value, None)] if outermost else w.parts(value)
+        return copy
+
+    def _copy(self, w: Writer, node: Node) -> None:
+        """The node itself, on objects where it takes such; control flow takes what there is in their place."""
+        if not node.regions:
+            inputs = [w.object(value, node) for value in node.inputs]
+            types: list[Type] = [value.type for value in node.results]
+            attributes = node.attributes
+        else:
+            inputs = [part for value in node.inputs for part in w.parts(value)]
+            types = [type_ for value in node.results for type_ in w.types(value)]
+            attributes = node.attributes
+            if node.op.name == "while":
+                state = node.inputs[: attributes["state"]]
+                attributes = {**attributes, "state": sum(len(w.types(value)) for value in state)}
+        made = w.graph.add(
+            node.op, inputs, attributes, regions=copied_regions(node, self._copies, self.graph), types=types,
+            name=node.name, span=node.span, device=node.device,
+        )  # fmt: skip
+        w.set(node, made.results)
+
+
+class Writer:
+    """Writes one graph. `values`: what stands for a value of the old one; `constants`: the numbers known of those."""
+
+    def __init__(self, graph: Graph, kinds: Kinds) -> None:
+        self.graph = graph
+        self.kinds = kinds
+        self.values: dict[Value, tuple[Value, ...]] = {}
+        self.constants: dict[Value, Any] = {}
+        self._made: dict[Value, Value] = {}  # the Python lists that go out
+
+    def types(self, value: Value) -> list[Type]:
+        """Of what stands for the value."""
+        if not isinstance(value.type, ObjectType):
+            return [value.type]
+        kind = self.kinds.kind(value)
+        if is_number(kind):
+            return [kind]  # type: ignore[list-item]
+        if kind in (LIST, ENUMERATE):
+            return [NUMBERS]
+        if kind in (CURSOR, PAIRS):
+            return [NUMBERS, CURSOR_TYPE]
+        if kind == SLICE:
+            return [INT for part in value.node.inputs if not is_none(part)]  # type: ignore[union-attr]
+        return [INT] * 3 if kind == RANGE else [CURSOR_TYPE] if kind == PAIR else [value.type]
+
+    def set(self, node: Node, found: Sequence[Value]) -> None:
+        parts = iter(found)
+        for value in node.results:
+            self.values[value] = tuple(next(parts) for _ in self.types(value))
+
+    def write(self, node: Node) -> None:
+        found = _WRITES[key_of(node)](self, node)
+        if not found:
+            return  # a None that nobody uses, or a slice of what is known
+        self.set(node, found)
+        for value in node.results:
+            (*_, last) = self.values[value]
+            if isinstance(value.type, ObjectType) and self.types(value) == [value.type] and is_number(last.type):
+                self.values[value] = (self._boxed(last, node, value.type),)
+
+    def parts(self, value: Value) -> tuple[Value, ...]:
+        return self.values[value]
+
+    def number(self, value: Value) -> Value:
+        (found,) = self.values[value]
+        return found
+
+    def object(self, value: Value, node: Node | None) -> Value:
+        """The value itself where it is no object; else the object: a number is put into a box, a list is made."""
+        found = self.values[value]
+        if not isinstance(value.type, ObjectType):
+            return found[0]
+        kind = self.kinds.kind(value)
+        if is_number(kind):
+            return self._boxed(found[0], node, value.type)
+        if kind != LIST:
+            return found[0]
+        if node is not None:
+            return self._python_list(value, node.span)
+        if found[0] not in self._made:
+            self._made[found[0]] = self._python_list(value, _span_of(value))
+        return self._made[found[0]]
+
+    def _python_list(self, value: Value, span: Span | None) -> Value:
+        """A new list of the items that there are now."""
+        op = OPS["typed_list_object"]
+        return self.graph.add(op, self.list(value), self.element(value), types=[value.type], span=span).results[0]
+
+    def _boxed(self, number: Value, node: Node | None, type_: Type) -> Value:
+        span = _span_of(number) if node is None else node.span
+        if number in self.constants:
+            attributes = {"value": self.constants[number]}
+            return self.graph.add(OPS["object_constant"], [], attributes, types=[type_], span=span).results[0]
+        how = "number" if number.type.weak else "array"  # type: ignore[union-attr]
+        return self.graph.add(OPS["object_box"], [number], {"how": how}, types=[type_], span=span).results[0]
+
+    def add(self, name: str, node: Node, *inputs: Value, **attributes: Any) -> Value:
+        """The result of an op, in the place of what the node gives."""
+        return self.graph.add(OPS[name], inputs, attributes, name=node.name, span=node.span).results[0]
+
+    def on_list(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> Value:
+        """The result of an op on typed lists, on the one that stands for the value."""
+        return self.add(f"typed_list_{name}", node, *self.list(value), *operands, **self.element(value), **attributes)
+
+    def change(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> list[Value]:
+        """As `on_list`, of an op that gives nothing; then None stands for what the node gives."""
+        inputs = (*self.list(value), *operands)
+        attributes |= self.element(value)
+        self.graph.add(OPS[f"typed_list_{name}"], inputs, attributes, name=node.name, span=node.span)
+        used = [value for value in node.results if value in self.kinds.used]
+        return [self.add("object_constant", node, value=None) for _ in used]
+
+    def run(self, name: str, node: Node, made: Value, *operands: Value, **attributes: Any) -> None:
+        """Applies an op that changes the typed list `made`."""
+        self.graph.add(OPS[f"typed_list_{name}"], (made, *operands), attributes, name=node.name, span=node.span)
+
+    def copy(self, node: Node) -> list[Value]:
+        """The results of the node itself, on objects."""
+        inputs = [self.object(value, node) for value in node.inputs]
+        return [*copy_node(self.graph, node, inputs).results]
+
+    def list(self, value: Value) -> tuple[Value, ...]:
+        return self.values[value][:1]
+
+    def element(self, value: Value) -> dict[str, Any]:
+        return {"element": self.kinds.item(value).kind}
+
+    def converted(self, number: Value, kind: Any, node: Node) -> Value:
+        """The number as one of that kind, which can hold it or says that it cannot."""
+        assert isinstance(number.type, TensorType) and isinstance(kind, TensorType)
+        if number.type == kind:
+            return number
+        if kind == BOOL and number.type.weak:
+            return self.add("python_bool", node, number)
+        return self.add("python_cast", node, number, dtype=kind.dtype, weak=kind.weak)
+
+
+def _span_of(value: Value) -> Span | None:
+    return None if value.node is None else value.node.span
+
+
+__all__ = ["Writer", "rewritten", "write"]
