@@ -73,7 +73,7 @@ def finish(
         union.update(dict.fromkeys(arm.child.captures))
     for arm, outputs in zip(arms, found, strict=True):
         child = arm.child
-        inner = [child._captured(outer) for outer in union]
+        inner = [child.capture(outer) for outer in union]
         tops, rests = [], []
         for owner, inside, _ in stacks:
             if owner is child:

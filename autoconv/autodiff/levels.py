@@ -151,7 +151,8 @@ class Region(Level):
 
     `outer` maps its parameters to what they are for values of the level around; `captures` collects those that the way
     back reads, with their parameters in the backward graph. With `repeats` (a loop), pure nodes that depend on these
-    alone are computed again rather than kept, as are parts of them.
+    alone are computed again rather than kept, as are parts of them. `counters` are parameters that the number of the
+    iteration gives, with what says so in the backward graph: numbers that depend on them are computed again, too.
     """
 
     def __init__(self, parent: Level, forward: Graph, outer: Mapping[Value, Value], repeats: bool = False) -> None:
@@ -160,8 +161,10 @@ class Region(Level):
         self.outer = dict(outer)
         self.captures: dict[Value, Value] = {}
         self.stacks: list[Stack] = []
+        self.counters: dict[Value, Callable[[], Value]] = {}
         self._repeats = repeats
         self._invariant: dict[Value, bool] = {}
+        self._counted: dict[Value, bool] = {}
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
         stack = Stack(type_, self.forward.add_parameter(type_, "stack"))
@@ -172,17 +175,19 @@ class Region(Level):
         stack.exit, stack.top = after, self.backward.add_parameter(stack.type, "stack")
 
     def _is_free(self, value: Value) -> bool:
-        return value in self.outer or super()._is_free(value) or (self._repeats and self._is_invariant(value))
+        return value in self.outer or super()._is_free(value) or (self._repeats and self._is_known(value))
 
     def _bring(self, value: Value) -> Value:
         if value in self.outer:
-            return self._captured(self.outer[value])
-        if self._repeats and value.node is not None and (self._is_invariant(value) or self._is_part(value)):
+            return self.capture(self.outer[value])
+        if value in self.counters:
+            return self.counters[value]()
+        if self._repeats and value.node is not None and (self._is_known(value) or self._is_part(value)):
             inputs = [self.resolve(v) for v in value.node.inputs]
             return copy_node(self.backward, value.node, inputs).results[value.index]
         return super()._bring(value)
 
-    def _captured(self, outer: Value) -> Value:
+    def capture(self, outer: Value) -> Value:
         found = self.captures.get(outer)
         if found is None:
             found = self.captures[outer] = self.backward.add_parameter(outer.type, outer.name)
@@ -200,6 +205,24 @@ class Region(Level):
             )
             self._invariant[value] = found
         return found
+
+    def _is_counted(self, value: Value) -> bool:
+        """Whether it is a number that depends on counters and invariants alone."""
+        found = self._counted.get(value)
+        if found is None:
+            node = value.node
+            found = value in self.counters or (
+                node is not None
+                and node.effects is Effects.PURE
+                and not node.regions
+                and all(isinstance(v.type, TensorType) and v.type.shape == () for v in (value, *node.inputs))
+                and all(map(self._is_known, node.inputs))
+            )
+            self._counted[value] = found
+        return found
+
+    def _is_known(self, value: Value) -> bool:
+        return self._is_invariant(value) or self._is_counted(value)
 
     def _is_part(self, value: Value) -> bool:
         """Whether it is cut out of an invariant at places that are numbers: those are kept, and it is cut out again."""

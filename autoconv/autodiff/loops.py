@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -24,12 +25,13 @@ _ONE, _ZERO = np.array(1, np.int64), np.array(0, np.int64)
 
 @dataclass(eq=False)
 class _Body:
-    """A loop's body on its way back: `carried` are the positions of the state with cotangents, which `parameters`
-    are; `summed` those of the captures, whose cotangents add up in `sums` over the iterations."""
+    """A loop's body on its way back, with `remaining` iterations to go: `carried` are the positions of the state with
+    cotangents, which `parameters` are; `summed` those of the captures, whose cotangents add up in `sums`."""
 
     child: Region
     own: Sequence[Value]
     carried: list[int]
+    remaining: Value
     parameters: list[Value]
     summed: list[int]
     sums: list[Value]
@@ -57,10 +59,9 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
         for i, ct in zip(body.carried, starts, strict=True)
     ]
     first += [zeros_of(level_b, inputs[j]) for j in body.summed]
-    remaining = child.backward.add_parameter(_COUNT, "remaining")
-    state = [remaining, *body.parameters, *body.sums, *(top(s) for s in child.stacks)]
+    state = [body.remaining, *body.parameters, *body.sums, *(top(s) for s in child.stacks)]
     captures = list(child.captures.items())
-    fewer = child.builder.subtract(remaining, _ONE)
+    fewer = child.builder.subtract(body.remaining, _ONE)
     child.backward.parameters = [*state, *(inner for _, inner in captures)]
     child.backward.outputs = [fewer, *carried, *sums, *(s.rest for s in child.stacks)]  # type: ignore[list-item]
     types = [value.type for value in state]
@@ -102,6 +103,9 @@ def _reverse_body(
     own = tuple(forward.parameters)
     outer = {p: node.inputs[i] for i, p in enumerate(own) if i >= size or forward.outputs[i] is p}
     child = Region(level, forward, outer, repeats=True)
+    remaining = child.backward.add_parameter(_COUNT, "remaining")
+    if not again:
+        child.counters.update(_counters(node, child, remaining))
     inner = varied_values(forward, (p for p, flag in zip(own, flags, strict=True) if flag), level.heap)
     if again:
         parameters = [child.backward.add_parameter(cotangent_type(own[i].type), "cotangent") for i in carried]
@@ -112,7 +116,37 @@ def _reverse_body(
         backprop(child, inner)
     summed = [j for j in range(size, len(own)) if flags[j] and own[j] in child.cotangents]
     sums = [child.backward.add_parameter(cotangent_type(own[j].type), "sum") for j in summed]
-    return _Body(child, own, carried, parameters, summed, sums)
+    return _Body(child, own, carried, remaining, parameters, summed, sums)
+
+
+def _counters(node: Node, child: Region, remaining: Value) -> dict[Value, Callable[[], Value]]:
+    """The state that each iteration adds the same number to: what it begins with, and how often that was added."""
+    found: dict[Value, Callable[[], Value]] = {}
+    for start, parameter, after in zip(node.inputs, child.forward.parameters, child.forward.outputs, strict=False):
+        step = _step(parameter, after)
+        if step:
+            found[parameter] = functools.partial(_counted, child, start, step, remaining)
+    return found
+
+
+def _step(parameter: Value, after: Value) -> int:
+    """What is added to an int64; 0 where that is not known."""
+    made, type_ = after.node, parameter.type
+    if made is None or not isinstance(type_, TensorType) or (type_.dtype, type_.shape) != (int64, ()):
+        return 0
+    if made.op.name not in ("add", "python_add") or parameter not in made.inputs or after.type != type_:
+        return 0
+    other = made.inputs[made.inputs[0] is parameter].node
+    number = None if other is None or other.op.name != "constant" else np.asarray(other.attributes["value"])
+    return 0 if number is None or number.dtype != np.int64 or number.shape else int(number)
+
+
+def _counted(child: Region, start: Value, step: int, remaining: Value) -> Value:
+    b, first = child.builder, child.capture(start)
+    weak = first.type.weak  # type: ignore[union-attr]
+    done = b.multiply(b.subtract(remaining, _ONE), np.array(step, np.int64))
+    whole = b.add(b.python_cast(first, dtype=int64) if weak else first, done)
+    return b.python_cast(whole, dtype=int64, weak=True) if weak else whole  # type: ignore[no-any-return]
 
 
 def _cotangent(child: Region, parameter: Value) -> Value:

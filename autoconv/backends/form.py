@@ -34,6 +34,53 @@ class CellGuard:
 Guard = GlobalGuard | CellGuard
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An output of the graph, by its position. `kind` is what the user gets: a "tensor", an "array" (a NumPy scalar
+    where there are no dimensions), "memory" (an ndarray) or a "number"."""
+
+    position: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """The same object on every call; one that cannot be changed."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """A tuple, a list, or a dict with these keys."""
+
+    kind: type
+    keys: tuple[Any, ...] | None
+    parts: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The answer whose number the output at the position `tag` is."""
+
+    tag: int
+    arms: tuple[Answer, ...]
+
+
+Answer = Given | Same | Together | OneOf
+
+
+def outputs_of(answer: Answer) -> dict[int, str]:
+    """The positions of the outputs that an answer is made of: what each comes as, "tag" for one that decides."""
+    if isinstance(answer, Given):
+        return {answer.position: answer.kind}
+    found = {answer.tag: "tag"} if isinstance(answer, OneOf) else {}
+    inner = answer.arms if isinstance(answer, OneOf) else getattr(answer, "parts", ())
+    for part in inner:
+        found.update(outputs_of(part))
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallForm:
     """What arguments come as and results leave as.
@@ -41,9 +88,10 @@ class CallForm:
     parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), "memory" (an
                   ndarray that lies in memory as its type says, shares none with the others, and may be written to),
                   "number" (a Python bool, int or float), or what it always is
-    results       for each output "tensor", "array" (NumPy scalars where there are no dimensions), "memory" (an
-                  ndarray), "number"
-    single        whether the call answers its only result, not a tuple; None where there is none
+    exact         positions of arguments that are no parameters: each has to be of this type and value (of texts,
+                  this object)
+    answer        what the call answers, made of the outputs
+    shares        whether an array that comes out may be memory that somebody else has; else it is copied
     tensor_class  its instances hold an array at `array_slot` and a bool at `weak_slot`, offsets in bytes
     weak          for each parameter that is a tensor, what its bool has to be
     guards        what has to be as it was; else, and while `busy` is not 0, the call answers NotImplemented
@@ -52,8 +100,9 @@ class CallForm:
     """
 
     parameters: tuple[str | Captured, ...]
-    results: tuple[str, ...]
-    single: bool
+    exact: tuple[tuple[int, Any], ...]
+    answer: Answer
+    shares: bool
     tensor_class: type
     array_slot: int
     weak_slot: int

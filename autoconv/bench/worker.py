@@ -81,6 +81,7 @@ class Bench:
         names = {f"a{i}": argument for i, argument in enumerate(arguments)}
         call = f"f({', '.join(names)})"
         timer = timeit.Timer(call if self.wait is None else f"wait({call})", globals={**names, **self._called()})
+        timer.timeit(1)  # the first call of a new shape may compile
         end = time.perf_counter() + seconds
         number, best = 1, float("inf")
         while True:

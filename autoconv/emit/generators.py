@@ -33,7 +33,7 @@ def handing(definition: Any, context: Context) -> bool:
     """Turns a generator function into one that hands its values to the consumer it is given first, which answers
     whether it wants no more. Says whether it could: not where a value is sent, or where what is evaluated before a
     yield would be evaluated behind it. Inside of a try or with the consumer is told so."""
-    if not _can_hand(definition):
+    if not _can_hand(definition) or not _say_of_whom(definition):
         return False
     name = "take_"
     while any(isinstance(node, gast.Name) and node.id == name for node in walk(definition)):
@@ -44,6 +44,21 @@ def handing(definition: Any, context: Context) -> bool:
         0, build.placed(build.parameter(name), definition)
     )
     return True
+
+
+def _say_of_whom(definition: Any) -> bool:
+    """`super()` as `super(__class__, self)`: without arguments it would be of the consumer, which comes first. Says
+    whether there is an argument that it is of."""
+    arguments = definition.args.posonlyargs + definition.args.args
+    found = [node for statement in definition.body for node in walk_scope(statement) if _is_super(node)]
+    for node in found if arguments else ():
+        node.args = [build.placed(build.name(name), node) for name in ("__class__", arguments[0].id)]
+    return bool(arguments) or not found
+
+
+def _is_super(node: Any) -> bool:
+    is_call = isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "super"
+    return is_call and not node.args and not node.keywords
 
 
 def _can_hand(definition: Any) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Type
+from autoconv.graph.types import Symbol, Type
 
 if TYPE_CHECKING:
     from autoconv.ops.record import Op
@@ -102,6 +102,8 @@ class Graph:
     outputs: list[Value] = field(default_factory=list)
     # What the program says has to run before a node, by names: only for looking at, as all effects keep their order.
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    # Of one whose parameters have symbols for dimensions: what must not be negative, or it is wrong. Who runs it looks.
+    needs: tuple[Symbol, ...] = ()
     _names: dict[str, int] = field(default_factory=dict, repr=False)
 
     def add_parameter(self, type_: Type, name: str = "arg") -> Value:

@@ -16,6 +16,7 @@ from autoconv.errors import StagingError
 from autoconv.operators.builtins import called
 from autoconv.operators.conditionals import asked, is_staged, truth
 from autoconv.operators.instances import by_kind, is_written
+from autoconv.operators.not_implemented import settled, unsettled
 from autoconv.operators.provenance import ITEMS, is_asked, kinds_of, may_be_made, note_stored
 from autoconv.operators.readers import only_reads
 from autoconv.runtime import objects
@@ -52,6 +53,9 @@ _ASKS_ITEMS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _LISTS = ("any", "list", "tuple", "dict", "set", "frozenset", "deque", "OrderedDict", "defaultdict", "Counter")
 
+# What goes over items and asks them one after the other, as a loop of the graph: filled in by `operators.consumers`.
+ONE_BY_ONE: dict[str, Callable[..., Any]] = {}
+
 
 def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any]) -> Any:
     """What the node would give; NotImplemented where no class of the user's has a say in it."""
@@ -75,7 +79,14 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if op in ("object_iterate", "object_unpack"):
         items = _as_items(operands[0], False)
         return NotImplemented if items is operands[0] else record_as_it_is(op, [items], **attributes)
-    _refuse_items(trace, name, [operand for operand in operands if not _gives_items(operand)])
+    asking = _asking_items(trace, name, [operand for operand in operands if not _gives_items(operand)])
+    if asking is not None and function in ONE_BY_ONE and not attributes.get("keywords"):
+        return ONE_BY_ONE[function](*operands)
+    if asking is not None:
+        raise StagingError(
+            f"what only the running graph knows is searched, sorted or compared, and a {asking.__name__}, which has "
+            "special methods of its own, may be compared for that", current_place(), "a loop over the items",
+        )  # fmt: skip
     if function in _FIRST:
         return _applied(function, operands, attributes)
     if function in _OVER:
@@ -131,13 +142,23 @@ def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any])
 def _first_answer(
     made: Any, names: Sequence[str], rest: Sequence[Any], function: str, otherwise: Callable[[], Any]
 ) -> Any:
-    for name in names:
-        method = getattr(type(made), name, None)
-        if isinstance(method, FunctionType):
-            found = method(made, *rest)
-            if found is not NotImplemented:
-                return _truth_of_any(found) if function == "contains" else found
-    return otherwise()
+    if not names:
+        return otherwise()
+    following = lambda: _first_answer(made, names[1:], rest, function, otherwise)
+    method = getattr(type(made), names[0], None)
+    if not isinstance(method, FunctionType):
+        return following()
+    found = unsettled(method)(made, *rest)
+    if unsettled(method) is not method or found is NotImplemented:
+        found = settled(found, following)
+    return _truth_of_any(found) if function == "contains" else found
+
+
+def second_operand(function: str, made: Any, other: Any) -> Any:
+    """`made <operator> other` where the method of the first gave NotImplemented."""
+    plain = lambda: record_as_it_is("object_apply", [made, other], function=function, keywords=())
+    mirrored = _SECOND[function]
+    return _asked(other, (mirrored,), lambda one: _first_answer(one, (mirrored,), (made,), function, plain), plain)
 
 
 def _truth_of_any(value: Any) -> Any:
@@ -194,18 +215,14 @@ def _items_of(made: Any, asks: bool) -> Any:
     return box(items)
 
 
-def _refuse_items(trace: Any, name: str, operands: Sequence[Any]) -> None:
-    """Refuses what would have Python call special methods of items."""
+def _asking_items(trace: Any, name: str, operands: Sequence[Any]) -> type | None:
+    """The class of items that Python may call special methods of, which do more than read; None where there is none."""
     asks = _ASKS_ITEMS.get(name)
     kind = next((kind for kind in trace.made for own in asks or () if _may_do_more(trace, kind, own)), None)
     if kind is None:
-        return
+        return None
     of_items = ITEMS in trace.holders and any(map(_may_hold, operands))
-    if of_items or (name in _SEARCHES and any(map(may_be_made, operands[1:]))):
-        raise StagingError(
-            f"what only the running graph knows is searched, sorted or compared, and a {kind.__name__}, which has "
-            "special methods of its own, may be compared for that", current_place(), "a loop over the items",
-        )  # fmt: skip
+    return kind if of_items or (name in _SEARCHES and any(map(may_be_made, operands[1:]))) else None
 
 
 def _may_hold(operand: Any) -> bool:
@@ -216,4 +233,4 @@ def _may_hold(operand: Any) -> bool:
 
 objects.operate_by(operation_by_class)
 
-__all__ = ["operation_by_class"]
+__all__ = ["ONE_BY_ONE", "operation_by_class", "second_operand"]

@@ -85,6 +85,10 @@ def _is_one_value(x: SymbolicTensor, y: SymbolicTensor) -> bool:
     return x.weak and region.lift(x.value_in_graph) is region.lift(y.value_in_graph)
 
 
+# What compares by what it holds, and looks into the other without asking it.
+_BY_CONTENTS: tuple[type, ...] = (list, dict, set, frozenset, type({}.keys()), type({}.items()))
+
+
 def _of_parts(name: str, x: Any, y: Any) -> Any:
     """The comparison by the parts of both; NotImplemented where it is for Python to compare them."""
     region = current_region()
@@ -105,8 +109,8 @@ def _of_parts(name: str, x: Any, y: Any) -> Any:
         return not_(eq(_fields(x), _fields(y)))
     if name in ("eq", "ne") and any(heap_instance(v) is not None and type(v).__eq__ is object.__eq__ for v in (x, y)):
         return truth_of(apply_object(name, x, y))
-    if isinstance(x, (dict, set)) and type(y) is SymbolicObject:
-        return apply_object(name, x, y)
+    if isinstance(x, _BY_CONTENTS) and (type(y) is SymbolicObject or heap_of(y) is not None):
+        return apply_object(name, x, y)  # Python's own would find what has moved empty
     return NotImplemented
 
 

@@ -13,6 +13,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import Attempt
 from autoconv.operators.builtins import called
+from autoconv.operators.by_class import ONE_BY_ONE
 from autoconv.operators.comprehensions import collected, collected_set, generator
 from autoconv.operators.conditionals import if_stmt
 from autoconv.operators.counted import enumerated, zipped
@@ -84,6 +85,9 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
     return for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))[0]
 
 
+ONE_BY_ONE["sum"] = _sum
+
+
 def _quantifier(decisive: bool) -> Callable[[Any], Any]:
     """any() or all(): ends at an element that is `decisive`."""
 
@@ -113,8 +117,8 @@ def _nonzero(item: Any) -> Any:
     return tensor != 0
 
 
-_consumer(builtins.any)(_quantifier(True))
-_consumer(builtins.all)(_quantifier(False))
+ONE_BY_ONE["any"] = _consumer(builtins.any)(_quantifier(True))
+ONE_BY_ONE["all"] = _consumer(builtins.all)(_quantifier(False))
 
 
 def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.graph.graph import Value
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ObjectType
 from autoconv.runtime.recording import Region
 
 
@@ -15,6 +17,26 @@ def note_class(region: Region, test: Any, holds: bool) -> None:
         node, holds = node.inputs[0].node, not holds
     if node is not None and node.op.name == "object_isinstance":
         region.known_classes.append((origin(node.inputs[0], region), node.attributes["kinds"], holds))
+
+
+def classes_by(possible: Callable[[Value, Region], Sequence[type]]) -> None:
+    """Has `possible(value, region)` asked for the classes of the user's that the result of an arm may be of."""
+    global _possible
+    _possible = possible
+
+
+_possible: Callable[[Value, Region], Sequence[type]] = lambda value, region: ()
+
+
+def note_results(node: Node, arms: Sequence[Region]) -> None:
+    """What is known of the results of a cond: an arm knows more of what it gives than what follows does."""
+    trace = arms[0].trace
+    if not trace.made:
+        return
+    for position, result in enumerate(node.results):
+        if isinstance(result.type, ObjectType):
+            given = [kind for arm in arms for kind in _possible(arm.graph.outputs[position], arm)]
+            trace.classes_of_results[result] = frozenset(trace.made), frozenset(given)
 
 
 def origin(value: Value, region: Region) -> Value:
@@ -28,4 +50,4 @@ def origin(value: Value, region: Region) -> Value:
     return value
 
 
-__all__ = ["note_class", "origin"]
+__all__ = ["classes_by", "note_class", "note_results", "origin"]

@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType
 from autoconv.operators.instances import is_written
-from autoconv.operators.known_classes import origin
+from autoconv.operators.known_classes import classes_by, origin
 from autoconv.runtime.objects import SymbolicObject, box, heap_instance
 from autoconv.runtime.recording import Region, Trace, current_region
 
@@ -22,7 +22,7 @@ ITEMS, NAMES = "[]", "()"
 _STORES = frozenset({"append", "appendleft", "insert", "add", "setdefault", "update", "extend", "setitem"})
 # What of the operators and builtins may give one of the items that it is given; the others make something new.
 _PICKING = frozenset({"getitem", "min", "max", "next", "sum", "last"})
-_NEW = frozenset({"object_box", "object_build", "object_exception"})
+_NEW = frozenset({"object_box", "object_build", "object_exception", "absent"})
 _FOR_ALL_CLASSES = frozenset(
     {"object_get_attribute", "object_set_attribute", "object_isinstance", "object_build", "object_make", "name"}
 )
@@ -105,7 +105,8 @@ def _possible(value: Value, kinds: list[type], region: Region) -> list[type]:
             if asked is first:
                 kinds = [kind for kind in kinds if issubclass(kind, classes) == holds]
         around = around.parent
-    return kinds
+    known_then, given = region.trace.classes_of_results.get(first, (frozenset(), frozenset()))
+    return [kind for kind in kinds if kind not in known_then or kind in given]
 
 
 def _comes_from_where_they_are(value: Value, trace: Trace) -> bool:
@@ -158,5 +159,7 @@ def _is_holder(trace: Trace, name: str) -> bool:
     trace.relied.add(name)
     return name in trace.holders
 
+
+classes_by(lambda value, region: _possible(value, list(region.trace.made), region))
 
 __all__ = ["ITEMS", "is_asked", "kinds_of", "may_be_made", "note_stored"]

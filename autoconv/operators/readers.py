@@ -17,6 +17,7 @@ _FREE_OF_EFFECTS = (
     "PUSH_NULL", "RESUME", "RETURN_", "SEND", "STORE_FAST", "SWAP", "TO_BOOL", "UNARY_", "UNPACK_SEQUENCE",
     "YIELD_VALUE",
 )  # fmt: skip
+_FREE = (type, int, float, str, type(NotImplemented))
 
 
 def only_reads(method: Any) -> bool:
@@ -36,7 +37,7 @@ def only_reads(method: Any) -> bool:
             is_builtin = getattr(builtins, str(instruction.argval), None) is found
             called = is_builtin and instruction.argval in _CALLED
             calls = name == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)
-            if not called and (calls or not isinstance(found, (type, int, float, str))):
+            if not called and (calls or not isinstance(found, _FREE)):
                 return False
         if name == "LOAD_ATTR" and (instruction.arg or 0) & 1 and _is_method_load():
             return False

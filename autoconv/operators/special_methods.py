@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
+from autoconv.operators.by_class import second_operand
 from autoconv.operators.conditionals import not_
+from autoconv.operators.not_implemented import deciding
 from autoconv.operators.readers import writes
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import Trace
@@ -86,7 +88,8 @@ def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
         return _iterating(value, convert)
     if isinstance(value, types.FunctionType) and name in _CALLED:
-        return convert(value)
+        found = convert(value)
+        return value if found is value else deciding(name, value, found, second_operand)
     if isinstance(value, property):
         own: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
         get, put, delete = (convert(f) if isinstance(f, types.FunctionType) else f for f in own)

@@ -19,7 +19,7 @@ from autoconv.operators.bodies import (
 from autoconv.operators.copies import changed_copies, layout_as_left
 from autoconv.operators.crossing import emit, rebuild
 from autoconv.operators.joining import join_layouts, joined_lists
-from autoconv.operators.known_classes import note_class
+from autoconv.operators.known_classes import note_class, note_results
 from autoconv.operators.layout import (
     NEVER,
     Arms,
@@ -99,6 +99,7 @@ def stage_arms(
     )
     if all(arm.diverges for arm in recorded) and any(arm.suspended for arm in recorded):
         raise Suspended(parent)
+    note_results(node, [arm.region for arm in recorded])
     values = iter(node.results)
     rebuilt = [rebuild(layout, values) for layout in layouts]
     for position, first in same.items():

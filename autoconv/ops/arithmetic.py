@@ -111,11 +111,17 @@ def _multiply_add_gradient(b: Builder, inputs: Any, results: Any, cotangents: An
     return unbroadcast(b, b.multiply(ct, y), x), unbroadcast(b, b.multiply(ct, x), y), unbroadcast(b, ct, z)
 
 
+def _multiply_add_type(x: TensorType, y: TensorType, z: TensorType, **_: Any) -> TensorType:
+    if not x.dtype.is_floating:
+        raise TypeError(f"multiply_add takes floating tensors, found {x.dtype.name}")
+    return broadcast(x, y, z)
+
+
 # x·y + z; native code rounds once, the kernel twice.
 multiply_add = define(
-    name="multiply_add", graphdef="MulAdd", result=broadcast, kernel=quiet(lambda x, y, z: x * y + z),
+    name="multiply_add", graphdef="MulAdd", result=_multiply_add_type, kernel=quiet(lambda x, y, z: x * y + z),
     gradient=_multiply_add_gradient, unify="all", elementwise=True,
-    samples=(sample(_X, _Y, _X[0]), sample(_I, _J, _I)),
+    samples=(sample(_X, _Y, _X[0]),),
 )  # fmt: skip
 negative = define(
     name="negative", graphdef="Neg", result=same, kernel=quiet(np.negative), gradient=_negative_gradient,

@@ -145,6 +145,12 @@ def _hypot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     return tuple(unbroadcast(b, b.multiply(scaled, x), x) for x in inputs)
 
 
+def _copysign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """By how the signs differ; none for the second operand, whose sign alone is read."""
+    (ct,), (x, _), (z,) = cotangents, inputs, results
+    return unbroadcast(b, b.multiply(ct, b.multiply(b.sign(x), b.sign(z))), x), None
+
+
 def _logaddexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y) = cotangents, inputs
     share = b.sigmoid(b.subtract(x, y))
@@ -244,6 +250,7 @@ logaddexp = _binary(
 )
 xlogy = _binary("xlogy", "Xlogy", _xlogy, _xlogy_gradient, (SMALL, POSITIVE))
 xdivy = _binary("xdivy", "Xdivy", _xdivy, _xdivy_gradient, (SMALL, POSITIVE))
+copysign = _binary("copysign", "CopySign", np.copysign, _copysign_gradient, (SMALL, -SMALL), (SMALL, POSITIVE))
 nextafter = _binary(
     "nextafter", "NextAfter", np.nextafter, none("steps by one unit in the last place"), (SMALL, POSITIVE)
 )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Type
 
@@ -34,6 +35,10 @@ ResultRule = Callable[..., "Type | Sequence[Type]"]
 Kernel = Callable[..., Any]
 Gradient = Callable[..., Any]
 EffectRule = Callable[[Sequence[Type], Mapping[str, Any]], Effects]
+
+
+# What a rule does not raise on purpose; a trace would take it for an error of the program's.
+_FAILURES = (IndexError, KeyError, AttributeError, AssertionError, NameError, ZeroDivisionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +96,15 @@ class Op:
     def result_types(
         self, inputs: Sequence[Type], attributes: Mapping[str, Any], regions: Sequence[Graph] = ()
     ) -> tuple[Type, ...]:
-        """The result types of one application; raises what the rule raises."""
-        found: Any = (
-            self.result(*inputs, regions=regions, **attributes) if regions else self.result(*inputs, **attributes)
-        )
+        """The result types of one application; raises what the rule raises, and StagingError where the rule fails."""
+        try:
+            found: Any = (
+                self.result(*inputs, regions=regions, **attributes) if regions else self.result(*inputs, **attributes)
+            )
+        except _FAILURES as error:
+            if type(error) not in _FAILURES or (type(error) is IndexError and "index out of range" not in str(error)):
+                raise  # a rule's own words
+            raise StagingError(f"{self.name} has no rule for {', '.join(map(str, inputs))}") from error
         return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
     def __repr__(self) -> str:

@@ -77,7 +77,7 @@ def _same(value: Value, node: Node) -> Value | None:
     type_ = value.type
     if type_ != node.results[0].type or not isinstance(type_, TensorType) or type_.shape is None:
         return None
-    return value if all(isinstance(d, int) for d in type_.shape) else None
+    return None if None in type_.shape else value
 
 
 def _made_by(value: Value, name: str) -> Value | None:
@@ -261,6 +261,11 @@ def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None
     return _add(copy, node, "transpose", before, perm=whole)
 
 
+def _to_shape_of(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Summed up, or spread out, to the shape that it has."""
+    return _same(inputs[0], node)
+
+
 def _order(node: Node) -> tuple[int, ...] | None:
     type_ = node.inputs[0].type
     if not isinstance(type_, TensorType) or type_.rank is None:
@@ -273,6 +278,7 @@ _RULES: dict[str, Rule] = {
     "subtract": _subtract, "divide": _divide, "power": _power, "select": _select, "cast": _cast,
     "python_cast": _cast_of_choice,
     "reshape": _reshape, "transpose": _transpose,
+    "sum_to_shape_of": _to_shape_of, "broadcast_to_shape_of": _to_shape_of, "reshape_like": _to_shape_of,
     "negative": _twice("negative"), "logical_not": _twice("logical_not"), "invert": _twice("invert"),
     "conjugate": _twice("conjugate"), "matrix_transpose": _twice("matrix_transpose"),
     "abs": _once("abs"), "relu": _once("relu"), "floor": _once("floor"), "ceil": _once("ceil"),

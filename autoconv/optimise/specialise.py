@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.graph import Graph, Node, Value, copy_node, has_recursion, settle_effects
-from autoconv.graph.types import NoCommonType, TensorType, Type, is_subtype, join, shapes_compatible
+from autoconv.graph.types import NoCommonType, Symbol, TensorType, Type, is_subtype, join, shapes_compatible
 from autoconv.ops import OPS
 from autoconv.optimise.fold import fold
+from autoconv.optimise.symbolic import Sizes, has_symbols, without_symbols
 
 # The attribute that holds dimensions, None for those that come as the last input.
 _DIMENSIONS = {"fill": "shape", "reshape": "shape", "broadcast_to": "shape", "tile": "multiples"}
@@ -40,16 +41,29 @@ def specialise(graph: Graph, types: Sequence[Type]) -> Graph:
     Raises CannotSpecialise: where functions call themselves, and where an op refuses the shapes; run as it is, the
     graph says so at the place.
     """
+    return _in_rounds(graph, types, None)[0]
+
+
+def generalise(graph: Graph, types: Sequence[Type]) -> tuple[Graph, list[Symbol]]:
+    """The graph with parameters of those types, some of whose dimensions are symbols, and what must not be negative
+    for it to be right. Raises CannotSpecialise."""
+    graph, sizes = _in_rounds(graph, types, Sizes())
+    assert sizes is not None
+    return graph, [need for need in sizes.needs if isinstance(need, Symbol)]
+
+
+def _in_rounds(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tuple[Graph, Sizes | None]:
     if has_recursion(graph):
         raise CannotSpecialise
     for _ in range(_ROUNDS):
         nodes = sum(1 for _ in graph.walk())
         known = _unknown(graph)
-        graph = fold(_specialised(graph, types))
+        sizes = None if sizes is None else Sizes()
+        graph = fold(_specialised(graph, types, sizes))
         if (nodes, known) == (sum(1 for _ in graph.walk()), _unknown(graph)):
             break
     settle_effects(graph)
-    return graph
+    return graph, sizes
 
 
 def is_static(type_: Type) -> bool:
@@ -63,14 +77,21 @@ def _unknown(graph: Graph) -> int:
     return sum(not is_static(value.type) for node in graph.walk() for value in node.results)
 
 
-def _specialised(graph: Graph, types: Sequence[Type]) -> Graph:
+def _specialised(
+    graph: Graph, types: Sequence[Type], sizes: Sizes | None, captures: Sequence[Value] = ()
+) -> Graph:
+    """`captures` are what the last parameters stand for."""
     copy = Graph(graph.name)
     values = {
         value: copy.add_parameter(_narrowed(type_, value.type), value.name)
         for value, type_ in zip(graph.parameters, types, strict=True)
     }
+    if sizes is not None and captures:
+        sizes.share(copy.parameters[len(copy.parameters) - len(captures) :], captures)
     for node in graph.nodes:
-        results = _node(copy, node, [values[value] for value in node.inputs])
+        results = _node(copy, node, [values[value] for value in node.inputs], sizes)
+        if sizes is not None and results and results[0].node is not None:
+            sizes.note(results[0].node)
         values.update(zip(node.results, results, strict=True))
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
@@ -91,14 +112,17 @@ def _says_more(type_: TensorType, wide: TensorType) -> bool:
     )
 
 
-def _node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
+def _node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> Sequence[Value]:
     if node.regions:
-        return _with_regions(copy, node, inputs)
+        return _with_regions(copy, node, inputs, sizes)
     array = _from_shapes(node, inputs)
     if array is not None:
         return copy.add(OPS["constant"], (), {"value": array}, name=node.name, span=node.span).results
     inputs, attributes = _known_dimensions(node, inputs)
     types = _types(node, inputs, attributes, ())
+    said = None if sizes is None else sizes.types(node, inputs, attributes)
+    if said is not None:
+        types = [_narrowed(new, old) for new, old in zip(said, types, strict=True)]
     return _add(copy, node, inputs, attributes, (), types)
 
 
@@ -113,15 +137,26 @@ def _add(
 
 def _types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
     before = [value.type for value in node.results]
+    given = [value.type for value in inputs]
     try:
-        found = node.op.result_types([value.type for value in inputs], attributes, regions)
+        found = node.op.result_types(given, attributes, regions)
     except (TypeError, ValueError) as error:
+        if any(map(has_symbols, given)):
+            return _types_without_symbols(node, given, attributes, regions)
         if _could_be_made(node):
             raise CannotSpecialise from error
         return before  # its rule never said what it is
     if len(found) != len(before):
         return before
     return [_narrowed(new, old) for new, old in zip(found, before, strict=True)]
+
+
+def _types_without_symbols(node: Node, given: Sequence[Type], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
+    try:
+        found = node.op.result_types([*map(without_symbols, given)], attributes, regions)
+    except (TypeError, ValueError) as error:
+        raise CannotSpecialise from error
+    return [_narrowed(new, value.type) for new, value in zip(found, node.results, strict=True)]
 
 
 def _could_be_made(node: Node) -> bool:
@@ -171,34 +206,34 @@ def _constant(value: Value) -> np.ndarray | None:
 # ---- regions
 
 
-def _with_regions(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
+def _with_regions(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> Sequence[Value]:
     types = [value.type for value in inputs]
     name = node.op.name
     if name == "while":
-        regions = _loop(node, types)
+        regions = _loop(node, types, inputs, sizes)
     elif name == "cond":
-        regions = [_specialised(region, types[1:]) for region in node.regions]
+        regions = [_specialised(region, types[1:], sizes, inputs[1:]) for region in node.regions]
     elif name == "call":
-        regions = [_specialised(region, types) for region in node.regions]
+        regions = [_specialised(region, types, sizes, inputs) for region in node.regions]
     else:
         return copy_node(copy, node, inputs).results
     return _add(copy, node, inputs, node.attributes, regions, _types(node, inputs, node.attributes, regions))
 
 
-def _loop(node: Node, types: Sequence[Type]) -> list[Graph]:
+def _loop(node: Node, types: Sequence[Type], inputs: Sequence[Value], sizes: Sizes | None) -> list[Graph]:
     """The test and the body, for a state whose types an iteration gives back."""
     count = node.attributes["state"]
     test, body = node.regions
-    state, captures = list(types[:count]), types[count:]
+    state, captures, held = list(types[:count]), types[count:], inputs[count:]
     for _ in range(_WIDENINGS):
-        found = _specialised(body, [*state, *captures])
+        found = _specialised(body, [*state, *captures], sizes, held)
         state = [value.type for value in found.parameters[:count]]
         after = [value.type for value in found.outputs]
         if all(is_subtype(new, old) for new, old in zip(after, state, strict=True)):
-            return [_specialised(test, [*state, *captures]), found]
+            return [_specialised(test, [*state, *captures], sizes, held), found]
         state = [_widened(old, new, value.type) for old, new, value in zip(state, after, body.parameters, strict=False)]
     wide = [value.type for value in body.parameters[:count]]
-    return [_specialised(region, [*wide, *captures]) for region in node.regions]
+    return [_specialised(region, [*wide, *captures], sizes, held) for region in node.regions]
 
 
 def _widened(first: Type, second: Type, most: Type) -> Type:

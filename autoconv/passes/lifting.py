@@ -32,7 +32,8 @@ from autoconv.syntax.tree import INLINED, Transformer, body_start, walk, walk_sc
 def transform(tree: gast.AST, context: Context) -> gast.AST:
     found: gast.AST = Lifting(context).visit(tree)
     if context.outer_names:
-        found = _Reads((), set(context.outer_names), set(), context.generated).visit(found)
+        names = set(context.outer_names)
+        found = _Reads((), names, _deleted_names(tree) & names, context.generated).visit(found)
     return found
 
 
@@ -46,7 +47,7 @@ class Lifting(FunctionPass):
             for region in plan.regions.values()
             for name in (*region.inputs, *region.outputs, *region.cells)
         }
-        deleted = _deleted_names(node) & (stateful | plan.undefined) & scope.locals
+        deleted = _deleted_names(node) & (stateful | plan.undefined | _nonlocal_names(node)) & scope.locals
         undefined = sorted(plan.undefined - set(scope.parameters))
         if not plan.undefined and not deleted:
             return node
@@ -189,4 +190,15 @@ def _deleted_names(function: Any) -> set[str]:
         if isinstance(node, gast.Delete)
         for target in node.targets
         if isinstance(target, gast.Name)
+    }
+
+
+def _nonlocal_names(function: Any) -> set[str]:
+    """The names that functions inside of it may change."""
+    return {
+        name
+        for statement in function.body
+        for node in walk(statement)
+        if isinstance(node, gast.Nonlocal)
+        for name in node.names
     }

@@ -43,7 +43,9 @@ _OPERATORS = {
     "__ior__": "ior", "__iand__": "iand", "__isub__": "isub", "__ixor__": "ixor", "__eq__": "eq", "__ne__": "ne",
     "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge", "__reversed__": "reversed",
 }  # fmt: skip
-_REFLECTED = {"__rmul__": "mul", "__radd__": "add", "__ror__": "or", "__rand__": "and", "__rsub__": "sub"}
+_REFLECTED = {
+    "__rmul__": "mul", "__radd__": "add", "__ror__": "or", "__rand__": "and", "__rsub__": "sub", "__rxor__": "xor",
+}  # fmt: skip
 _REFUSED = {"__len__": "asked for its length", "__contains__": "searched", "__str__": "turned into text",
             "__repr__": "turned into text", "__format__": "turned into text"}  # fmt: skip
 # These compare items, or take a position: with symbols among them the graph has to do it.
@@ -97,15 +99,20 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
 
 
 def _known_items(container: Any, items: Any) -> Any:
-    """The items, as long as they stay known."""
+    """The items, as long as they stay known: Python's own iterator would find nothing in what has moved."""
+    _check_known(container)
     for item in items:
         yield item
-        if not is_known(container):
-            kind = PLAIN[type(container)].__name__
-            raise StagingError(
-                f"a {kind} that is gone over moves into the graph", current_place(),
-                "a for statement over the container itself, or over a copy",
-            )  # fmt: skip
+        _check_known(container)
+
+
+def _check_known(container: Any) -> None:
+    if not is_known(container):
+        kind = PLAIN[type(container)].__name__
+        raise StagingError(
+            f"a {kind} that is gone over moves into the graph", current_place(),
+            "a for statement over the container itself, or over a copy",
+        )  # fmt: skip
 
 
 TracedDict.known_items = _known_items

@@ -87,7 +87,8 @@ class TracedList(list, Traced):  # type: ignore[type-arg]
         self._outside = False
 
     def __radd__(self, other: Any) -> Any:
-        return traced(list(other)) + self if self._items is not None and isinstance(other, list) else NotImplemented
+        """A list that no trace follows, and this one: Python's own would find one that has moved empty."""
+        return traced(list(other)) + self if isinstance(other, list) else NotImplemented
 
     def __autoconv_stacked__(self) -> Any:
         """The items as one tensor, where only the graph knows how many there are; else None."""

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-from autoconv.runtime.objects import SymbolicObject, record_object
+from autoconv.runtime.objects import SymbolicObject, apply_object, record_object
 
 _CLASSES = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
 VIEWS = frozenset(_CLASSES)
@@ -67,18 +67,25 @@ class DictView:
     __hash__ = object.__hash__
 
 
-def _as_it_is_now(value: Any) -> Any:
-    return value.now() if type(value) is DictView else value
+def _applied(name: str, x: Any, y: Any) -> Any:
+    """An operator on two things one of which is a view; Python's own looks into the other without asking it."""
+    if any(getattr(part, "heap" if type(part) is DictView else "_heap", None) is not None for part in (x, y)):
+        return apply_object(name, x, y)
+    first, second = (part.now() if type(part) is DictView else part for part in (x, y))
+    return getattr(operator, f"{name}_" if name in ("and", "or") else name)(first, second)
 
 
-def _operator(function: Any) -> Any:
-    return lambda self, other: function(self.now(), _as_it_is_now(other))
+def _operator(name: str) -> Any:
+    return lambda self, other: _applied(name, self, other)
+
+
+def _reflected(name: str) -> Any:
+    return lambda self, other: _applied(name, other, self)
 
 
 for _name in ("and", "or", "xor", "sub", "eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(DictView, f"__{_name}__", _operator(getattr(operator, f"{_name}_" if _name in ("and", "or") else _name)))
+    setattr(DictView, f"__{_name}__", _operator(_name))
 for _name in ("and", "or", "xor", "sub"):
-    _function = getattr(operator, f"{_name}_" if _name in ("and", "or") else _name)
-    setattr(DictView, f"__r{_name}__", lambda self, other, _function=_function: _function(other, self.now()))
+    setattr(DictView, f"__r{_name}__", _reflected(_name))
 
 __all__ = ["VIEWS", "DictView"]

@@ -49,7 +49,8 @@ class Trace:
     that it uses. `sources` are the arrays that constants were made of. `refusal` is an error that the traced code
     may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
     that they had, `stand_ins` those that have something else for an attribute, with what they had.
-    `made` are the classes of the user's of which objects were made in the graph, `holders` the names of attributes that
+    `made` are the classes of the user's of which objects were made in the graph, `classes_of_results` those known when
+    a cond was recorded, and those of them that its result may be of, `holders` the names of attributes that
     hold such objects, `relied` those of which the trace took for granted that they do not, `made_early` the names of
     the classes all of whose objects are made in the graph, and `begin_again` is what has the trace begin anew with more
     in the last or the first.
@@ -85,6 +86,7 @@ class Trace:
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     made: set[type] = field(default_factory=set)
+    classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
     holders: set[str] = field(default_factory=set)
     relied: set[str] = field(default_factory=set)
     made_early: frozenset[str] = frozenset()

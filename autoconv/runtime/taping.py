@@ -53,14 +53,23 @@ class Recorder:
         self.recompute_every = recompute_every
         self.entries: list[Entry] = []
         self.variables: dict[int, Any] = {}
-        self.lost = False
+        self._lost = False
         self._followed: dict[int, Any] = {}
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
+        self._not_taken_up: set[int] = set()  # of their tensors, those that no function has got yet
 
     def stand_in(self, array: Any, tensor: Any) -> None:
         """Where a function that is called gets the array, it is the tensor that is followed."""
         self._stand_ins[id(array)] = array, tensor
-        self.lost = True  # unless a function takes it up, which then connects
+        self._not_taken_up.add(id(tensor))
+
+    @property
+    def lost(self) -> bool:
+        return self._lost or bool(self._not_taken_up)
+
+    def lose(self) -> None:
+        """Notes that a value it follows becomes one of Python's."""
+        self._lost = True
 
     def standing_in(self, array: Any) -> Any:
         return self._stand_ins.get(id(array), (None, None))[1]
@@ -79,6 +88,7 @@ class Recorder:
     def note(self, entry: Entry) -> None:
         if any(id(value) in self._followed for value in entry.inputs):
             self.entries.append(entry)
+            self._not_taken_up.difference_update(map(id, entry.inputs))
             for result in entry.results:
                 if hasattr(result, "type") and carries(result.type):
                     self._followed[id(result)] = result
@@ -142,7 +152,8 @@ def note(entry: Entry) -> None:
 def note_leaving(value: Any) -> None:
     """Tells the recorders that a number or an array was made of a tensor, which they do not follow."""
     for recorder in _ACTIVE.recorders:
-        recorder.lost = recorder.lost or recorder.follows(value)
+        if recorder.follows(value):
+            recorder.lose()
 
 
 def note_variable(variable: Any) -> None:

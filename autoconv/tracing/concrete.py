@@ -92,24 +92,24 @@ class ConcreteFunction:
         self._arrays_out = (
             contract == "compile"
             and (arrays or key.memory)
-            and not any(isinstance(leaf, TensorKey) and leaf.origin == "tensor" for leaf in key.leaves)
+            and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
         )
         self._donated = donated_leaves(key, owner.donate)
         self.function_name = graph.name
         constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
         self._gives_out_constants = self._arrays_out and bool(aliased_outputs(optimised, constants))
-        form = None
-        if not self._gives_out_captures and not self._gives_out_constants:
-            what = (graph, key, self.captures, layout, guards, contract, self._arrays_out)
-            form = call_form(*what, self._donated, self.function_name)
+        shares = not self._gives_out_captures and not self._gives_out_constants
+        what = (key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
+        form = call_form(*what, self._donated, self.function_name)
         compile_graph = BACKENDS[SETTINGS.backend]
         if SETTINGS.backend == "llvm" and depends_on_shapes(optimised):
             self._run: Any = ByShape(optimised, compile_graph, contract, form)
         else:
             self._run = compile_graph(optimised, form)
         # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
-        self.entry: Callable[..., Any] | None = None if self._first_of else getattr(self._run, "entry", None)
+        self.entry: Callable[..., Any] | None = getattr(self._run, "entry", None)
         self.asks_guards = self.entry is not None and needs_asking(guards)
+        self._copies = not getattr(self._run, "keeps_nothing", False)  # of arrays, which the program may change later
         self._compiled = self._run
         self._is_native = SETTINGS.backend != "reference"
         if contract == "compile" and not self.can_run_again:
@@ -154,6 +154,11 @@ class ConcreteFunction:
     def falls_back(self) -> list[tuple[str, Span | None]]:
         """What runs by kernels although native code was asked for."""
         return self.kernel_calls if self._is_native else []
+
+    @property
+    def size_notes(self) -> list[str]:
+        """Of a trace for arguments of several shapes: what there is native code for."""
+        return self._compiled.notes if isinstance(self._compiled, ByShape) else []
 
     @property
     def name(self) -> bytes:
@@ -208,7 +213,7 @@ class ConcreteFunction:
         if taping.active():
             return self._call_taped(leaves)
         values = [
-            leaf if isinstance(key, (ObjectKey, ArrayKey)) else _run_value(leaf)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else _run_value(leaf, self._copies)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
         ]
@@ -381,7 +386,7 @@ def _taped_input(value: Any) -> Any:
     return EagerTensor(_run_value(value)) if known is None else known
 
 
-def _run_value(leaf: Any) -> Any:
+def _run_value(leaf: Any, copies: bool = True) -> Any:
     if isinstance(leaf, EagerTensor):
         return leaf._array
     if isinstance(leaf, Variable):
@@ -390,7 +395,7 @@ def _run_value(leaf: Any) -> Any:
     if run_value is not None:
         return run_value(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
-        return _copied(to_array(leaf))
+        return _copied(to_array(leaf)) if copies else to_array(leaf)
     return np.asarray(leaf)
 
 

@@ -2,61 +2,87 @@
 
 from __future__ import annotations
 
+import itertools
 import types
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from autoconv.backends.form import CallForm, Captured, CellGuard, GlobalGuard, Guard, slot_offset
-from autoconv.graph.graph import Graph
+from autoconv.backends.form import (
+    Answer,
+    CallForm,
+    Captured,
+    CellGuard,
+    Given,
+    GlobalGuard,
+    Guard,
+    OneOf,
+    Same,
+    Together,
+    slot_offset,
+)
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.operators.calls import is_user_code
-from autoconv.operators.layout import Layout, Leaf, Parts, Static, leaf_types
+from autoconv.operators.layout import Arms, Layout, Leaf, Parts, Static
 from autoconv.runtime.donation import Donated
 from autoconv.runtime.recording import BUSY, COMPILE
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import Key, TensorKey
+from autoconv.tracing.signature import Key, Literal, TensorKey
 
+_CONSTANTS = (bool, int, float, complex, str, bytes)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
 
 
 def call_form(
-    graph: Graph, key: Key, captures: Sequence[Any], layout: Layout, guards: Guards, contract: str, arrays_out: bool,
-    donated: Collection[int], name: str,
+    key: Key, captures: Sequence[Any], layout: Layout, guards: Guards, contract: str, arrays_out: bool, shares: bool,
+    first_of: Sequence[int], donated: Collection[int], name: str,
 ) -> CallForm | None:
     """How native code may be called with the user's own arguments; None where they need more than a look.
 
-    That is so for single tensors, arrays and numbers as arguments, and for one tensor or number, or a tuple of such,
-    as the result. Guards that compare more than identities are not among the form's; the caller asks them. `donated`
-    are the positions of the leaves that are given to the function of that name.
+    That is so for single tensors, arrays and numbers as arguments; results may be tuples, lists and dicts of such, and
+    of constants, and one or the other of them. Guards that compare more than identities are not among the form's; the
+    caller asks them. `shares`: whether neither captured arrays nor constants are given out; `first_of`: for each output
+    the first one that is the same, if any are; `donated` are the positions of the leaves that are given to the function
+    of that name.
     """
     leaves = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, ArrayKey))]
-    if len(leaves) < len(key.leaves) or any(template is not None for _, template in key.templates):
+    literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
+    exact = {i: value for i, value in literals.items() if _is_checked(value)}
+    if len(leaves) + len(exact) < len(key.leaves) or any(template is not None for _, template in key.templates):
         return None
-    if len(leaves) != len(key.templates) or key.orders or key.shared or key.overlaps:
+    if len(key.leaves) != len(key.templates) or key.orders or key.shared or key.overlaps:
         return None
-    results = _results(layout, contract, arrays_out)
+    answer = _answer(layout, iter(first_of) if first_of else itertools.count(), contract, arrays_out)
     held = [_held(captured) for captured in captures]
-    if results is None or not all(map(_is_plain, held)):
+    if answer is None or not all(map(_is_plain, held)):
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
+    places = [i for i in range(len(key.leaves)) if i not in exact]
     origins = ["memory" if isinstance(leaf, ArrayKey) else leaf.origin for leaf in leaves]
     return CallForm(
         parameters=(*origins, *map(Captured, held)),
-        results=results,
-        single=isinstance(layout, (Leaf, Static)),
+        exact=tuple(exact.items()),
+        answer=answer,
+        shares=shares and "array" not in origins,
         tensor_class=EagerTensor,
         array_slot=_ARRAY_SLOT,
         weak_slot=_WEAK_SLOT,
         weak=tuple(leaf.type.weak for leaf in leaves if isinstance(leaf, TensorKey) and leaf.origin == "tensor"),
         guards=tuple(guard for guard in identities if guard is not None),
         busy=BUSY,
-        donated=frozenset(i for i in donated if origins[i] == "tensor"),
+        donated=frozenset(i for i, place in enumerate(places) if place in donated and origins[i] == "tensor"),
         donation=Donated(name) if donated else None,
     )
+
+
+def _is_checked(value: Any) -> bool:
+    """Whether native code can tell that an argument is this value."""
+    if type(value) is int:
+        return -(2**63) <= value < 2**63
+    return value is None or type(value) in (bool, float, str)
 
 
 def needs_asking(guards: Guards) -> bool:
@@ -79,25 +105,32 @@ def _says_all(value: Any) -> bool:
     return type(value) in _PLAIN or isinstance(value, (types.ModuleType, Tensor))
 
 
-def _results(layout: Layout, contract: str, arrays_out: bool) -> tuple[str, ...] | None:
-    parts: tuple[Layout, ...]
-    if isinstance(layout, Static) and layout.value is None and arrays_out:
-        return ()
+def _answer(layout: Layout, positions: Iterator[int], contract: str, arrays_out: bool) -> Answer | None:
+    """What a call answers; None where that is more than native code makes. `positions` are those of the outputs."""
+    if isinstance(layout, Static):
+        return Same(layout.value) if layout.value is None or type(layout.value) in _CONSTANTS else None
     if isinstance(layout, Leaf):
-        parts = (layout,)
-    elif isinstance(layout, Parts) and layout.kind is tuple and layout.keys is None:
-        parts = layout.parts
-    else:
+        if not isinstance(layout.type, (TensorType, ArrayType)):
+            return None
+        return Given(next(positions), _result_kind(layout.type, contract, arrays_out))
+    inner = layout.arms if isinstance(layout, Arms) else layout.parts if isinstance(layout, Parts) else ()
+    tag = next(positions) if isinstance(layout, Arms) else 0
+    found = [_answer(part, positions, contract, arrays_out) for part in inner]
+    parts = tuple(part for part in found if part is not None)
+    if len(parts) < len(found):
         return None
-    if not all(isinstance(part, Leaf) and isinstance(part.type, (TensorType, ArrayType)) for part in parts):
+    if isinstance(layout, Arms):
+        return OneOf(tag, parts)
+    if not isinstance(layout, Parts) or layout.kind not in (tuple, list, dict):
         return None
-    types_: list[Any] = list(leaf_types(layout))
+    if layout.kind is dict and not (layout.keys and all(type(key) in _CONSTANTS for key in layout.keys)):
+        return None
+    return Together(layout.kind, layout.keys, parts)
+
+
+def _result_kind(type_: Any, contract: str, arrays_out: bool) -> str:
     if contract != COMPILE:
-        return tuple("tensor" for _ in types_)
-    return tuple(_result_kind(type_, arrays_out) for type_ in types_)
-
-
-def _result_kind(type_: Any, arrays_out: bool) -> str:
+        return "tensor"
     if isinstance(type_, ArrayType):
         return "memory"
     return "number" if type_.weak else "array" if arrays_out else "tensor"

@@ -37,7 +37,8 @@ class Row:
         nodes = sum(1 for _ in concrete.recorded.walk())
         first = f"  {self.number}. {self.reason}: {signature}, {nodes} nodes"
         blind = [f"     not guarded: {what}" for what in concrete.guards.blind]
-        return [first, *blind, *_by_kernels(concrete.falls_back)]
+        sizes = [f"     {note}" for note in concrete.size_notes]
+        return [first, *blind, *sizes, *_by_kernels(concrete.falls_back)]
 
 
 def _by_kernels(calls: Sequence[tuple[str, Any]]) -> list[str]:

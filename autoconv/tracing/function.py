@@ -113,12 +113,13 @@ class Function(Described, Pickled):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if not kwargs and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
-                for concrete, entry in self._direct:
+            if self._direct and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
+                given = self._signature.in_order(args, kwargs)
+                for concrete, entry in self._direct if given is not None else ():
                     if concrete.asks_guards and concrete.guards.changed():
                         continue
                     try:
-                        found = entry(*args)
+                        found = entry(*given)
                     except (IntegerLimitError, OtherKindError) as error:
                         return self._beyond(concrete, error, args, kwargs)
                     if found is not NotImplemented:
@@ -234,8 +235,11 @@ class Function(Described, Pickled):
             return
         if concrete.entry is not None and (not self._direct or self._direct[0][0] is not concrete):
             others = [pair for pair in self._direct if pair[0] is not concrete]
-            self._direct = ((concrete, concrete.entry), *others[: _MOST_DIRECT - 1])
-            self._straight = straight(Function, [(c.asks_guards, e) for c, e in self._direct], self._retracing.cell)
+            self._call_directly((concrete, concrete.entry), *others[: _MOST_DIRECT - 1])
+
+    def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
+        self._direct = entries
+        self._straight = straight(Function, [(c.asks_guards, e) for c, e in entries], self._retracing.cell)
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
         """A call whose numbers the graph does not carry."""
@@ -284,7 +288,11 @@ class Function(Described, Pickled):
                 if len(self._learned) > _MOST_LEARNED:
                     self._give_up(call, "too many kinds of objects become part of what only the graph knows", None)
                     return None
-                if len(call.spots) > _MOST_SPOTS or (wanted.arguments and wanted.arguments <= self._whole):
+                if len(call.spots) > _MOST_SPOTS:
+                    many = f"more than {_MOST_SPOTS} outer names and attributes are written, {wanted} is one of them"
+                    self._give_up(call, many, None)
+                    return None
+                if wanted.arguments and wanted.arguments <= self._whole:
                     self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
                     return None
                 if wanted.memory and self._memory and call.spots:
@@ -345,6 +353,8 @@ class Function(Described, Pickled):
     def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
         entries = [concrete, *self._cache.get(concrete.key, ())][:_ENTRIES]
         self._cache[concrete.key] = entries
+        for other, _ in self._direct:  # calls of these do not pass by here
+            other.used = next(_TICKS)
         concrete.used = next(_TICKS)
         self._forget()
         if self.contract == COMPILE and len(entries) == _ENTRIES and self._traces > 16:
@@ -353,8 +363,6 @@ class Function(Described, Pickled):
 
     def _forget(self) -> None:
         """Drops the signatures that were used longest ago, as many as are too many."""
-        for concrete, _ in self._direct:  # calls of these do not pass by here
-            concrete.used = next(_TICKS)
         oldest = sorted(self._cache, key=lambda key: max(c.used for c in self._cache[key]))
         every = [c for entries in self._cache.values() for c in entries]
         count, weight = len(every), sum(c.weight for c in every)
@@ -364,6 +372,8 @@ class Function(Described, Pickled):
                 return
             dropped = self._cache.pop(key)
             count -= len(dropped)
+            if any(pair[0] in dropped for pair in self._direct):
+                self._call_directly(*(pair for pair in self._direct if pair[0] not in dropped))
             bytes_ = sum(c.weight for c in dropped)
             weight -= bytes_
             del dropped

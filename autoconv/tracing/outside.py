@@ -52,7 +52,7 @@ class Outside:
         self.spots = call.spots
         self.known = {spot.key for spot in call.spots}
         self.copies: dict[str, Any] = {}
-        tensors = any(isinstance(key, TensorKey) and key.origin == "tensor" for key in call.key.leaves)
+        tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
         self.may_be_memory = not call.by_object and not tensors
         self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored when they are set

@@ -1,23 +1,32 @@
-"""Graphs whose arguments come in several shapes: native code for each of the shapes that are met."""
+"""Graphs whose arguments come in several shapes.
+
+Code for any size takes the open dimensions as run-time values: one compilation serves all sizes of 2 and more, equal
+ones among them as one. Sizes 0 and 1 mean something else where arrays are broadcast, and an op may have native code for
+known shapes alone: then there is code for each of the shapes that are met, as far as these are few.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends.form import CallForm
+from autoconv.backends.llvm.describe import kernels
+from autoconv.backends.llvm.open_sizes import OpenSizes, open_sizes
 from autoconv.graph.graph import Graph, Span
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.optimise import optimise
-from autoconv.optimise.specialise import CannotSpecialise, is_static, specialise
+from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
 
 Run = Callable[[Sequence[Any]], list[Any]]
 _ENTRIES = 4  # that are tried for a call before its arguments are looked at
 Shapes = tuple[tuple[int, ...], ...]
+Pattern = tuple[tuple[Dimension, ...], ...]
 AT_ONCE, MOST_SHAPES = 3, 16  # that have code of their own; others run as the graph was traced, op by op
+MOST_PATTERNS = 4  # which have code for any size, or turned out to have none
 MOST_SEEN = 256
 
 
@@ -26,9 +35,33 @@ def depends_on_shapes(graph: Graph) -> bool:
     return any(not is_static(value.type) for value in graph.parameters)
 
 
+@dataclass(frozen=True, slots=True)
+class AnySize:
+    """Code for all shapes that fit a pattern: equal symbols are equal sizes. `lost` are the ops that would be native if
+    the shapes were known, and are not here."""
+
+    pattern: Pattern
+    run: Run
+    sizes: OpenSizes
+    lost: tuple[str, ...]
+
+    def takes(self, shapes: Shapes) -> bool:
+        values: dict[str, int] = {}
+        for wanted, shape in zip(self.pattern, shapes, strict=True):
+            if len(wanted) != len(shape):
+                return False
+            for dimension, size in zip(wanted, shape, strict=True):
+                if isinstance(dimension, Symbol):
+                    if values.setdefault(dimension.name, size) != size:
+                        return False
+                elif dimension != size:
+                    return False
+        return self.sizes.allow(values)
+
+
 class ByShape:
-    """Runs `graph`: called with a list of arguments it answers a list of results. The results do not depend on whether
-    a shape has code of its own."""
+    """Runs `graph`: called with a list of arguments it answers a list of results. Which code runs makes no difference
+    but to the order in which sums are added up. `compilations` counts what was compiled."""
 
     def __init__(self, graph: Graph, compile_graph: Callable[..., Run], contract: str, form: CallForm | None) -> None:
         self._graph = graph
@@ -38,15 +71,26 @@ class ByShape:
         self._entries: tuple[Callable[..., Any], ...] = ()
         self._open = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
         self._runs: dict[Shapes, Run] = {}
+        self._general: dict[Pattern, AnySize | None] = {}
         self._seen: set[Shapes] = set()
         self._any: Run | None = None
+        self._last: Run | None = None
+        self.compilations = 0
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         shapes = tuple(np.shape(arguments[i]) for i in self._open)
         run = self._runs.get(shapes)
         if run is None:
-            run = self._run_for(shapes) if self._is_worth_it(shapes) else self._for_any()
+            run = self._last = self._chosen(shapes)
         return run(arguments)
+
+    def _chosen(self, shapes: Shapes) -> Run:
+        general = self._general_for(shapes)
+        if general is not None and not general.lost:
+            return general.run
+        if self._is_worth_it(shapes):
+            return self._run_for(shapes)
+        return self._for_any() if general is None else general.run
 
     def _is_worth_it(self, shapes: Shapes) -> bool:
         """Whether the shapes get code of their own: the first few do at once, others when they come again."""
@@ -57,7 +101,8 @@ class ByShape:
         return False
 
     def entry(self, *arguments: Any) -> Any:
-        """A user's call, where the code for one of the last few shapes takes it; else NotImplemented."""
+        """A user's call, where the code for any size, or for one of the last few shapes, takes it; else
+        NotImplemented."""
         for entry in self._entries:
             found = entry(*arguments)
             if found is not NotImplemented:
@@ -66,29 +111,102 @@ class ByShape:
 
     @property
     def kernel_calls(self) -> list[tuple[str, Span | None]] | None:
-        """Of the code for the shapes that were met last: the ops that run by kernels; None where no shape was met."""
-        runs = [*self._runs.values()]
-        return getattr(runs[-1], "kernel_calls", None) if runs else None
+        """Of the code that was made last: the ops that run by kernels; None where no shape was met."""
+        return getattr(self._last, "kernel_calls", None) if self._last is not None else None
+
+    @property
+    def notes(self) -> list[str]:
+        """What there is code for, in words."""
+        found = []
+        for pattern, general in self._general.items():
+            text = ", ".join(f"({', '.join(map(str, shape))})" for shape in pattern)
+            if general is not None and not general.lost:
+                found.append(f"one code for any size: {text}")
+            else:
+                why = f": {', '.join(sorted(set(general.lost)))} by kernels" if general is not None else ""
+                found.append(f"no code for any size: {text}{why}")
+        if self._runs:
+            found.append(f"code for {len(self._runs)} shapes, each its own")
+        return found
+
+    # ---- any size
+
+    def _general_for(self, shapes: Shapes) -> AnySize | None:
+        for general in self._general.values():
+            if general is not None and general.takes(shapes):
+                return general
+        pattern = _pattern(shapes, [self._graph.parameters[i].type for i in self._open])
+        if pattern in self._general or len(self._general) >= MOST_PATTERNS or pattern == shapes:
+            return None
+        general = self._general[pattern] = self._made_general(pattern, shapes)
+        return general if general is not None and general.takes(shapes) else None
+
+    def _made_general(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
+        if any(isinstance(value.type, ArrayType) for value in self._graph.parameters):
+            return None
+        try:
+            graph, needs = generalise(self._graph, self._types(pattern))
+            graph = optimise(graph, contract=self._contract)
+            graph.needs = tuple(needs)
+            sizes = open_sizes(graph, needs)
+        except (CannotSpecialise, ValueError):
+            return None
+        lost = kernels(graph)
+        if lost:
+            try:
+                for name in kernels(specialise(self._graph, self._types(shapes))):
+                    if name in lost:
+                        lost.remove(name)
+            except CannotSpecialise:
+                return None
+        run = self._compiled(graph, at_once=not lost)
+        return AnySize(pattern, run, getattr(run, "open", sizes), tuple(lost))
+
+    # ---- one shape
 
     def _run_for(self, shapes: Shapes) -> Run:
+        try:
+            narrow = optimise(specialise(self._graph, self._types(shapes)), contract=self._contract)
+        except CannotSpecialise:
+            run = self._for_any()
+        else:
+            run = self._compiled(narrow, at_once=True)
+        self._runs[shapes] = run
+        return run
+
+    def _types(self, shapes: Sequence[tuple[Dimension, ...]]) -> list[Type]:
         types = [value.type for value in self._graph.parameters]
         for i, shape in zip(self._open, shapes, strict=True):
             type_ = types[i]
             assert isinstance(type_, TensorType)
             types[i] = replace(type_, shape=shape)
-        try:
-            narrow = optimise(specialise(self._graph, types), contract=self._contract)
-        except CannotSpecialise:
-            run = self._for_any()
-        else:
-            run = self._compile(narrow, self._form)
-            entry = getattr(run, "entry", None)
-            if entry is not None:
-                self._entries = (entry, *self._entries[: _ENTRIES - 1])
-        self._runs[shapes] = run
+        return types
+
+    def _compiled(self, graph: Graph, at_once: bool) -> Run:
+        self.compilations += 1
+        run = self._compile(graph, self._form)
+        entry = getattr(run, "entry", None)
+        if entry is not None and at_once:
+            self._entries = (entry, *self._entries[: _ENTRIES - 1])
         return run
 
     def _for_any(self) -> Run:
         if self._any is None:
             self._any = self._compile(self._graph)
         return self._any
+
+
+def _pattern(shapes: Shapes, types: Sequence[Type]) -> Pattern:
+    """The shapes with symbols for open dimensions of 2 and more, one for all of a size."""
+    symbols: dict[int, Symbol] = {}
+    found = []
+    for shape, type_ in zip(shapes, types, strict=True):
+        assert isinstance(type_, TensorType)
+        known = type_.shape if type_.shape is not None else (None,) * len(shape)
+        found.append(
+            tuple(
+                symbols.setdefault(size, Symbol(f"n{len(symbols)}")) if d is None and size > 1 else size
+                for size, d in zip(shape, known, strict=True)
+            )
+        )
+    return tuple(found)

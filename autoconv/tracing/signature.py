@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import itertools
 import types
 import typing
 import weakref
@@ -33,8 +34,17 @@ class TensorKey:
     type: TensorType
     origin: str
 
+    @property
+    def is_of_tensor(self) -> bool:
+        """Whether it came as a tensor other than one that stands for a Python number, as tapes have them."""
+        return self.origin == "tensor" and not _is_number(self.type)
+
     def __str__(self) -> str:
         return repr(TensorSpec.from_type(self.type))
+
+
+def _is_number(type_: TensorType) -> bool:
+    return type_.weak and type_.shape == ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +229,25 @@ class Signature:
         self.python = inspect.signature(function)
         self.specs = self._check_input_signature(input_signature)
         self.hinted = _annotated_as_tensors(function) if follow_type_hints else frozenset()
+        parameters = self.python.parameters.values()
+        simple = input_signature is None and all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        self._defaults = {p.name: p.default for p in parameters} if simple else None
+
+    def in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        """All arguments by position, with the defaults of those that are not given; None where that is not so easy."""
+        defaults = self._defaults
+        if defaults is None or len(args) + len(kwargs) > len(defaults):
+            return None
+        found, used = list(args), 0
+        for name in itertools.islice(defaults, len(args), None):
+            if name in kwargs:
+                used += 1
+                found.append(kwargs[name])
+            elif defaults[name] is not inspect.Parameter.empty:
+                found.append(defaults[name])
+            else:
+                return None
+        return tuple(found) if used == len(kwargs) else None
 
     def bind(
         self,
@@ -261,7 +290,7 @@ class Signature:
             leaves += found
             names += [name] * len(found)
         aliases: dict[int, int] = {}
-        memory = memory and not any(isinstance(leaf, Tensor) for leaf in leaves)
+        memory = memory and not any(isinstance(leaf, Tensor) and not _is_number(leaf.type) for leaf in leaves)
         keys = tuple(
             TensorKey(fixed[index], "tensor")
             if index in fixed

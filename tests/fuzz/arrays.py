@@ -207,7 +207,7 @@ def outcome(function, arrays, numbers):
         try:
             value = function(*arrays, *numbers)
         except Exception as error:
-            return type(error).__name__, str(error), [array.tolist() for array in arrays]
+            return type(error).__name__, str(error), [described(array) for array in arrays]
     parts = value if isinstance(value, tuple) else (value,)
     results = [part for part in parts if isinstance(part, np.ndarray)]
     shared = [[np.shares_memory(part, a) for a in arrays] for part in results]
@@ -248,8 +248,9 @@ def copying(source: str) -> str:
     """The program with copies of the parts of arrays that it assigns as they are."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        parts = (ast.Subscript, ast.Attribute)
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and isinstance(node.value, parts):
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):
+            continue
+        if isinstance(node.value, ast.Subscript):
             node.value = ast.Call(ast.Attribute(node.value, "copy", ast.Load()), [], [])
     return ast.unparse(ast.fix_missing_locations(tree))
 

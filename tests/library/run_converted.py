@@ -47,10 +47,12 @@ class ConvertedLoader(importlib.machinery.SourceFileLoader):
     def get_code(self, name):
         with open(self.converted, encoding="utf-8") as file:
             text = file.read()
-        return compile(text, self.path, "exec", dont_inherit=True)
+        return compile(text, self.converted, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
+        module.__file__ = self.converted  # while it is imported, as any converted module: its code moves to the original
         super().exec_module(module)
+        module.__file__ = self.path
         assert hasattr(module, "__autoconv__")
         self.loaded.add(module.__name__)
 

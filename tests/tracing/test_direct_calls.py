@@ -227,3 +227,120 @@ def test_a_function_dropped_while_it_runs():
     holder["f"] = f
     del f
     np.testing.assert_array_equal(holder["f"](x).numpy(), [3.0, 6.0])
+
+
+def same(found, expected):
+    assert type(found) is type(expected)
+    if isinstance(expected, dict):
+        assert list(found) == list(expected)
+        return all(same(found[key], expected[key]) for key in expected)
+    if isinstance(expected, (tuple, list)):
+        return len(found) == len(expected) and all(map(same, found, expected))
+    return np.array_equal(found, expected)
+
+
+def check_directly(function, *calls):
+    """Each call twice, the second time straight away."""
+    compiled = ac.compile(function)
+    for arguments in calls:
+        for _ in range(2):
+            assert same(compiled(*arguments), function(*arguments))
+    assert is_direct(compiled), compiled.explain()
+    return compiled
+
+
+def test_answers_of_one_kind_or_another():
+    def nearest(x, n):
+        best, shortest, label = -1, 1e300, None
+        for i in range(n):
+            if x[i] < shortest:
+                best, shortest, label = i, x[i], "found"
+        return best, {"distance": shortest, "all": [label, (best, x[0])]}
+
+    x = np.array([3.0, 1.0, 2.0])
+    check_directly(nearest, (x, 0), (x, 2), (x, 3), (x[::-1].copy(), 3))
+
+
+def test_arrays_of_one_kind_or_another():
+    def scaled(x, n):
+        found = None
+        for i in range(n):
+            found = x * i
+        return found
+
+    compiled = check_directly(scaled, (np.ones(3), 0), (np.ones(3), 2))
+    assert compiled(np.ones(3), 0) is None
+
+
+def test_answers_share_nothing_with_arguments_and_constants():
+    """Which are changed by those who have them, and so are the answers."""
+
+    def relaxed(x, n):
+        field = np.full(3, 0.5)
+        for _ in range(n):
+            field = field + x
+        return field
+
+    compiled = check_directly(relaxed, (np.ones(3), 0), (np.ones(3), 2))
+    found = compiled(np.ones(3), 0)
+    found[:] = 7.0
+    assert compiled(np.ones(3), 0).tolist() == [0.5, 0.5, 0.5]
+
+    def chosen(x, n):
+        return x if n < 1 else x * 2
+
+    compiled = ac.function(chosen)
+    x = np.ones(3)
+    for n in (0, 1, 0, 1):
+        found = compiled(x, ac.constant(n))
+        x += 1.0
+        assert found.numpy().tolist() == ((x - 1.0) * (n + 1)).tolist()
+
+
+def test_an_answer_that_comes_twice_is_one_object():
+    def twice(x):
+        y = x + 1
+        return y, y, [y]
+
+    compiled = check_directly(twice, (np.ones(3),))
+    first, second, (third,) = compiled(np.zeros(3))
+    assert first is second is third and first.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_arguments_that_are_part_of_the_signature():
+    def drawn(seed, count, scale):
+        return np.random.default_rng(seed).random(count) * scale
+
+    calls = [(1, 3, 2.0), (1, 4, 2.0), (1, 3, 2.0), (2, 3, 0.5)]
+    check_directly(drawn, *calls)
+
+    def named(x, mode, flag):
+        return x + 1 if mode == "up" and flag is None else x - 1
+
+    check_directly(named, *((np.ones(2), mode, flag) for mode in ("up", "down") for flag in (None, 0.0, -0.0)))
+
+
+def test_what_a_call_leaves_to_defaults_or_names_is_put_in_order():
+    @ac.compile
+    def root(x, tolerance=1e-12, *, start=None):
+        return x * tolerance
+
+    @ac.compile
+    def newton(x, tolerance=1e-12, most=50):
+        g = x
+        for _ in range(most):
+            if abs(g * g - x) <= tolerance * x:
+                break
+            g = 0.5 * (g + x / g)
+        return g
+
+    calls = [((2.0,), {}), ((2.0, 0.5), {}), ((2.0,), {"most": 1}), ((), {"most": 2, "x": 9.0}), ((3.0, 1e-3, 4), {})]
+    for args, kwargs in calls * 2:
+        assert newton(*args, **kwargs) == newton.python_function(*args, **kwargs)
+    assert root(2.0) == root(x=2.0) == root(2.0, start=None) == 2e-12
+    for args, kwargs in (((), {}), ((1.0, 2.0, 3, 4), {}), ((1.0,), {"x": 2.0}), ((1.0,), {"other": 2.0})):
+        with pytest.raises(TypeError) as expected:
+            newton.python_function(*args, **kwargs)
+        with pytest.raises(TypeError) as found:
+            newton(*args, **kwargs)
+        assert str(found.value) == str(expected.value)

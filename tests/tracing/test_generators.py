@@ -253,3 +253,79 @@ def test_values_that_nobody_reads_are_computed():
     with pytest.raises(NameError, match="cannot access free variable 'last'"):
         compiled(0)
     assert "plain Python" not in compiled.explain()
+
+
+def test_a_class_says_more_than_the_one_it_comes_from():
+    def program(n):
+        class Counter:
+            def __init__(self):
+                self.__count = n
+
+            def values(self, *args, k=3, **kwargs):
+                for i in range(self.__count):
+                    yield i + k + len(args) + sum(kwargs.values())
+
+        class Longer(Counter):
+            def values(self):
+                yield -1
+                yield from super().values(1, 2, k=4, z=5)
+
+        return list(Longer().values()), sum(Counter().values()), max(Counter().values(), default=0)
+
+    agrees(program, (1,), (-1,), (3,))
+
+
+def test_outer_names_that_are_taken_away():
+    def program(n):
+        x = n
+
+        def values():
+            nonlocal x
+            yield n
+            if n > 0:
+                del x
+            yield 1
+            if n > 2:
+                x = 7
+            yield x
+
+        taken = 0
+        try:
+            for value in values():
+                taken += value
+        except NameError as error:
+            return taken, str(error)
+        try:
+            return taken, x
+        except NameError as error:
+            return taken, str(error)
+
+    agrees(program, (1,), (-1,), (3,))
+
+
+def test_a_name_that_an_inner_function_takes_away():
+    def program(n):
+        x, y = n, 1
+
+        def take():
+            nonlocal x
+            if n > 0:
+                del x
+
+        def take_and_read():
+            nonlocal y
+            if n > 2:
+                del y
+            return y
+
+        take()
+        try:
+            first = x
+        except NameError as error:
+            first = str(error)
+        try:
+            return first, take_and_read(), y
+        except NameError as error:
+            return first, str(error)
+
+    agrees(program, (1,), (-1,), (3,))

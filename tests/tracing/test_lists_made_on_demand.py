@@ -63,11 +63,13 @@ def none_again(a, b):
 def a_dict_of_an_outer_function(a, b):
     cache = None
     total = 0
+
     def get():
         nonlocal cache
         if cache is None:
             cache = {}
         return cache
+
     while b > 0:
         b -= 1
         get()[b] = a

@@ -27,12 +27,12 @@ class Manager:
 
 def a_dict(a, b):
     try:
-        d = {'x': a}
+        d = {"x": a}
         for i in range(b):
-            d['x'] = 7 // (a - i) + d['x']
-            d['y'] = i
+            d["x"] = 7 // (a - i) + d["x"]
+            d["y"] = i
     except ZeroDivisionError:
-        d['z'] = 4
+        d["z"] = 4
     return d
 
 
@@ -65,7 +65,7 @@ def an_object_in_two_tries(a, b):
         else:
             box.n = 7 // (a - 6)
     except ZeroDivisionError:
-        r.append('outer')
+        r.append("outer")
     r += box.parts
     r.append(box.n)
     return r
@@ -106,10 +106,11 @@ def a_list_in_calls(a, b):
                 found.append(7 // (k - i))
             return found
         except ZeroDivisionError:
-            found.append('no')
+            found.append("no")
             return found
         finally:
-            found.append('end')
+            found.append("end")
+
     return f(a), f(b)
 
 
@@ -133,7 +134,7 @@ def a_list_in_arms(a, b):
             found[0] = 5
             7 // b
     except ZeroDivisionError:
-        found.insert(0, 'z')
+        found.insert(0, "z")
     return found
 
 

@@ -22,8 +22,11 @@ from autoconv.backends.llvm import (
     choosing,
     counters,
     distinct,
+    fourier,
+    generator_code,
     layouts,
     linalg,
+    open_roles,
     patterns,
     scans,
     searching,
@@ -36,9 +39,12 @@ from autoconv.backends.llvm.complex_parts import is_split
 from autoconv.backends.llvm.engine import Code, make_ready, native_entry
 from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
 from autoconv.backends.llvm.expand import is_composite
+from autoconv.backends.llvm.fresh import keeps_nothing
+from autoconv.backends.llvm.open_sizes import open_sizes
+from autoconv.backends.llvm.positions import Size
 from autoconv.backends.llvm.prelude import declare_shared
 from autoconv.backends.llvm.prepare import prepared
-from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
+from autoconv.backends.llvm.roles import is_dense, is_scalar, register_of, role, sizes
 from autoconv.backends.llvm.shared import addresses, pending
 from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
@@ -46,8 +52,8 @@ from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
 NATIVE_OPS = (
-    batches, choosing, counters, distinct, layouts, linalg, patterns, scans, searching, sorting, typed_list_loops,
-    typed_lists,
+    batches, choosing, counters, distinct, fourier, generator_code, layouts, linalg, open_roles, patterns, scans,
+    searching, sorting, typed_list_loops, typed_lists,
 )  # fmt: skip
 
 
@@ -59,6 +65,8 @@ class NativeGraph:
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
         given, graph = graph, prepared(graph)
         module = ModuleText()
+        module.open = self.open = open_sizes(graph, given.needs)
+        module.sizes = tuple(map(register_of, module.open.symbols))
         calls = Calls(module, compile_region)
         if form is not None and not can_call(graph, form):
             form = None
@@ -70,8 +78,7 @@ class NativeGraph:
         module.variable("objects", f"[{len(calls.objects)} x ptr]")
         declare_shared(module)
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
-        *thorough, quick = module.texts()
-        texts = {**dict.fromkeys(thorough, 3 if module.has_loops else 1), quick: 0}
+        texts = module.texts()
         make_ready({**texts, **pending("".join(texts))})
         code = Code(texts, exports, addresses("".join(texts)))
         objects = tuple(calls.objects)
@@ -83,6 +90,7 @@ class NativeGraph:
         self.entry = None if form is None else native_entry(code.address(CALL), graph.name, keep)
         self.kernel_calls = calls.kernels
         self.kernels = [name for name, _ in calls.kernels]
+        self.keeps_nothing = keeps_nothing(graph)
         self._graph = given
         self._forms = [_form(value) for value in graph.parameters]
         self._plain: reference.Run | None = None
@@ -97,7 +105,7 @@ class NativeGraph:
         if found is NotImplemented:
             if self._plain is None:
                 self._plain = reference.compile_graph(self._graph)
-            return self._plain(arguments)
+            return self._plain([a.copy() if isinstance(a, np.ndarray) else a for a in arguments])
         return list(found)
 
 
@@ -123,7 +131,10 @@ def compile_region(graph: Graph) -> reference.Run:
 def _is_worth_it(graph: Graph) -> bool:
     """Whether anything but calls of kernels would come out."""
     idle = ("constant", "identity", "call")
-    return any(node.op.name not in idle and (role(node) != "kernel" or is_composite(node) or is_split(node)) for node in graph.walk())
+    return any(
+        node.op.name not in idle and (role(node) != "kernel" or is_composite(node) or is_split(node))
+        for node in graph.walk()
+    )
 
 
 class _Misfit(Exception):
@@ -132,13 +143,15 @@ class _Misfit(Exception):
 
 def _form(value: Value) -> Any:
     type_: Any = value.type
-    if not (is_scalar(type_) or is_array(type_)):
+    if not (is_scalar(type_) or is_dense(type_)):
         return lambda argument: argument
     dtype, shape = type_.dtype.numpy, sizes(type_)
+    rank = len(shape)
 
     def plain(argument: Any) -> Any:
         array = np.asarray(argument)
-        if array.shape != shape or array.dtype != dtype:
+        as_wide = all(a == b or isinstance(b, Size) for a, b in zip(array.shape, shape, strict=False))
+        if array.ndim != rank or not as_wide or array.dtype != dtype:
             raise _Misfit
         return np.array(array, dtype, order="C")
 

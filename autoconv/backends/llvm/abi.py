@@ -35,7 +35,7 @@ _PYTHON = (
     "PyNumber_InPlaceAnd", "PyNumber_InPlaceOr", "PyNumber_InPlaceXor", "PyNumber_Negative", "PyNumber_Positive",
     "PyNumber_Invert", "PyNumber_Absolute", "PyObject_RichCompare", "PyObject_GetItem", "PyObject_SetItem",
     "PyObject_DelItem", "PySequence_Contains", "PyObject_Size", "PyObject_IsTrue", "PyIter_Next", "PyList_New",
-    "PyList_Append", "PyList_AsTuple", "PyDict_New", "PyDict_SetItem", "PySet_New", "PySet_Add",
+    "PyList_Append", "PyList_SetItem", "PyList_AsTuple", "PyDict_New", "PyDict_SetItem", "PySet_New", "PySet_Add",
     "PyObject_GetIter", "PyObject_VectorcallMethod", "PyObject_GetAttr", "PyObject_SetAttr",
     "PyObject_GenericGetAttr", "PyObject_GenericSetAttr", "_PyType_Lookup", "Py_IncRef", "Py_DecRef",
 )  # fmt: skip
@@ -54,7 +54,7 @@ SINGLETONS: dict[str, Any] = {
 }  # fmt: skip
 # Positions in the table of NumPy's C API.
 _NUMPY = {
-    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
+    "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_NewCopy": 85, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
     "PyArray_Empty": 184, "PyArray_SetBaseObject": 282, "PyDataMem_SetHandler": 304,
 }  # fmt: skip
 _BLAS = {

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from autoconv.backends.llvm.blas import alone
 from autoconv.backends.llvm.blocks import is_flat, product_of
 from autoconv.backends.llvm.natives import WORK
-from autoconv.backends.llvm.products import alone
+from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.split import choose_split, work_of
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.threads import available, thread_count
@@ -70,6 +71,8 @@ def _work(plan: Plan, item: Item) -> int:
     if item.members or any(node.effects is not Effects.PURE for node in item.nodes):
         return 0
     roles = {plan.roles[node] for node in item.nodes}
+    if item.shape is not None and not is_known(item.shape):
+        return 0  # a part of its loops may be handed out
     if item.shape is not None:
         plain = roles <= {"element", "reduce", "copy"} and not item.phases
         return work_of(plan, item) if plain and choose_split(plan, item, is_flat(plan, item)) is None else 0

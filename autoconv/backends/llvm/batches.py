@@ -6,9 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.blas import alone
 from autoconv.backends.llvm.natives import PART, Routine, call, native
 from autoconv.backends.llvm.positions import Position, linear, times, unravelled
-from autoconv.backends.llvm.products import Product, alone
+from autoconv.backends.llvm.products import Product
 from autoconv.backends.llvm.roles import ROLES, is_array, sizes
 from autoconv.backends.llvm.scalars import register
 from autoconv.backends.llvm.split import Split

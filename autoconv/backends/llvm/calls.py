@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.roles import is_array, is_open, is_scalar, sizes
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.reference import Compile, locate, node_function
 from autoconv.graph.graph import Node, Span, Value
@@ -104,6 +104,9 @@ def _form(value: Value) -> Callable[[Any], Any]:
     if is_scalar(type_):
         dtype = type_.dtype.numpy
         return lambda found: _plain(np.asarray(found, dtype), ())
+    if is_open(type_):
+        dtype = type_.dtype.numpy
+        return lambda found: _side_by_side(np.asarray(found, dtype))
     if is_array(type_):
         dtype, shape = type_.dtype.numpy, sizes(type_)
         return lambda found: _plain(np.asarray(found, dtype), shape)
@@ -113,6 +116,10 @@ def _form(value: Value) -> Callable[[Any], Any]:
 def _plain(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     if array.shape != shape:
         raise AssertionError(f"a kernel answered the shape {array.shape} where its rule says {shape}")
+    return _side_by_side(array)
+
+
+def _side_by_side(array: np.ndarray) -> np.ndarray:
     if type(array) is not np.ndarray or not array.flags.carray:
         array = np.array(array, order="C", subok=False)
     return array

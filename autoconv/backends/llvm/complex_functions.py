@@ -1,54 +1,166 @@
-"""Elementary functions of complex numbers, by real ones: what C's Annex G says of infinities, nan and signs of zero holds.
+"""Elementary functions of complex numbers, by real ones: what C's Annex G says of infinities, nan and signs of zero
+holds.
 
-Each rule is `(b, real, imag) -> (real, imag)`. Formulas are Kahan's (Branch cuts for complex elementary functions, 1987),
-but for scales: powers of two that keep squares and exponentials within range.
+Each rule is `(b, x, y) -> (real, imag)` for x + iy. Formulas are Kahan's (Branch cuts for complex elementary functions,
+1987), with powers of two, or of e, that keep squares and exponentials within range until they meet what makes them
+small.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from autoconv.graph.dtypes import float32
 from autoconv.graph.graph import Value
 from autoconv.ops.builder import GraphBuilder
 
 Parts = tuple[Value, Value]
+_INFINITY = float("inf")
+# Bounds beyond which numbers are scaled before they are squared, and the exponents of two by which (even ones).
+_SCALES = {float32: (2.0**40, -80, 2.0**-40, 80), float: (2.0**400, -600, 2.0**-400, 600)}
 
 
-def _single(x: Value) -> bool:
+def _is_single(x: Value) -> bool:
     return x.type.dtype is float32  # type: ignore[union-attr]
 
 
-def _copysign(b: GraphBuilder, size: Any, sign: Value) -> Any:
-    """`size`, which is not negative, with the sign of `sign`, also of a zero."""
-    bits = "int32" if _single(sign) else "int64"
-    del bits
-    negative = b.less(b.atan2(sign, b.ones_like(sign)), 0.0)
-    return b.select(negative, b.negative(size), size)
+def _larger(b: GraphBuilder, x: Any, y: Any) -> tuple[Any, Any]:
+    """The larger and the smaller of two sizes."""
+    order = b.greater(x, y)
+    return b.select(order, x, y), b.select(order, y, x)
 
 
-def _powers(b: GraphBuilder, x: Value) -> tuple[Any, Any]:
-    """Two factors whose product is e to the power of x, also where that would overflow before it meets a small one."""
-    limit, step = (80.0, 80.0) if _single(x) else (700.0, 700.0)
-    beyond = b.greater(x, limit)
-    scale = float(np.exp(np.float64(step)))
-    first = b.exp(b.select(beyond, b.subtract(x, step), x))
-    return first, b.select(beyond, b.multiply(b.ones_like(x), scale), b.ones_like(x))
+def _scale(b: GraphBuilder, size: Any) -> tuple[Any, Callable[[Callable[[int], float]], Any]]:
+    """A power of two that brings a size near 1, and what a function gives for its exponent, 0 where it is 1."""
+    high, shrink, low, grow = _SCALES[float32 if _is_single(size) else float]
+    far, near, like = b.greater(size, high), b.less(size, low), b.ones_like(size)
+
+    def by(function: Callable[[int], float]) -> Any:
+        up, down, none = (b.multiply(like, function(n)) for n in (grow, shrink, 0))
+        return b.select(far, down, b.select(near, up, none))
+
+    return by(lambda n: 2.0**n), by
 
 
 def exp(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    size, scale = _powers(b, x)
-    zero = b.equal(y, 0.0)
-    wild = b.logical_not(b.is_finite(y))
-    none = b.logical_and(wild, b.equal(x, -np.inf))  # then it is zero
-    endless = b.logical_and(wild, b.equal(x, np.inf))
+    limit = 80.0 if _is_single(x) else 700.0
+    beyond = b.greater(x, limit)
+    size = b.exp(b.select(beyond, b.subtract(x, limit), x))
+    scale = b.select(beyond, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
     real = b.multiply(b.multiply(size, b.cos(y)), scale)
     imag = b.multiply(b.multiply(size, b.sin(y)), scale)
-    real = b.select(endless, x, b.select(none, size, real))
-    return real, b.select(zero, y, b.select(none, size, imag))
+    wild = b.logical_not(b.is_finite(y))
+    known = b.logical_and(wild, b.is_inf(x))  # infinite or zero, whatever the angle
+    real = b.select(known, size, real)
+    imag = b.select(b.logical_and(known, b.less(x, 0.0)), b.copysign(size, y), imag)
+    return real, b.select(b.equal(y, 0.0), y, imag)
 
 
-FUNCTIONS: dict[str, Callable[[GraphBuilder, Value, Value], Parts]] = {"exp": exp}
+def log(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """Near the unit circle of how much the square of the magnitude is above 1, to twice the digits."""
+    large, small = _larger(b, b.abs(x), b.abs(y))
+    scale, by = _scale(b, large)
+    first, second = b.multiply(large, scale), b.multiply(small, scale)
+    square = b.multiply_add(first, first, b.multiply(second, second))
+    far = b.add(b.multiply(b.log(square), 0.5), by(lambda n: -n * math.log(2)))
+    over = b.subtract(large, 1.0)
+    parts = [(b.multiply(z, z), z) for z in (small, over)]
+    (high, _), (low, _) = parts
+    lost = [b.multiply_add(z, z, b.negative(product)) for product, z in parts]
+    total = b.add(high, low)
+    beside = b.subtract(total, high)
+    rest = b.add(b.subtract(high, b.subtract(total, beside)), b.subtract(low, beside))
+    above = b.add(b.add(b.multiply(over, 2.0), total), b.add(rest, b.add(*lost)))
+    close = b.logical_and(b.greater(square, 0.5), b.less(square, 2.0))
+    close = b.logical_and(close, b.equal(scale, 1.0))
+    real = b.select(close, b.multiply(b.log1p(b.select(close, above, b.zeros_like(above))), 0.5), far)
+    endless = b.logical_or(b.is_inf(x), b.is_inf(y))
+    return b.select(endless, b.multiply(b.ones_like(x), _INFINITY), real), b.atan2(y, x)
+
+
+def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    size, height = b.abs(x), b.abs(y)
+    scale, by = _scale(b, _larger(b, size, height)[0])
+    first, second = b.multiply(size, scale), b.multiply(height, scale)
+    length = b.sqrt(b.multiply_add(first, first, b.multiply(second, second)))
+    root = b.multiply(b.sqrt(b.multiply(b.add(length, first), 0.5)), by(lambda n: 2.0 ** (-n // 2)))
+    other = b.select(b.equal(root, 0.0), root, b.divide(height, b.multiply(root, 2.0)))
+    right = b.greater_equal(x, 0.0)
+    real, imag = b.select(right, root, other), b.select(right, other, root)
+    endless = b.multiply(b.ones_like(x), _INFINITY)
+    tall = b.is_inf(y)
+    real = b.select(b.logical_or(tall, b.equal(x, _INFINITY)), endless, real)
+    imag = b.select(b.logical_or(tall, b.equal(x, -_INFINITY)), endless, imag)
+    return real, b.copysign(imag, y)
+
+
+def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
+    """Sine and cosine over a scale, and the scale."""
+    limit = 80.0 if _is_single(x) else 700.0
+    size = b.abs(x)
+    beyond = b.greater(size, limit)
+    less = b.expm1(b.select(beyond, b.subtract(size, limit), size))
+    whole = b.add(less, 1.0)
+    ratio = b.divide(less, whole)
+    half = b.multiply(whole, 0.5)
+    sine = b.select(beyond, half, b.multiply(b.add(less, ratio), 0.5))
+    cosine = b.select(beyond, half, b.add(b.multiply(b.multiply(less, ratio), 0.5), 1.0))
+    scale = b.select(beyond, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
+    return b.copysign(sine, x), cosine, scale
+
+
+def sinh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    sine, cosine, scale = _hyperbolic(b, x)
+    wild = b.logical_not(b.is_finite(y))
+    real = b.multiply(b.multiply(sine, b.cos(y)), scale)
+    imag = b.multiply(b.multiply(cosine, b.sin(y)), scale)
+    known = b.logical_and(wild, b.logical_or(b.is_inf(x), b.equal(x, 0.0)))
+    return b.select(known, b.select(b.is_inf(x), b.abs(x), x), real), b.select(b.equal(y, 0.0), y, imag)
+
+
+def cosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    sine, cosine, scale = _hyperbolic(b, x)
+    wild = b.logical_not(b.is_finite(y))
+    real = b.multiply(b.multiply(cosine, b.cos(y)), scale)
+    imag = b.multiply(b.multiply(sine, b.sin(y)), scale)
+    real = b.select(b.logical_and(wild, b.is_inf(x)), b.abs(x), real)
+    flat = b.equal(y, 0.0)
+    sign = b.copysign(b.ones_like(x), b.select(b.is_nan(x), b.ones_like(x), x))
+    none = b.select(flat, b.multiply(y, sign), b.zeros_like(y))
+    return real, b.select(b.logical_or(flat, b.logical_and(wild, b.equal(x, 0.0))), none, imag)
+
+
+def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    size = b.abs(x)
+    far = b.greater(size, 10.0 if _is_single(x) else 22.0)
+    sine, cosine, _ = _hyperbolic(b, b.select(far, b.zeros_like(x), x))
+    up, along = b.sin(y), b.cos(y)
+    under = b.multiply_add(sine, sine, b.multiply(along, along))
+    turned = b.multiply(up, along)
+    small = b.multiply(b.multiply(turned, 4.0), b.exp(b.multiply(size, -2.0)))
+    real = b.select(far, b.copysign(b.ones_like(x), x), b.divide(b.multiply(sine, cosine), under))
+    imag = b.select(far, small, b.divide(turned, under))
+    wild = b.logical_not(b.is_finite(y))
+    imag = b.select(b.logical_and(wild, b.is_inf(x)), b.copysign(b.zeros_like(y), y), imag)
+    broken = b.logical_and(wild, b.logical_not(b.is_inf(x)))
+    nan = b.multiply(b.ones_like(x), float("nan"))
+    real = b.select(broken, b.select(b.equal(x, 0.0), x, nan), real)
+    return real, b.select(b.equal(y, 0.0), y, imag)
+
+
+def _turned(rule: Callable[..., Parts]) -> Callable[..., Parts]:
+    """-i·f(iz) of an odd f that is real on the real axis."""
+
+    def found(b: GraphBuilder, x: Value, y: Value) -> Parts:
+        real, imag = rule(b, y, x)
+        return imag, real
+
+    return found
+
+
+FUNCTIONS: dict[str, Callable[..., Parts]] = {
+    "exp": exp, "log": log, "sqrt": sqrt, "sinh": sinh, "cosh": cosh,
+    "tanh": tanh, "sin": _turned(sinh), "tan": _turned(tanh), "cos": lambda b, x, y: cosh(b, b.negative(y), x),
+}  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from autoconv.backends.llvm.roles import is_array
+from autoconv.backends.llvm.roles import is_array, is_dense
 from autoconv.graph.graph import Value
 from autoconv.ops.index_spec import INPUT
 
@@ -14,7 +14,7 @@ _SAME_ORDER = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
 def is_contiguous(value: Value) -> bool:
     """Whether the elements of a view lie in memory as those of the array that it looks at, all of them."""
     node = value.node
-    if node is None or not node.inputs or not is_array(node.inputs[0].type):  # a number has no memory
+    if node is None or not node.inputs or not is_dense(node.inputs[0].type):  # a number has no memory
         return False
     if node.op.name == "get_item":
         return all(entry[0] in ("newaxis", "ellipsis") or _is_whole(entry) for entry in node.attributes["spec"])

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 from autoconv.backends.llvm.fusion import Item, Plan
 from autoconv.backends.llvm.prepare import prepared
+from autoconv.backends.llvm.roles import role
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
 
 _WORDS = {
-    "scalar": "numbers", "pair": "complex number", "pick": "one element", "view": "looked through", "matmul": "product", "update": "in place",
+    "scalar": "numbers", "pair": "complex number", "pick": "one element", "view": "looked through",
+    "matmul": "product", "update": "in place",
     "join": "joined", "whole": "native", "alias": "the same memory", "search": "search", "kernel": "kernel",
-    "memory": "in memory", "object": "objects", "stack": "stack",
+    "memory": "in memory", "object": "objects", "stack": "stack", "extent": "dimensions",
 }  # fmt: skip
 
 
@@ -35,6 +37,20 @@ def describe(graph: Graph) -> list[str]:
     kernels = ", ".join(sorted(set(counts.kernels))) or "nothing"
     loops = f"{counts.loops} loop{'' if counts.loops == 1 else 's'} of {counts.ops} op{'' if counts.ops == 1 else 's'}"
     return [*lines, f"{loops}; by kernels: {kernels}"]
+
+
+def kernels(graph: Graph) -> list[str]:
+    """The ops of a graph that would run by their kernels, by name."""
+    whole = prepared(graph)
+    native_stacks = stacks(whole)
+    idle = ("constant", "absent", "identity")
+    return [
+        node.op.name
+        for node in whole.walk()
+        if node.op.name not in idle
+        and role(node) == "kernel"
+        and not any(value in native_stacks for value in node.results)
+    ]
 
 
 class _Counts:
@@ -93,9 +109,10 @@ def _names(item: Item) -> str:
 
 def _loop(item: Item) -> str:
     assert item.shape is not None
+    shape = "x".join(str(size).removeprefix("%size.") for size in item.shape)
     stored: list[Value] = item.stored
     return (
-        f"loop over {'x'.join(map(str, item.shape)) or 'one'}: {', '.join(node.op.name for node in item.nodes)}"
+        f"loop over {shape or 'one'}: {', '.join(node.op.name for node in item.nodes)}"
         f" -> {', '.join(map(reference, stored))}"
     )
 

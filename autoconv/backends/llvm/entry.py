@@ -7,17 +7,22 @@ Both answer NotImplemented, before anything has happened, for arguments of anoth
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
-from autoconv.backends.form import CallForm, Captured, CellGuard
+from autoconv.backends.form import CallForm, Captured, CellGuard, outputs_of
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.answers import Answers
 from autoconv.backends.llvm.calls import Address, Calls
+from autoconv.backends.llvm.fresh import made_outputs
+from autoconv.backends.llvm.list_ends import write_borrowed, write_given
 from autoconv.backends.llvm.memory_values import boxed, extent, is_memory
+from autoconv.backends.llvm.open_entry import SizesOfArguments
 from autoconv.backends.llvm.regions import Region
-from autoconv.backends.llvm.roles import is_array, is_scalar, role, sizes
+from autoconv.backends.llvm.roles import is_dense, is_open, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
@@ -34,7 +39,8 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     is a number in its eight bytes, or a new reference. Of the parameters at the positions `donated` it is given
     references of its own."""
     names = [f"%p{i}" for i in range(len(graph.parameters))]
-    header = ", ".join([f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)] + ["ptr %results"])
+    given = [f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)]
+    header = ", ".join([*given, "ptr %results", *(f"i64 {size}" for size in module.sizes)])
     # Without loops of its own it does little but call those over arrays.
     roles = {role(node) for node in graph.walk()}
     speed = QUICK if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
@@ -45,11 +51,14 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
         b.wrap(v.type.dtype, n) if is_scalar(v.type) else Object(n)  # type: ignore[union-attr]
         for v, n in zip(graph.parameters, names, strict=True)
     ]
-    donated = [i for i in donated if is_array(graph.parameters[i].type)]
+    donated = [i for i in donated if is_dense(graph.parameters[i].type)]
     for i in donated:
         arguments[i] = body.own(names[i])
     if donated:
         body.begin_loop(())  # arrays are kept for the next ones, as in a loop
+    for i, value in enumerate(graph.parameters):
+        if value in body.stacks:
+            arguments[i] = write_borrowed(body, names[i], value)
     region = Region(body, graph, arguments)
     results = region.results()
     if donated:
@@ -60,6 +69,9 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
             native = boxed(region, native, value.type)  # type: ignore[arg-type]
             out.line(f"store ptr null, ptr {native.slot}")
             body.release(held.slot or "")
+        elif value in body.stacks:
+            assert isinstance(native, Object)
+            native = write_given(body, native, value)
         place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
         if isinstance(native, Element):
             store(b, native, place, 0)
@@ -85,27 +97,34 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collectio
         entry.taken(entry.array_of(given, value), value) if _is_data(value) and not is_memory(value.type) else given
         for given, value in zip(arguments, graph.parameters, strict=True)
     ]
+    entry.open.compute()
     for i in donated:
-        if is_array(graph.parameters[i].type):  # the caller keeps it: nothing is written to it
+        if is_dense(graph.parameters[i].type):  # the caller keeps it: nothing is written to it
             entry.out.line(f"call void @retain(ptr {natives[i]})")
     found = entry.results(natives)
-    entry.answer([entry.boxed(native) if isinstance(native, Element) else native for native in found], single=False)
+    Answers(entry.out, calls).as_tuple(found)
+    entry.refuse()
 
 
 def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -> None:
     """From what a user passes to what a user gets."""
     given = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
-    entry = _Entry(graph, module, calls, CALL, len(given))
+    count, exact = len(given) + len(form.exact), dict(form.exact)
+    places = dict(zip(given, (position for position in range(count) if position not in exact), strict=True))
+    entry = _Entry(graph, module, calls, CALL, count)
     entry.check_idle(form)
+    for position, wanted in exact.items():
+        entry.check_exactly(entry.argument(position), wanted)
     entry.check_guards(form)
     weak = iter(form.weak)
     natives: list[Any] = []
     for i, (parameter, value) in enumerate(zip(form.parameters, graph.parameters, strict=True)):
         if isinstance(parameter, Captured):
             object_ = calls.object(parameter.value)(entry.out)
-            natives.append(entry.taken(object_, value) if is_scalar(value.type) else object_)
+            held = entry.array_of(object_, value) if is_open(value.type) else object_
+            natives.append(entry.taken(held, value) if is_scalar(value.type) else held)
             continue
-        argument = entry.argument(given.index(i))
+        argument = entry.argument(places[i])
         if parameter == "number":
             natives.append(entry.number(argument, value))
             continue
@@ -116,39 +135,34 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
             argument = entry.unwrapped(argument, form, next(weak))
         natives.append(entry.taken(entry.array_of(argument, value), value))
     entry.check_apart()
-    arrays = [i for i, value in enumerate(graph.parameters) if is_array(value.type)]
+    entry.open.compute()
+    arrays = [i for i, value in enumerate(graph.parameters) if is_dense(value.type)]
     for i in sorted(form.donated):
         if i in arrays:
             entry.check_different(natives[i], [natives[j] for j in arrays if j != i])
     for i in sorted(form.donated):
-        entry.give_away(given.index(i), form, to_graph=i in arrays)
+        entry.give_away(places[i], form, to_graph=i in arrays)
     found = entry.results(natives)
-    entry.answer([entry.given_back(n, kind, form) for n, kind in zip(found, form.results, strict=True)], form.single)
+    Answers(entry.out, calls).as_form(found, form, made_outputs(graph))
+    entry.refuse()
 
 
 def can_call(graph: Graph, form: CallForm) -> bool:
-    """Whether arguments and results of those forms can be taken apart and made natively.
-
-    Arrays that a user passes may be changed later: then every array that comes out has to be made in the call.
-    """
+    """Whether arguments and results of those forms can be taken apart and made natively."""
     parameters = zip(form.parameters, graph.parameters, strict=True)
     if not all(isinstance(given, Captured) or _is_data(value) for given, value in parameters):
         return False
-    own = "array" not in form.parameters
+    kinds = outputs_of(form.answer)
     return all(
         kind == "memory"
-        or is_scalar(value.type)
-        or (kind != "number" and is_array(value.type) and (own or _is_made(value)))
-        for kind, value in zip(form.results, graph.outputs, strict=True)
+        or is_scalar(graph.outputs[i].type)
+        or (kind in ("tensor", "array") and is_dense(graph.outputs[i].type))
+        for i, kind in kinds.items()
     )
 
 
-def _is_made(value: Value) -> bool:
-    return value.node is not None and role(value.node) in ("element", "reduce", "matmul")
-
-
 def _is_data(value: Value) -> bool:
-    return is_scalar(value.type) or is_array(value.type) or is_memory(value.type)
+    return is_scalar(value.type) or is_dense(value.type) or is_memory(value.type)
 
 
 class _Entry:
@@ -161,6 +175,7 @@ class _Entry:
         self.out = FunctionText(module, header)
         self._other = self.out.label("other")
         self._check("icmp eq i64 %count, " + str(count))
+        self.open = SizesOfArguments(module.open, self.out, calls, self._check)
 
     def _check(self, test: str) -> None:
         """Goes on where the test holds."""
@@ -220,6 +235,9 @@ class _Entry:
         """The object, having checked that it is a plain ndarray of the very type."""
         type_: Any = value.type
         shape = sizes(type_)
+        if is_open(type_):
+            self.open.take(given, type_)
+            return given
         kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         dimensions = self._calls.shape(shape) if shape else "null"
         plain = self.out.new(
@@ -264,7 +282,20 @@ class _Entry:
     def number(self, given: str, value: Value) -> str:
         """Out of a Python bool, int or float, of exactly that type."""
         dtype = value.type.dtype  # type: ignore[union-attr]
-        out, kind = self.out, bool if dtype.is_bool else int if dtype.is_integer else float
+        return self._number(given, bool if dtype.is_bool else int if dtype.is_integer else float)
+
+    def check_exactly(self, given: str, wanted: Any) -> None:
+        if type(wanted) not in (int, float):
+            self._check(f"icmp eq ptr {given}, {self._calls.object(wanted)(self.out)}")
+            return
+        found, expected = self._number(given, type(wanted)), str(wanted)
+        if type(wanted) is float:  # by its bits
+            found = self.out.new(f"bitcast double {found} to i64")
+            expected = str(struct.unpack("<q", struct.pack("<d", wanted))[0])
+        self._check(f"icmp eq i64 {found}, {expected}")
+
+    def _number(self, given: str, kind: type) -> str:
+        out = self.out
         self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {self._calls.object(kind)(out)}")
         if kind is bool:
             return out.new(f"icmp eq ptr {given}, {self._calls.object(True)(out)}")
@@ -283,7 +314,8 @@ class _Entry:
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
         texts = [f"{_kind(v)} {n}" for v, n in zip(self._graph.parameters, natives, strict=True)]
-        well = out.new(f"call i1 @graph({', '.join([*texts, f'ptr {cells}'])})")
+        texts += [f"ptr {cells}", *(f"i64 {size}" for size in self._module.sizes)]
+        well = out.new(f"call i1 @graph({', '.join(texts)})")
         go_on, failed = out.label("well"), out.label("failed")
         out.branch_if(well, go_on, failed)
         out.begin(failed)
@@ -298,70 +330,13 @@ class _Entry:
                 found.append(Object(out.new(f"load ptr, ptr {place}")))
         return found
 
-    def boxed(self, element: Element) -> Object:
-        """The number as an array without dimensions."""
-        descriptor = self._calls.object(element.dtype.numpy)(self.out)
-        made = self.out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor})")
-        store(ElementWriter(self.out), element, self._field(made, abi.DATA, "ptr"), 0)
-        return Object(made)
-
-    def given_back(self, native: Element | Object, kind: str, form: CallForm) -> Object:
-        """A result as the user gets it."""
-        out = self.out
-        if kind == "number":
-            assert isinstance(native, Element)
-            return Object(self._python_number(native))
-        whole = self.boxed(native) if isinstance(native, Element) else native
-        if kind == "memory":
-            return whole
-        if kind == "array":
-            if not isinstance(native, Element):
-                return whole
-            self._module.declare("PyArray_Return", "ptr", "ptr")
-            return Object(out.new(f'call ptr @"PyArray_Return"(ptr {whole.ir})'))
-        self._module.declare("PyType_GenericAlloc", "ptr", "ptr, i64")
-        made = out.new(f'call ptr @"PyType_GenericAlloc"(ptr {self._calls.object(form.tensor_class)(out)}, i64 0)')
-        typed = self._calls.object(False)(out)
-        out.line(f"call void @retain(ptr {typed})")
-        for offset, held in ((form.array_slot, whole.ir), (form.weak_slot, typed)):
-            place = out.new(f"getelementptr inbounds i8, ptr {made}, i64 {offset}")
-            out.line(f"store ptr {held}, ptr {place}")
-        return Object(made)
-
-    def _python_number(self, element: Element) -> str:
-        out = self.out
-        if element.dtype.is_floating:
-            self._module.declare("PyFloat_FromDouble", "ptr", "double")
-            return out.new(f'call ptr @"PyFloat_FromDouble"(double {element.ir})')
-        if element.dtype.is_bool:
-            yes, no = (self._calls.object(truth)(out) for truth in (True, False))
-            chosen = out.new(f"select i1 {element.ir}, ptr {yes}, ptr {no}")
-            out.line(f"call void @retain(ptr {chosen})")
-            return chosen
-        self._module.declare("PyLong_FromLongLong", "ptr", "i64")
-        return out.new(f'call ptr @"PyLong_FromLongLong"(i64 {element.ir})')
-
-    def answer(self, objects: Sequence[Object], single: bool) -> None:
-        """Ends the function with its result. Out of memory, small objects are not looked after any more."""
-        out = self.out
-        if single and not objects:
-            none = self._calls.object(None)(out)
-            out.line(f"call void @retain(ptr {none})")
-            out.line(f"ret ptr {none}")
-        elif single:
-            out.line(f"ret ptr {objects[0].ir}")
-        else:
-            self._module.declare("PyTuple_New", "ptr", "i64")
-            self._module.declare("PyTuple_SetItem", "i32", "ptr, i64, ptr")
-            answer = out.new(f'call ptr @"PyTuple_New"(i64 {len(objects)})')
-            for i, object_ in enumerate(objects):
-                out.new(f'call i32 @"PyTuple_SetItem"(ptr {answer}, i64 {i}, ptr {object_.ir})')
-            out.line(f"ret ptr {answer}")
-        out.begin(self._other)
-        missing = self._calls.object(NotImplemented)(out)
-        out.line(f"call void @retain(ptr {missing})")
-        out.line(f"ret ptr {missing}")
-        self._module.add(out.text())
+    def refuse(self) -> None:
+        """Ends the function: where something else was given than it takes, it answers so."""
+        self.out.begin(self._other)
+        missing = self._calls.object(NotImplemented)(self.out)
+        self.out.line(f"call void @retain(ptr {missing})")
+        self.out.line(f"ret ptr {missing}")
+        self._module.add(self.out.text())
 
 
 __all__ = ["CALL", "RUN", "can_call", "write_call", "write_graph", "write_run"]

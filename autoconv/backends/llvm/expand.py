@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.composites import COMPOSITES
-from autoconv.backends.llvm.roles import is_array, is_complex, is_scalar, sizes
+from autoconv.backends.llvm.roles import is_array, is_complex, is_dense, is_scalar, sizes
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node
@@ -25,9 +25,7 @@ def expand(graph: Graph) -> Graph:
 
 def is_composite(node: Node) -> bool:
     """Whether `expand` would replace the node, as far as its name and its types say."""
-    values = [*node.inputs, *node.results]
-    known = all((is_array(v.type) or is_scalar(v.type)) and not is_complex(v.type) for v in values)
-    return known and node.op.name in _RULES
+    return node.op.name in _RULES and _is_known(node)
 
 
 def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
@@ -40,10 +38,9 @@ def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] |
     rule = _RULES.get(node.op.name)
     if rule is None or node.effects not in (Effects.PURE, Effects.RANDOM):
         return None
-    values = [*node.inputs, *node.results]
-    if not all(is_array(v.type) or is_scalar(v.type) for v in values) or any(is_complex(v.type) for v in values):
+    if not _is_known(node):
         return None
-    if not is_array(node.inputs[0].type) and node.op.name not in _OF_NUMBERS:
+    if not is_dense(node.inputs[0].type) and node.op.name not in _OF_NUMBERS:
         return None
     found = rule(GraphBuilder(copy, node.span), node, inputs)
     if found is None:
@@ -51,6 +48,13 @@ def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] |
     results = found if isinstance(found, tuple) else (found,)
     assert [v.type for v in results] == [v.type for v in node.results], node
     return results
+
+
+def _is_known(node: Node) -> bool:
+    """Whether all shapes are; by symbols, where the rule takes that."""
+    known = is_dense if node.op.name in _BY_SYMBOLS else is_array
+    types = [value.type for value in (*node.inputs, *node.results)]
+    return all((known(type_) or is_scalar(type_)) and not is_complex(type_) for type_ in types)
 
 
 def _is_empty_list(value: Value) -> bool:
@@ -218,6 +222,11 @@ _OF_NUMBERS = frozenset(
         "logaddexp",
     }
 )
+# Those that do no arithmetic on dimensions.
+_BY_SYMBOLS = frozenset({
+    "softmax", "log_softmax", "reduce_euclidean_norm", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max",
+    "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",
+})  # fmt: skip
 _RULES: dict[str, Rule] = {
     **COMPOSITES,
     "ones_like": _like(1), "zeros_like": _like(0), "size": _size, "broadcast_to_shape_of": _spread_number,

@@ -17,7 +17,7 @@ from autoconv.backends.llvm.contiguous import is_block, is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.patches import Patches, patches_of
 from autoconv.backends.llvm.products import tiles_of
-from autoconv.backends.llvm.roles import is_array, read_inputs, role, sizes
+from autoconv.backends.llvm.roles import is_dense, is_open, read_inputs, role, sizes
 from autoconv.backends.llvm.rows import fuse_rows
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
@@ -101,7 +101,7 @@ class Plan:
         """What running the node reads; other nodes than loops and views take their inputs whole."""
         if node in self.patches:
             return self.patches[node].base, *node.inputs[1:]
-        loops = self.roles[node] in ("element", "reduce", "scatter", "view", "copy", "place", "pick")
+        loops = self.roles[node] in ("element", "reduce", "scatter", "view", "copy", "place", "pick", "extent")
         return read_inputs(node) if loops else node.inputs
 
     # ---- views
@@ -116,7 +116,7 @@ class Plan:
             (result,) = node.results
             readers = self._consumers.get(result, ())
             looked_through = all(self._looks_through(reader, result) for reader in readers)
-            if not is_array(result.type):
+            if not is_dense(result.type):
                 self.roles[node] = "pick"
             elif result not in outputs and self._is_alias(node, readers, looked_through):
                 self.roles[node] = "alias"
@@ -130,7 +130,7 @@ class Plan:
     def _is_alias(self, node: Node, readers: Sequence[Node], looked_through: bool) -> bool:
         """Whether it is the same elements in memory under another shape: better than to work out for each of them what
         its index was before."""
-        if node.op.name not in _RESHAPES or not is_array(node.inputs[0].type):
+        if node.op.name not in _RESHAPES or not is_dense(node.inputs[0].type):
             return False
         before, after = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
         return (before != after or not looked_through) and all(self.roles[reader] in _BY_ELEMENTS for reader in readers)
@@ -156,6 +156,8 @@ class Plan:
                 return is_contiguous(value) and reader.inputs.count(value) == 1
             return value is (updates(reader) if kind == "scatter" else reader.inputs[0])
         if kind in ("view", "copy", "place", "pick"):
+            if is_open(value.type) and _takes_positions(reader):
+                return False  # where they are wrong a kernel says so, and wants an object
             return value not in reader.inputs[1:]
         return kind in ("element", "reduce") and not reader.effects
 
@@ -205,7 +207,7 @@ class Plan:
                 if base.node is None:
                     continue
                 item = self.resolve(self._item_of[base.node])
-                same = straight and shape is not None and is_array(base.type) and sizes(base.type) == shape
+                same = straight and shape is not None and is_dense(base.type) and sizes(base.type) == shape
                 fits = same and self.all_items[item].shape == shape and self.roles[base.node] in ("element", "copy")
                 # The kernel of one that may raise in its loop may still answer something else.
                 fits = fits and (not base.node.effects or self.roles[base.node] == "copy")
@@ -334,6 +336,10 @@ class Plan:
                     heapq.heappush(ready, (self.all_items[follower].position, follower))
         assert len(order) == len(waiting), "the items wait for each other"
         return order
+
+
+def _takes_positions(node: Node) -> bool:
+    return node.op.name in ("get_item", "gather") and len(node.inputs) > 1
 
 
 def _loop_shape(node: Node, kind: str) -> tuple[int, ...]:

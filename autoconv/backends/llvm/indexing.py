@@ -64,7 +64,7 @@ def _position(region: Region, node: Node, value: Value, size: int) -> str:
     b = RegisterWriter(region)
     index = b.cast(region.number(value), int64)
     if node.op.name != "gather" or value.type.weak:  # type: ignore[union-attr]
-        index = b.select(index < 0, index + size, index)
+        index = b.select(index < 0, index + b.wrap(int64, str(size)), index)
     region.refuse(node, region.out.new(f"icmp uge i64 {index.ir}, {size}"))
     return index.ir
 

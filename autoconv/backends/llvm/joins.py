@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.backends.llvm.kernels import KernelText
-from autoconv.backends.llvm.positions import Index, plus
+from autoconv.backends.llvm.positions import Index, Position, plus
 from autoconv.backends.llvm.roles import sizes
 from autoconv.graph.graph import Value
 
@@ -16,13 +16,13 @@ class JoinText(KernelText):
         self._flat = False
         (node,) = self._item.nodes
         axis = node.attributes["axis"] % len(sizes(node.results[0].type))
-        start = 0
+        start: Position = 0
         for value in node.inputs:
             self._part(node.results[0], value, axis, start, ())
-            start += sizes(value.type)[axis]
+            start = plus(self.out, start, sizes(value.type)[axis])
         return self._end("join")
 
-    def _part(self, result: Value, value: Value, axis: int, start: int, index: Index) -> None:
+    def _part(self, result: Value, value: Value, axis: int, start: Position, index: Index) -> None:
         own = sizes(value.type)
         if len(index) < len(own):
             with self.out.loop("0", str(own[len(index)])) as i:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.memory_values import boxed as boxed_memory
 from autoconv.backends.llvm.memory_values import is_memory, of_array
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.positions import Position, is_known, product
+from autoconv.backends.llvm.roles import is_array, is_dense, is_open, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.values import Body, Memory, Native, Object
+from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Type
 
@@ -86,7 +88,7 @@ class KernelCalls:
     def _shown(self, value: Value) -> Object:
         """For a kernel that is about to raise: of a contiguous view what it is, else something of its shape."""
         base = base_of(value, self._plan.views)
-        if base in self._values and is_array(base.type):
+        if base in self._values and is_dense(base.type):
             return self._reshaped(self.object(base), value.type)
         zero = np.zeros((), value.type.dtype.numpy)  # type: ignore[union-attr]
         return Object(self.body.calls.object(np.broadcast_to(zero, sizes(value.type)))(self.out))
@@ -94,9 +96,27 @@ class KernelCalls:
     def _reshaped(self, array: Object, type_: Type) -> Object:
         """The same elements as an object of that type's shape."""
         shape, out = sizes(type_), self.out
+        if not is_known(shape):
+            return self._viewed(array, type_.dtype, shape)  # type: ignore[union-attr]
         function, argument = self.body.calls.object(lambda x: x.reshape(shape)), out.alloca("ptr")
         out.line(f"store ptr {array.ir}, ptr {argument}")
         made = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {argument}, i64 1)")
+        self.body.check(out.new(f"icmp eq ptr {made}, null"))
+        return self.body.own(made)
+
+    def _viewed(self, array: Object, dtype: DType, shape: Sequence[Position]) -> Object:
+        out, strides, step = self.out, [], dtype.size
+        stride: Position = step
+        for size in reversed(shape):
+            strides.append(stride)
+            stride = product(out, stride, size)
+        kind, descriptor = (self.body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
+        address = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}')}")
+        places = [self.body.dimensions(numbers) for numbers in (shape, strides[::-1])]
+        made = out.new(
+            f"call ptr @new_view(ptr {kind}, ptr {descriptor}, i32 {len(shape)}, ptr {places[0]}, ptr {places[1]}, "
+            f"ptr {address}, ptr {array.ir})"
+        )
         self.body.check(out.new(f"icmp eq ptr {made}, null"))
         return self.body.own(made)
 
@@ -127,9 +147,28 @@ class KernelCalls:
         body.release(whole.slot or "")
         return natives
 
+    def _check_sizes(self, value: Value, object_: Object) -> None:
+        """Of what a kernel made: whether it is as large as its type says by what the arguments are."""
+        out, body, shape = self.out, self.body, sizes(value.type)
+        dtype = value.type.dtype  # type: ignore[union-attr]
+        kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
+        what = f"ptr {kind}, ptr {descriptor}, i64 {len(shape)}, ptr {body.dimensions(shape)}"
+        fits = out.new(f"call i1 @is_plain_array(ptr {object_.ir}, {what})")
+        wrong, fine = out.label("wrong"), out.label("fits")
+        out.branch_if(fits, fine, wrong)
+        out.begin(wrong)
+        refuse, argument = body.calls.object(_refuse_sizes)(out), out.alloca("ptr")
+        out.line(f"store ptr {object_.ir}, ptr {argument}")
+        found = out.new(f"call ptr @call_python(ptr {refuse}, ptr {argument}, i64 1)")
+        body.check(out.new(f"icmp eq ptr {found}, null"))
+        out.branch(fine)
+        out.begin(fine)
+
     def _held(self, value: Value, object_: Object) -> Native:
         if is_memory(value.type):
             return of_array(self, object_, value.type)  # type: ignore[arg-type]
+        if is_open(value.type):
+            self._check_sizes(value, object_)
         if not is_scalar(value.type):
             return object_
         out = self.out
@@ -137,3 +176,7 @@ class KernelCalls:
         element = load(ElementWriter(out), value.type.dtype, out.new(f"load ptr, ptr {address}"), 0)  # type: ignore[union-attr]
         self.body.release(object_.slot or "")
         return element
+
+
+def _refuse_sizes(array: np.ndarray) -> None:
+    raise AssertionError(f"a kernel answered the shape {array.shape}, which its rule does not say of these arguments")

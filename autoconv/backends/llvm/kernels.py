@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from autoconv.backends.llvm.blocks import is_flat
 from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.indices import SCATTERS, place, updates
+from autoconv.backends.llvm.open_split import OpenSplit, choose_open_split
 from autoconv.backends.llvm.pieces import VECTOR, in_vectors, straight
-from autoconv.backends.llvm.positions import Index, Position, count, linear, plus, times
+from autoconv.backends.llvm.positions import Index, Position, count, element_count, is_known, linear, plus, product
 from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction, RegisterReduction, register_depth
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.roles import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.rules import apply_rule, computed
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.split import Split, choose_split
@@ -63,7 +64,7 @@ class KernelText:
         self.indices = [view for view in looked_through if picks.get(view)]
         # Elements may be computed twice: nothing is added up, and what is read is not written.
         self._may_repeat = all(plan.roles[node] in ("element", "copy", "place") for node in item.nodes)
-        widths = [v.type.dtype.size for v in (*item.reads, *item.stored) if is_array(v.type)]  # type: ignore[union-attr]
+        widths = [v.type.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]  # type: ignore[union-attr]
         self._lanes = VECTOR // max(widths, default=1)
         self._is_cut = not item.phases and any(view.op.name in CUT for view in looked_through)
         self._pick_names = {
@@ -73,7 +74,8 @@ class KernelText:
         self._names: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
         self._stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
         self._is_part = part is not None
-        self._split = part or choose_split(plan, item, self._is_flat())
+        choose = choose_split if is_known(item.shape or ()) else choose_open_split
+        self._split = part or choose(plan, item, self._is_flat())
         self.name, self.has_rare = self._write(careful=False)
         self.careful_name = self._write(careful=True)[0] if self.has_rare and part is None else ""
 
@@ -98,7 +100,8 @@ class KernelText:
         ]
         for view in self.indices:
             parameters += [f"i64 {pick}" for pick in self._pick_names[view] if isinstance(pick, str)]
-        return parameters + [f"ptr noalias {n}" for n in self._stores.values()]
+        parameters += [f"ptr noalias {n}" for n in self._stores.values()]
+        return parameters + [f"i64 {size}" for size in self._module.sizes]
 
     def _write_split(self, split: Split, parameters: list[str], careful: bool) -> tuple[str, bool]:
         """The loops as a part of them, and a function that has all parts run. Sums of everything are added up part by
@@ -116,9 +119,16 @@ class KernelText:
         self._begin(parameters, careful, quick=len(partial) == len(sums))
         cells = [self.out.alloca(f"[{split.parts} x {one.total_kind}]") for one in partial]
         self._start([one for one in sums if one not in partial])
-        flag = split.run(self._module, self.out, body, [*parameters, *(f"ptr {cell}" for cell in cells)], has_rare)
+        given = [*parameters, *(f"ptr {cell}" for cell in cells)]
+        parts: Position = split.parts
+        if isinstance(split, OpenSplit):
+            bounds = split.bounds(self.out)
+            parts = bounds[0]
+            flag = split.run_parts(self._module, self.out, body, given, has_rare, bounds)
+        else:
+            flag = split.run(self._module, self.out, body, given, has_rare)
         for one, cell in zip(partial, cells, strict=True):
-            one.add_up(cell, split.parts)
+            one.add_up(cell, parts)
         self._finish([one for one in sums if one not in partial])
         self.out.line(f"ret i1 {flag}")
         return self._module.function("kernel", self.out.text()), has_rare
@@ -178,8 +188,13 @@ class KernelText:
         return is_flat(self._plan, self._item)
 
     def _flat_loop(self, sums: Sequence[RegisterReduction]) -> None:
-        out, total = self.out, math.prod(self._item.shape or ())
-        first, last = ("0", str(total)) if self._split is None else ("%first", "%last")
+        out, shape = self.out, self._item.shape or ()
+        turns = math.prod(size for size in shape if isinstance(size, int))  # or so many times as many
+        if self._split is None:
+            first, last = "0", str(element_count(out, shape))
+        else:
+            is_known = all(isinstance(size, int) for size in shape)  # else only the call knows the steps, too
+            first, last, turns = "%first", "%last", math.gcd(turns, self._split.step) if is_known else 1
         if any(one.blocks for one in sums):
             length = out.new(f"sub nsw i64 {last}, {first}")
             blocks = out.new(f"sdiv i64 {out.new(f'add nsw i64 {length}, {BLOCK - 1}')}, {BLOCK}")
@@ -189,12 +204,12 @@ class KernelText:
                 inside = out.new(f"icmp slt i64 {end}, {last}")
                 end = out.new(f"select i1 {inside}, i64 {end}, i64 {last}")
                 length = out.new(f"sub nsw i64 {end}, {start}")
-                with out.loop("0", length) as offset:
+                with out.loop_in_vectors("0", length, math.gcd(turns, BLOCK)) as offset:
                     self._body((out.new(f"add nsw i64 {start}, {offset}"),), flat=True, sums=sums)
                 for one in sums:
                     one.end_block()
         else:
-            with out.loop(first, last) as index:
+            with out.loop_in_vectors(first, last, turns) as index:
                 self._body((index,), flat=True, sums=sums)
 
     def _fill_around(self, node: Node) -> None:
@@ -204,21 +219,22 @@ class KernelText:
         shape, pointer = sizes(type_), self._stores[node.results[0]]
         constant = self.b.constant(node.attributes.get("constant_values", 0), type_.dtype)
 
-        def fill(first: Position, start: int, stop: int) -> None:
-            if start < stop:
+        def fill(first: Position, start: Position, stop: Position) -> None:
+            if start != stop:
                 with self.out.loop(str(start), str(stop)) as i:
                     store(self.b, constant, pointer, plus(self.out, first, i))
 
         def around(first: Position, depth: int) -> None:
             if depth == len(shape):
                 return
-            stride = math.prod(shape[depth + 1 :])
+            out, stride = self.out, element_count(self.out, shape[depth + 1 :])
             before, after = node.attributes["paddings"][depth]
-            fill(first, 0, before * stride)
-            fill(first, (shape[depth] - after) * stride, shape[depth] * stride)
+            end = plus(out, shape[depth], -after)
+            fill(first, 0, product(out, before, stride))
+            fill(first, product(out, end, stride), product(out, shape[depth], stride))
             if any(map(any, node.attributes["paddings"][depth + 1 :])):
-                with self.out.loop(str(before), str(shape[depth] - after)) as i:
-                    around(plus(self.out, first, times(self.out, i, stride)), depth + 1)
+                with self.out.loop(str(before), str(end)) as i:
+                    around(plus(out, first, product(out, i, stride)), depth + 1)
 
         around(0, 0)
 
@@ -250,6 +266,10 @@ class KernelText:
         """The innermost loop, from `first` to `last`, cut where rolled or padded arrays begin or end: in between, what
         one iteration reads lies next to what the one before did."""
         out, whole = self.out, (first, last) == ("0", str(size))
+        if not isinstance(size, int):
+            with out.loop(first, last) as i:
+                write(i)
+            return
         pieces = straight(size, lambda low, high: self._cuts(low, high, write)) if self._is_cut else [(0, size)]
         if whole and self._may_repeat:
             pieces = [part for piece in pieces for part in in_vectors(*piece, self._lanes)]
@@ -333,7 +353,7 @@ class KernelText:
             return load(self.b, value.type.dtype, self._names[value], offset)  # type: ignore[union-attr]
         assert node is not None
         base = base_of(value, self._plan.views)
-        if base is not value and base in self._names and is_array(base.type):
+        if base is not value and base in self._names and is_dense(base.type):
             # Elements in the same order lie where they lie in the base.
             return load(self.b, base.type.dtype, self._names[base], linear(self.out, index, sizes(value.type)))  # type: ignore[union-attr]
         if value in self._plan.views or self._plan.roles[node] == "copy":

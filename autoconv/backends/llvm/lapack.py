@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.blas import alone
 from autoconv.backends.llvm.natives import PART, Routine, call
 from autoconv.backends.llvm.positions import Position, linear, plus, times, unravelled
-from autoconv.backends.llvm.products import alone
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.split import Split

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.roles import COUNTED, ROLES
+from autoconv.backends.llvm.roles import COMPLEX, COUNTED, ROLES
 from autoconv.backends.llvm.scalars import ElementWriter
 from autoconv.backends.llvm.split import split_counts
 from autoconv.backends.llvm.text import FunctionText
@@ -35,6 +35,18 @@ def native(
             ROLES[name] = lambda node: "whole" if fits(node) else "kernel"
             if work is not None:
                 WORK[name] = work
+        return write
+
+    return register
+
+
+def complex_native(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Write]:
+    """As `native`, of ops that take or give complex numbers."""
+
+    def register(write: Write) -> Write:
+        for name in names:
+            _WRITERS[name] = write
+            COMPLEX[name] = lambda node: "whole" if fits(node) else "kernel"
         return write
 
     return register

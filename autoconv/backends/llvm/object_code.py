@@ -47,10 +47,10 @@ _CURRENT, _ITERATED = (slot_offset(Cursor(iter(())), name) for name in ("current
 
 def write_object(region: Any, node: Node) -> None:
     """By the writer of the op; all operands are objects, or numbers in registers."""
-    _WRITERS[node.op.name](_Operation(region, node))
+    WRITERS[node.op.name](Operation(region, node))
 
 
-class _Operation:
+class Operation:
     """A node, and the code around its common case."""
 
     def __init__(self, region: Any, node: Node) -> None:
@@ -146,7 +146,7 @@ class _Operation:
         self.set(self.node.results[0], made)
 
 
-def _apply(op: _Operation) -> None:
+def _apply(op: Operation) -> None:
     function, operands = op.attributes["function"], op.operands()
     text = ", ".join(f"ptr {operand}" for operand in operands)
     if changes(function) and not op.is_fresh(op.node.inputs[0]):
@@ -172,12 +172,12 @@ def _apply(op: _Operation) -> None:
 _PLACED = {"setitem": "object_set_item", "delitem": "object_delete_item", "contains": "object_contains"}
 
 
-def _identity(op: _Operation, operands: list[str], same: bool) -> None:
+def _identity(op: Operation, operands: list[str], same: bool) -> None:
     equal = op.out.new(f"icmp {'eq' if same else 'ne'} ptr {operands[0]}, {operands[1]}")
     op.set(op.node.results[0], _truth_object(op, equal))
 
 
-def _method(op: _Operation) -> None:
+def _method(op: Operation) -> None:
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2 and op.is_fresh(op.node.inputs[0]):
         op.answer(op.call("object_append", f"ptr {operands[0]}, ptr {operands[1]}"))
@@ -190,12 +190,12 @@ def _method(op: _Operation) -> None:
     op.answer(op.call("object_call_method", f"ptr {text}, ptr {op.array(operands)}, i64 {len(operands)}, i64 {owners}"))
 
 
-def _get_attribute(op: _Operation) -> None:
+def _get_attribute(op: Operation) -> None:
     name = op.body.calls.object(op.attributes["name"])(op.out)
     op.answer(op.call("object_attribute", f"ptr {op.operands()[0]}, ptr {name}"))
 
 
-def _set_attribute(op: _Operation) -> None:
+def _set_attribute(op: Operation) -> None:
     """Of an object that was made in the run: the change is none that is taken back."""
     owner, value = op.operands()
     if not op.is_fresh(op.node.inputs[0]):
@@ -205,7 +205,7 @@ def _set_attribute(op: _Operation) -> None:
     op.answer(op.call("object_put_attribute", f"ptr {owner}, ptr {name}, ptr {value}"))
 
 
-def _box(op: _Operation) -> None:
+def _box(op: Operation) -> None:
     """A number of Python's; or one of NumPy's, which is what comes out of an array."""
     number, out = op.region.number(op.node.inputs[0]), op.out
     if op.attributes["how"] == "array":
@@ -221,7 +221,7 @@ def _box(op: _Operation) -> None:
     op.own(found)
 
 
-def _truth_object(op: _Operation, truth: str) -> str:
+def _truth_object(op: Operation, truth: str) -> str:
     """A new reference to True or False."""
     yes, no = (op.body.calls.object(value)(op.out) for value in (True, False))
     found = op.out.new(f"select i1 {truth}, ptr {yes}, ptr {no}")
@@ -229,7 +229,7 @@ def _truth_object(op: _Operation, truth: str) -> str:
     return found
 
 
-def _unbox(op: _Operation) -> None:
+def _unbox(op: Operation) -> None:
     (result,) = op.node.results
     (object_,), out = op.operands(), op.out
     dtype = result.type.dtype  # type: ignore[union-attr]
@@ -247,7 +247,7 @@ def _unbox(op: _Operation) -> None:
         op.join(other, lambda: [out.new(f"load double, ptr {op.place(object_, abi.FLOAT_VALUE)}")])
 
 
-def _build(op: _Operation) -> None:
+def _build(op: Operation) -> None:
     operands, out, kind = op.operands(), op.out, op.attributes["kind"]
     if kind == "dict":
         made = op.call("object_map", f"ptr {op.array(operands)}, i64 {len(operands)}")
@@ -265,17 +265,17 @@ def _build(op: _Operation) -> None:
     op.own(made)
 
 
-def _length(op: _Operation) -> None:
+def _length(op: Operation) -> None:
     found = op.call("object_length", f"ptr {op.operands()[0]}")
     op.join(op.out.new(f"icmp slt i64 {found}, 0"), lambda: [found])
 
 
-def _truth(op: _Operation) -> None:
+def _truth(op: Operation) -> None:
     found = op.call("object_truth", f"ptr {op.operands()[0]}")
     op.join(op.out.new(f"icmp slt i32 {found}, 0"), lambda: [op.out.new(f"icmp ne i32 {found}, 0")])
 
 
-def _iterate(op: _Operation) -> None:
+def _iterate(op: Operation) -> None:
     """A Cursor at the beginning of a container of Python's own."""
     (items,), out = op.operands(), op.out
     iterator = op.call("object_iterator", f"ptr {items}")
@@ -292,7 +292,7 @@ def _iterate(op: _Operation) -> None:
     op.join(out.new(f"icmp eq ptr {iterator}, {OTHER}"), fast)
 
 
-def _advance(op: _Operation) -> None:
+def _advance(op: Operation) -> None:
     (cursor,), out = op.operands(), op.out
     items = out.new(f"load ptr, ptr {op.place(cursor, _ITERATED)}")
     found = op.call("object_advance", f"ptr {items}, ptr {op.place(cursor, _CURRENT)}")
@@ -300,14 +300,14 @@ def _advance(op: _Operation) -> None:
     op.set(op.node.results[0], out.new(f"icmp ne i32 {found}, 0"))
 
 
-def _current(op: _Operation) -> None:
+def _current(op: Operation) -> None:
     (cursor,), out = op.operands(), op.out
     found = out.new(f"load ptr, ptr {op.place(cursor, _CURRENT)}")
     out.line(f"call void @retain(ptr {found})")
     op.set(op.node.results[0], found)
 
 
-def _unpack(op: _Operation) -> None:
+def _unpack(op: Operation) -> None:
     """Of a tuple of as many items as there are names."""
     (items,), out, count = op.operands(), op.out, op.attributes["count"]
     fits = op.call("object_is_tuple", f"ptr {items}, i64 {count}")
@@ -322,11 +322,11 @@ def _unpack(op: _Operation) -> None:
     op.join(out.new(f"xor i1 {fits}, true"), fast)
 
 
-def _constant(op: _Operation) -> None:
+def _constant(op: Operation) -> None:
     op.region.set(op.node.results[0], Object(op.body.calls.object(op.attributes["value"])(op.out)))
 
 
-_WRITERS: dict[str, Callable[[_Operation], None]] = {
+WRITERS: dict[str, Callable[[Operation], None]] = {
     "object_constant": _constant, "object_apply": _apply, "object_method": _method, "object_box": _box,
     "object_get_attribute": _get_attribute, "object_set_attribute": _set_attribute, "object_unbox": _unbox,
     "object_build": _build, "object_length": _length, "object_truth": _truth, "object_iterate": _iterate,
@@ -355,4 +355,4 @@ def _fits(node: Node) -> bool:
 
 
 _NUMBERS = (bool_, int64, float64)
-OBJECTS.update(dict.fromkeys(_WRITERS, _fits))
+OBJECTS.update(dict.fromkeys(WRITERS, _fits))

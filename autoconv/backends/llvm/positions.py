@@ -6,12 +6,39 @@ of the counts what has to be asked for each of them otherwise, and notes where a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from autoconv.backends.llvm.text import FunctionText
 
 Position = int | str  # a number, or the i64 that holds it
 Index = tuple[Position, ...]
+
+
+class Size(str):
+    """A dimension that only the call knows, always 2 or more: a register of that name holds it in every function. What
+    takes it for a number, and does arithmetic of its own, fails where code is made, instead of going wrong later."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object) -> Any:
+        raise TypeError(f"{self} is a dimension that only the call knows")
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __int__ = __index__ = _refuse
+
+
+def is_known(shape: Iterable[Position]) -> bool:
+    """Whether all of it is numbers."""
+    return all(isinstance(size, int) for size in shape)
+
+
+def element_count(out: FunctionText, shape: Iterable[Position]) -> Position:
+    """How many elements there are."""
+    found: Position = 1
+    for size in shape:
+        found = product(out, found, size)
+    return found
 
 
 def plus(out: FunctionText, x: Position, y: Position) -> Position:
@@ -46,8 +73,10 @@ def count(out: FunctionText, counter: str, low: int, high: int) -> None:
     out.limits[counter] = (low, high)
 
 
-def below(out: FunctionText, position: Position, limit: int) -> bool | None:
+def below(out: FunctionText, position: Position, limit: Position) -> bool | None:
     """Whether the position is below the limit; None where that depends on the count, or nothing is known of it."""
+    if not isinstance(limit, int):
+        return None
     if isinstance(position, int):
         return position < limit
     line = out.lines.get(position)
@@ -71,22 +100,24 @@ def product(out: FunctionText, x: Position, y: Position) -> Position:
     return times(out, x, y) if isinstance(y, int) else out.new(f"mul nsw i64 {x}, {y}")
 
 
-def linear(out: FunctionText, index: Index, shape: Sequence[int]) -> Position:
+def linear(out: FunctionText, index: Index, shape: Sequence[Position]) -> Position:
     """Where the element lies, counted in elements from the first."""
-    total: Position = 0
+    found: Position = 0
     for position, size in zip(index, shape, strict=True):
-        total = plus(out, times(out, total, size), position)
-    return total
+        found = plus(out, product(out, found, size), position)
+    return found
 
 
-def unravelled(out: FunctionText, offset: Position, shape: Sequence[int]) -> Index:
+def unravelled(out: FunctionText, offset: Position, shape: Sequence[Position]) -> Index:
     """The index of the element that lies `offset` elements after the first."""
     index: list[Position] = []
     for size in reversed(shape[1:]):
-        if isinstance(offset, int):
+        if isinstance(offset, int) and isinstance(size, int):
             index.append(offset % size if size else 0)
             offset = offset // size if size else 0
+        elif isinstance(size, str) or size > 1:
+            index.append(out.new(f"urem i64 {offset}, {size}"))
+            offset = out.new(f"udiv i64 {offset}, {size}")
         else:
-            index.append(out.new(f"urem i64 {offset}, {size}") if size > 1 else 0)
-            offset = out.new(f"udiv i64 {offset}, {size}") if size > 1 else offset
+            index.append(0)
     return (offset, *reversed(index)) if len(shape) else ()

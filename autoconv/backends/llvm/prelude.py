@@ -6,6 +6,7 @@ They are compiled once in a process (see shared), so that no graph pays for them
 from __future__ import annotations
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.pool import LARGEST, SMALLEST
 from autoconv.backends.llvm.text import ModuleText
 
 FUNCTIONS = {
@@ -14,6 +15,8 @@ FUNCTIONS = {
     "release_all": ("void", "ptr, i64"),
     "new_array": ("ptr", "i32, ptr, ptr"),
     "new_large_array": ("ptr", "i32, ptr, ptr, ptr"),
+    "new_sized_array": ("ptr", "i32, ptr, ptr, ptr, i64"),
+    "is_open_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
     "new_view": ("ptr", "ptr, ptr, i32, ptr, ptr, ptr, ptr"),
     "is_plain_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
     "is_memory": ("i1", "ptr, ptr, ptr, i64, ptr, ptr"),
@@ -47,6 +50,7 @@ define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
 
 
 # `is_plain_array` says whether an object is an ndarray of that element type and shape, its elements side by side.
+# `is_open_array` takes a shape some of whose numbers are -1, and puts there what the array has.
 # `retain` and `release` leave immortal objects, whose count is beyond 32 bits, alone. `keep` is a `release` that puts
 # an array which nobody else has among spare ones, from which `spare_array` takes one, or answers NULL. `grow_bytes`
 # gives a bytearray memory for more bytes, and for half as many again.
@@ -159,6 +163,47 @@ no:
   ret i1 false
 }
 
+define i1 @is_open_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape) nounwind {
+entry:
+  %class_at = getelementptr inbounds i8, ptr %object, i64 TYPE
+  %own_class = load ptr, ptr %class_at
+  %same_class = icmp eq ptr %own_class, %class
+  br i1 %same_class, label %look, label %no
+look:
+  %descriptor_at = getelementptr inbounds i8, ptr %object, i64 DESCRIPTOR
+  %own_descriptor = load ptr, ptr %descriptor_at
+  %same_descriptor = icmp eq ptr %own_descriptor, %descriptor
+  %rank_at = getelementptr inbounds i8, ptr %object, i64 RANK
+  %short = load i32, ptr %rank_at
+  %own_rank = zext i32 %short to i64
+  %same_rank = icmp eq i64 %own_rank, %rank
+  %both = and i1 %same_descriptor, %same_rank
+  br i1 %both, label %fill, label %no
+fill:
+  %dimensions_at = getelementptr inbounds i8, ptr %object, i64 DIMENSIONS
+  %dimensions = load ptr, ptr %dimensions_at
+  br label %axes
+axes:
+  %i = phi i64 [ 0, %fill ], [ %next, %axis ]
+  %more = icmp slt i64 %i, %rank
+  br i1 %more, label %axis, label %compare
+axis:
+  %own_at = getelementptr inbounds i64, ptr %dimensions, i64 %i
+  %own = load i64, ptr %own_at
+  %size_at = getelementptr inbounds i64, ptr %shape, i64 %i
+  %size = load i64, ptr %size_at
+  %open = icmp slt i64 %size, 0
+  %found = select i1 %open, i64 %own, i64 %size
+  store i64 %found, ptr %size_at
+  %next = add i64 %i, 1
+  br label %axes
+compare:
+  %plain = call i1 @is_plain_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape)
+  ret i1 %plain
+no:
+  ret i1 false
+}
+
 define i1 @is_memory(ptr %object, ptr %kind, ptr %descriptor, i64 %rank, ptr %shape, ptr %strides) nounwind {
   %type_at = getelementptr inbounds i8, ptr %object, i64 TYPE
   %type = load ptr, ptr %type_at
@@ -227,6 +272,19 @@ define ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %ha
   store ptr %ours, ptr %second
   call void @release_all(ptr %slots, i64 2)
   ret ptr %made
+}
+
+define ptr @new_sized_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler, i64 %bytes) nounwind {
+  %above = icmp sge i64 %bytes, SMALLEST
+  %below = icmp sle i64 %bytes, LARGEST
+  %pooled = and i1 %above, %below
+  br i1 %pooled, label %large, label %small
+large:
+  %first = call ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler)
+  ret ptr %first
+small:
+  %second = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
+  ret ptr %second
 }
 
 define ptr @new_view(
@@ -349,5 +407,6 @@ for _name, _number in {
     "WRITABLE": abi.WRITABLE_FLAGS,
     "FLAGS": abi.FLAGS, "OWNED": abi.OWNED_FLAGS, "PLAIN": abi.PLAIN_FLAGS, "TYPE": abi.TYPE, "RANK": abi.RANK,
     "BYTE_COUNT": abi.BYTE_COUNT, "STRIDES": abi.STRIDES, "DESCRIPTOR": abi.DESCRIPTOR, "DIMENSIONS": abi.DIMENSIONS,
+    "SMALLEST": SMALLEST, "LARGEST": LARGEST,
 }.items():  # fmt: skip
     TEXT = TEXT.replace(_name, str(_number))

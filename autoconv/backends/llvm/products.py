@@ -8,37 +8,36 @@ as by a single thread. So it is told to use one, and large products are split in
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.blas import alone, declared_gemm
+from autoconv.backends.llvm.open_code import write_open_product
 from autoconv.backends.llvm.patches import Patches
-from autoconv.backends.llvm.roles import sizes
+from autoconv.backends.llvm.roles import is_of_open, sizes
 from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.threads import available, thread_count
-from autoconv.backends.llvm.tiles import ProductText, Sum, tiling
-from autoconv.backends.llvm.transposes import transposed
-from autoconv.backends.llvm.values import Object
+from autoconv.backends.llvm.tiles import FEWEST, LARGEST, SHARE, ProductText, Sum, tiling
+from autoconv.backends.llvm.turning import turned
 from autoconv.backends.llvm.vectors import registers
 from autoconv.graph.graph import Node
-from autoconv.graph.types import TensorType
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
 _PART = 2_000_000  # multiplications of a part that the BLAS has
-_SHARE = 500_000  # of one that is tiles
 _NARROWEST = 64  # rows or columns of one that the BLAS has
-_FEWEST = 4  # columns of a result, for tiles
-_LARGEST = 3 << 19  # bytes of y that tiles go over again and again
 
 
 def write_matmul(region: Region, node: Node) -> None:
     """By tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results
+    if is_of_open(node):
+        write_open_product(region, node)
+        return
     tiled = tiles_of(node, region.patches(node))
     if tiled is not None:
         _write_tiles(region, tiled)
@@ -58,21 +57,10 @@ def write_matmul(region: Region, node: Node) -> None:
             out.line(product.call(module, out, pointers))
 
 
-@contextmanager
-def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
-    """BLAS and LAPACK without threads of their own, which they ask for where something is `large`."""
-    if not large or "blas_set_threads" not in abi.symbols():
-        yield
-        return
-    before = out.new(f"call i32 {out.module.declare('blas_get_threads', 'i32', '')}()")
-    set_threads = out.module.declare("blas_set_threads", "void", "i32")
-    out.line(f"call void {set_threads}(i32 1)")
-    yield
-    out.line(f"call void {set_threads}(i32 {before})")
-
-
 def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
     """The product that a node is, where tiles make it."""
+    if is_of_open(node):
+        return None
     product = Product(node, patches)
     return product if product.suits_tiles() else None
 
@@ -87,7 +75,7 @@ def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, lis
     module, dtype, patches = region.body.module, product.dtype, product.patches
     region.set(result, region.new_array(result.type))
     plan = tiling(product.unit, product.columns, dtype, machine, 0 if patches else unit)
-    columns = _turned(region, product, plan.lanes) if product.flip_y else region.data(y)
+    columns = turned(region, y, plan.lanes) if product.flip_y else region.data(y)
     lines: Sequence[tuple[int, int]] = ()
     if patches is None:
         x = product.node.inputs[0]
@@ -104,34 +92,10 @@ def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, lis
     return body, given, product.unit if patches else plan.height
 
 
-def _turned(region: Region, product: Product, lanes: int) -> str:
-    """The address of y the other way round; where a loop captures it, made once for all turns."""
-    y, out = product.node.inputs[1], region.out
-    kind = TensorType(product.dtype, (product.inner, product.columns))
-    turn = transposed(region.body.module, product.dtype, product.columns, product.inner, lanes)
-    native = None if region.is_view(y) else region.native(y)
-    slot = region.body.once(native, kind) if isinstance(native, Object) else None
-    if slot is None:
-        made = region.new_array(kind)
-        out.line(f"call void @{turn}(ptr {region.data(y)}, ptr {region.address(made)})")
-        region.drop_later(made, kind)
-        return region.address(made)
-    first, done = out.label("turn"), out.label("turned")
-    out.branch_if(out.new(f"icmp eq ptr {out.new(f'load ptr, ptr {slot}')}, null"), first, done, unlikely=True)
-    out.begin(first)
-    made = region.new_array(kind)
-    out.line(f"store ptr null, ptr {made.slot}")
-    out.line(f"store ptr {made.ir}, ptr {slot}")
-    out.line(f"call void @{turn}(ptr {region.data(y)}, ptr {region.address(made)})")
-    out.branch(done)
-    out.begin(done)
-    return region.address(Object(out.new(f"load ptr, ptr {slot}")))
-
-
 def _write_tiles(region: Region, product: Product) -> None:
     body, given, unit = tile_rows(region, product)
     count = -(-product.rows // unit)
-    parts = min(product.work // _SHARE, count) if thread_count() > 1 else 1
+    parts = min(product.work // SHARE, count) if thread_count() > 1 else 1
     if parts > 1 and available():
         Split(None, count, -(-count // parts)).run(region.body.module, region.out, body, given, has_rare=False)
     else:
@@ -174,8 +138,8 @@ class Product:
 
     def suits_tiles(self) -> bool:
         """Whether tiles are as fast as any: y stays in caches, and turning it takes little time beside the product."""
-        large = self.inner * self.columns * self.dtype.size > _LARGEST
-        few = self.columns < _FEWEST or (self.flip_y and self.rows < 8)
+        large = self.inner * self.columns * self.dtype.size > LARGEST
+        few = self.columns < FEWEST or (self.flip_y and self.rows < 8)
         return registers() is not None and self.work > 0 and not large and not few
 
     def call(
@@ -184,10 +148,7 @@ class Product:
     ) -> str:  # fmt: skip
         """The call for all of the result, or for `count` rows or columns of it from `first` on."""
         kind = "float" if self.name == "sgemm" else "double"
-        function = module.declare(
-            f"cblas_{self.name}", "void",
-            f"i32, i32, i32, i64, i64, i64, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64",
-        )  # fmt: skip
+        function = declared_gemm(module, f"cblas_{self.name}", kind)
         x, y, z = pointers
         rows, columns = str(self.rows), str(self.columns)
         if count and by_rows:

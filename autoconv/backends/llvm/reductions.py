@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from autoconv.backends.llvm.positions import Index, linear
-from autoconv.backends.llvm.roles import LOOP_REDUCTIONS, is_array, reduced_axes, sizes
+from autoconv.backends.llvm.positions import Index, Position, element_count, is_known, linear
+from autoconv.backends.llvm.roles import LOOP_REDUCTIONS, is_dense, reduced_axes, sizes
 from autoconv.backends.llvm.scalars import Element, is_narrow, literal, load, register, store
-from autoconv.graph.dtypes import bool_, float32, float64
+from autoconv.backends.llvm.text import FunctionText
+from autoconv.graph.dtypes import bool_, float32, float64, int64
 from autoconv.graph.graph import Node
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def register_depth(node: Node, shape: Sequence[int]) -> int | None:
 
 def _kept_index(node: Node, index: Index) -> Index:
     axes = reduced_axes(node)
-    if not is_array(node.results[0].type):
+    if not is_dense(node.results[0].type):
         return ()
     kept = len(sizes(node.results[0].type))
     if len(index) - len(axes) == kept:
@@ -72,11 +73,17 @@ class Reduction:
         flags = "" if not self.dtype.is_floating else f"f{name} {'' if ordered or name == 'mul' else 'reassoc '}"
         return out.new(f"{flags or name + ' '}{kind} {total}, {element.ir}")
 
+    def count(self) -> Element | float:
+        """How many elements become one."""
+        b = self.kernel.b
+        found = _count(b.out, self.node)
+        return float(found) if isinstance(found, int) else b.cast(b.wrap(int64, found), self.dtype)
+
     def put(self, total: str, index: Index) -> Element:
         b = self.kernel.b
         element = b.wrap(self.dtype, total)
         if self.kind == "mean":
-            element = element / float(_count(self.node))
+            element = element / self.count()
         element = b.cast(element, self.node.results[0].type.dtype)  # type: ignore[union-attr]
         if self.pointer:
             store(b, element, self.pointer, linear(b.out, index, self.result_shape))
@@ -93,7 +100,7 @@ class RegisterReduction(Reduction):
         shape = kernel._item.shape or ()
         self.whole = all(size == 1 for size in shape[:depth])
         summed = self.dtype.is_floating and self.kind in ("sum", "mean")
-        self.blocks = flat and summed and math.prod(shape) > BLOCK
+        self.blocks = flat and summed and not (is_known(shape) and math.prod(shape) <= BLOCK)
         self.total_kind = "double" if self.blocks else register(self.dtype)
         # Which vectors find at once where none is nan; whether one is, is kept beside it.
         self.extreme = self.dtype.is_floating and self.kind in ("max", "min")
@@ -149,7 +156,7 @@ class RegisterReduction(Reduction):
         place = out.new(f"getelementptr inbounds {kind}, ptr {cells}, i64 %part")
         out.line(f"store {kind} {found}, ptr {place}")
 
-    def add_up(self, cells: str, parts: int) -> None:
+    def add_up(self, cells: str, parts: Position) -> None:
         """The sums of all parts, in order, to where the result belongs."""
         self.enter()
         kernel, kind = self.kernel, self.total_kind
@@ -179,9 +186,7 @@ class MemoryReduction(Reduction):
     """A sum whose loops do not lie inside of all others: it is added up where it is stored."""
 
     def start(self) -> None:
-        count = 1
-        for size in self.result_shape:
-            count *= size
+        count = element_count(self.kernel.out, self.result_shape)
         with self.kernel.out.loop("0", str(count)) as i:
             store(self.kernel.b, self.kernel.b.wrap(self.dtype, self.identity()), self.pointer, i)
 
@@ -194,16 +199,12 @@ class MemoryReduction(Reduction):
     def finish(self) -> None:
         if self.kind != "mean":
             return
-        count = 1
-        for size in self.result_shape:
-            count *= size
         b = self.kernel.b
+        count, by = element_count(b.out, self.result_shape), self.count()
         with b.out.loop("0", str(count)) as i:
-            store(b, load(b, self.dtype, self.pointer, i) / float(_count(self.node)), self.pointer, i)
+            store(b, load(b, self.dtype, self.pointer, i) / by, self.pointer, i)
 
 
-def _count(node: Node) -> int:
-    count = 1
-    for axis in reduced_axes(node):
-        count *= sizes(node.inputs[0].type)[axis]
-    return count
+def _count(out: FunctionText, node: Node) -> Position:
+    shape = sizes(node.inputs[0].type)
+    return element_count(out, [shape[axis] for axis in sorted(reduced_axes(node))])

@@ -26,6 +26,7 @@ from autoconv.backends.llvm.locals import is_local
 from autoconv.backends.llvm.memory_ops import write_memory
 from autoconv.backends.llvm.natives import write_whole
 from autoconv.backends.llvm.object_code import write_object
+from autoconv.backends.llvm.open_code import write_extent
 from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
@@ -46,7 +47,7 @@ from autoconv.ops.integer_ranges import Range, is_inside, result_range
 # Who writes the roles that are no part of this file.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
     "control": write_control, "matmul": write_matmul, "update": write_update, "search": write_search,
-    "whole": write_whole, "object": write_object,
+    "whole": write_whole, "object": write_object, "extent": write_extent,
     "memory": write_memory, "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
 }  # fmt: skip
 
@@ -370,7 +371,7 @@ class Region(KernelCalls):
                 made = Object("", memory=place) if place is not None else None
                 self.set(value, scatter_base(self, item, value) if scatter else made or self.new_array(value.type))
                 arguments.append(f"ptr {self.data(value)}")
-        return cells, arguments
+        return cells, [*arguments, *(f"i64 {size}" for size in self.body.module.sizes)]
 
     def ask_kernel(self, node: Node, rare: str) -> None:
         """Where native code met something out of the ordinary: the op's kernel raises, or answers instead."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.backends.llvm.positions import Size
 from autoconv.backends.llvm.rules import apply_rule
 from autoconv.backends.llvm.scalars import ElementWriter, is_narrow, is_native
 from autoconv.backends.llvm.text import FunctionText, ModuleText
@@ -12,7 +13,7 @@ from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.rewrite import attributes_key
-from autoconv.graph.types import TensorType, Type
+from autoconv.graph.types import Symbol, TensorType, Type
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.index_spec import INPUT
 
@@ -20,12 +21,13 @@ LOOP_REDUCTIONS = {
     "reduce_sum": "sum", "reduce_prod": "prod", "reduce_max": "max", "reduce_min": "min", "reduce_any": "any",
     "reduce_all": "all", "reduce_mean": "mean", "sum_to_shape_of": "sum",
 }  # fmt: skip
-_GENERATED = frozenset({"zeros_like", "ones_like", "fill", "one_hot"})
-_MAPPED = frozenset({
+GENERATED = frozenset({"zeros_like", "ones_like", "fill", "one_hot"})
+MAPPED = frozenset({
     "transpose", "matrix_transpose", "reverse", "expand_dims", "squeeze", "reshape", "reshape_like", "broadcast_to",
     "broadcast_to_shape_of", "get_item", "roll", "pad",
 })  # fmt: skip
 
+_OF_SHAPES = frozenset({"zeros_like", "ones_like", "shape", "dimension", "size", "outline"})
 
 # The roles that other files give, by name of the op: None leaves it to the rules here.
 ROLES: dict[str, Callable[[Node], str | None]] = {}
@@ -39,6 +41,8 @@ COUNTED: dict[str, Callable[[Node], bool]] = {}
 OBJECTS: dict[str, Callable[[Node], bool]] = {}
 # The ops on memory that have native code, and which nodes of them.
 MEMORY: dict[str, Callable[[Node], bool]] = {}
+# Who says what a node over arrays is whose dimensions only the call knows (see open_roles).
+OPEN_ROLE: list[Callable[[Node], str]] = []
 
 
 def is_scalar(type_: Type) -> bool:
@@ -61,21 +65,57 @@ def is_array(type_: Type) -> bool:
     )
 
 
+def is_open(type_: Type) -> bool:
+    """Held as an array some of whose dimensions only the call knows, by symbols: else as `is_array` says."""
+    return (
+        isinstance(type_, TensorType)
+        and type_.shape is not None
+        and None not in type_.shape
+        and any(isinstance(d, Symbol) for d in type_.shape)
+        and is_native(type_.dtype)
+        and not type_.dtype.is_complex
+    )
+
+
+def is_dense(type_: Type) -> bool:
+    """Held as a plain ndarray, C-contiguous and aligned, whose dimensions are known here or by the call."""
+    return is_array(type_) or is_open(type_)
+
+
+def is_of_open(node: Node) -> bool:
+    """Whether a node reads or makes such an array."""
+    return any(is_open(value.type) for value in (*node.inputs, *node.results))
+
+
 def is_complex(type_: Type) -> bool:
     """Complex numbers whose shape is known."""
     return is_array(type_) and type_.dtype.is_complex  # type: ignore[union-attr]
 
 
 def sizes(type_: Type) -> tuple[int, ...]:
-    """The dimensions of a value for which `is_scalar` or `is_array` holds."""
+    """The dimensions of a value for which `is_scalar` or `is_array` holds. Where `is_open` does, those that the call
+    knows are Sizes: registers, for what is written for both."""
     assert isinstance(type_, TensorType) and type_.shape is not None
-    return tuple(d for d in type_.shape if isinstance(d, int))
+    found = tuple(d for d in type_.shape if isinstance(d, int))
+    if len(found) == len(type_.shape):
+        return found
+    return tuple(Size(register_of(d)) if isinstance(d, Symbol) else d for d in type_.shape if d is not None)  # type: ignore[misc]
+
+
+def register_of(symbol: Symbol) -> str:
+    """The register that holds a dimension, in every function."""
+    return "%size." + symbol.name.translate(_SIGNS)
+
+
+_SIGNS = str.maketrans({"*": ".", "+": "$", "(": "_", ")": "_", "/": "-"})
 
 
 def read_inputs(node: Node) -> tuple[Value, ...]:
     """The inputs whose elements the node needs: of a shape that is known already, nothing is read."""
-    if node.op.name in ("zeros_like", "ones_like"):
+    if node.op.name in _OF_SHAPES:
         return ()
+    if node.op.name in ("fill", "reshape", "broadcast_to"):
+        return node.inputs[:1]
     if node.op.name in ("broadcast_to_shape_of", "reshape_like", "sum_to_shape_of"):
         return node.inputs[:1]
     if node.op.name in ("ungather", "ungather_nd", "add_along_axis"):
@@ -94,6 +134,8 @@ def role(node: Node) -> str:
         return "memory"
     if name in OBJECTS and OBJECTS[name](node):
         return "object"
+    if is_of_open(node):
+        return OPEN_ROLE[0](node)
     if not all(is_scalar(t) or is_array(t) for t in types):
         return "whole" if name in COUNTED and COUNTED[name](node) else "kernel"
     if any(map(is_complex, types)):
@@ -110,15 +152,15 @@ def role(node: Node) -> str:
             return "scalar"
         # One that may raise says in its loop where it is out of the ordinary; then its kernel has the last word.
         return "element" if node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
-    if name in _GENERATED:
-        return "view" if is_array(result.type) and _generates(node) else "kernel"
-    if name in _MAPPED:
+    if name in GENERATED:
+        return "view" if is_array(result.type) and generates(node) else "kernel"
+    if name in MAPPED:
         known = is_array(node.inputs[0].type) or (name.startswith("broadcast") and is_array(result.type))
-        return "view" if known and _maps(node) else "kernel"
+        return "view" if known and maps(node) else "kernel"
     if name == "gather":
-        return "view" if _picks_one(node) else "kernel"
+        return "view" if picks_one(node) else "kernel"
     if name in LOOP_REDUCTIONS:
-        return "reduce" if is_array(node.inputs[0].type) and _reduces(node) else "kernel"
+        return "reduce" if is_array(node.inputs[0].type) and reduces(node) else "kernel"
     if name in ("set_item", "add_at_item"):
         return "update" if is_array(node.inputs[0].type) and _updates(node) else "kernel"
     if name in ("argmax", "argmin"):
@@ -173,17 +215,17 @@ class _Probe(ElementWriter):
     def rare(self, condition: Any) -> None: ...
 
 
-def _generates(node: Node) -> bool:
+def generates(node: Node) -> bool:
     name = node.op.name
     if name == "one_hot":
-        return len(node.inputs) == 3 and is_array(node.inputs[0].type)
+        return len(node.inputs) == 3 and is_dense(node.inputs[0].type)
     if name == "fill":
         return is_scalar(node.inputs[0].type)
     dtype = node.attributes.get("dtype")
     return dtype is None or is_native(dtype)
 
 
-def _maps(node: Node) -> bool:
+def maps(node: Node) -> bool:
     if node.op.name == "get_item":
         return all(
             entry[0] in ("newaxis", "ellipsis", "int") or (entry[0] == "slice" and INPUT not in entry)
@@ -207,16 +249,16 @@ def _updates(node: Node) -> bool:
     ) and all(is_scalar(value.type) for value in node.inputs[2:])
 
 
-def _picks_one(node: Node) -> bool:
+def picks_one(node: Node) -> bool:
     return (
         len(node.inputs) == 2
-        and is_array(node.inputs[0].type)
+        and is_dense(node.inputs[0].type)
         and is_scalar(node.inputs[1].type)
         and not node.attributes.get("batch_dims")
     )
 
 
-def _reduces(node: Node) -> bool:
+def reduces(node: Node) -> bool:
     dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
     kind = LOOP_REDUCTIONS[node.op.name]
     if is_narrow(dtype) and not _is_inside(node):
@@ -245,7 +287,7 @@ def reduced_axes(node: Node) -> frozenset[int]:
     """The dimensions of the operand that are reduced."""
     shape = sizes(node.inputs[0].type)
     if node.op.name == "sum_to_shape_of":
-        like = sizes(node.results[0].type) if is_array(node.results[0].type) else ()
+        like = sizes(node.results[0].type) if is_dense(node.results[0].type) else ()
         lead = len(shape) - len(like)
         kept = {lead + i for i, size in enumerate(like) if size == shape[lead + i]}
         return frozenset(range(len(shape))) - kept

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.kernels import KernelText
-from autoconv.backends.llvm.positions import Index, linear
+from autoconv.backends.llvm.positions import Index, is_known, linear
 from autoconv.backends.llvm.reductions import RegisterReduction, register_depth
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.roles import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, load, memory, store
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.llvm.views import mapped
@@ -108,6 +108,8 @@ class _Chain:
         (depth,) = depths
         if depth is None or all(size == 1 for size in self.shape[:depth]) or depth == len(self.shape):
             return None
+        if not is_known(self.shape[depth:]):
+            return depth
         width = math.prod(self.shape[depth:]) * max(node.results[0].type.dtype.size for node in nodes)  # type: ignore[union-attr]
         return depth if width <= _LONGEST else None
 
@@ -167,7 +169,7 @@ class _Chain:
 
 def _row_place(value: Value, own: Index, depth: int) -> Index | None:
     """The index of a row's number, as the loops around the row count."""
-    if not is_array(value.type):
+    if not is_dense(value.type):
         return None
     shape = sizes(value.type)
     if len(shape) == len(own):
@@ -182,7 +184,11 @@ class RowsText(KernelText):
         self._row: dict[Value, Element] = {}
         self._phase = 0
         self._phase_of = {node: p for p, nodes in enumerate(self._item.phases) for node in nodes}
-        self._kept = {value: self._place_of(value) for value in self._needed_later()}
+        self._kept: dict[Value, tuple[str, bool]] = {}
+        for value in self._needed_later():
+            place = self._place_of(value)
+            if place is not None:
+                self._kept[value] = place
         super()._loops(sums)
 
     def _needed_later(self) -> Iterator[Value]:
@@ -204,12 +210,31 @@ class RowsText(KernelText):
         name = node.op.name
         return is_elementary(name) or name in _COSTLY or any(self._is_costly(operand) for operand in node.inputs)
 
-    def _place_of(self, value: Value) -> tuple[str, bool]:
-        """Where it is kept, and whether that is one row alone."""
+    def _place_of(self, value: Value) -> tuple[str, bool] | None:
+        """Where it is kept, and whether that is one row alone; None where there is no place."""
         if value in self._stores:
             return self._stores[value], False
-        width = math.prod((self._item.shape or ())[self._item.depth :])
+        row = (self._item.shape or ())[self._item.depth :]
+        if not is_known(row):
+            return self._shared_place(value)
+        width = math.prod(row)
         return self.out.alloca(f"[{width} x {memory(value.type.dtype)}]"), True  # type: ignore[union-attr]
+
+    def _shared_place(self, value: Value) -> tuple[str, bool] | None:
+        """Of rows whose length only the call knows: what the last phase stores has the elements until then."""
+        taken = {pointer for pointer, _ in self._kept.values()}
+        for other, pointer in self._stores.items():
+            last = other.node is not None and self._phase_of.get(other.node) == len(self._item.phases) - 1
+            if last and pointer not in taken and self._is_alike(other, value) and not self._is_kept_in(other):
+                return pointer, False
+        return None
+
+    def _is_alike(self, value: Value, other: Value) -> bool:
+        assert value.node is not None
+        return self._plan.roles[value.node] == "element" and value.type == other.type
+
+    def _is_kept_in(self, value: Value) -> bool:
+        return value in self._kept
 
     def _dimension(self, index: Index, shape: Sequence[int], registers: Any, sums: Any) -> None:
         if len(index) < self._item.depth:
@@ -245,10 +270,14 @@ class RowsText(KernelText):
     def _body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
         super()._body(index, flat, sums, nodes)
         for value, (pointer, is_row) in self._kept.items():
-            if is_row and value.node in (nodes or ()):
+            if value.node not in (nodes or ()):
+                continue
+            if is_row:
                 depth = self._item.depth
                 offset = linear(self.out, index[depth:], (self._item.shape or ())[depth:])
                 store(self.b, self.element(value, index), pointer, offset)
+            elif self._stores.get(value) != pointer:
+                self._store(self.element(value, index), pointer, sizes(value.type), index)
 
     def _element(self, value: Value, index: Index) -> Element:
         if value in self._row:

@@ -10,7 +10,19 @@ import numpy as np
 
 from autoconv.backends.llvm.engine import has_half, has_ldexp
 from autoconv.backends.llvm.text import FunctionText
-from autoconv.graph.dtypes import DType, bfloat16, bool_, complex64, complex128, float16, float32, float64, int32, int64, uint32
+from autoconv.graph.dtypes import (
+    DType,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int32,
+    int64,
+    uint32,
+)
 
 _REGISTERS = {
     "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",

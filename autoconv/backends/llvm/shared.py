@@ -40,11 +40,9 @@ def _work_ahead() -> None:
     with contextlib.suppress(Exception):  # who needs the code meets it again
         warm_up()
         while _AHEAD:
-            make_ready({_AHEAD.pop(): 0})
-
-
-_AHEAD = [threads.TEXT, dispatch.TEXT, prelude.TEXT]  # the last one first; none once a graph is being compiled
-_STARTED: list[bool] = []
+            find, text, _ = _AHEAD.pop()
+            if not find.cache_info().currsize:
+                make_ready({text: 0})
 
 
 @functools.cache
@@ -98,6 +96,12 @@ def _functions(text: str, level: int, names: Iterable[str]) -> dict[str, int]:
     return {name: code.address(name) for name in names}
 
 
+# The last one first; none once a graph is being compiled.
+_AHEAD: list[Any] = [
+    (_parallel, threads.TEXT, 0), (handler, pool.TEXT, 0), (_dispatch, dispatch.TEXT, 0),
+    (_references, prelude.TEXT, 0),
+]  # fmt: skip
+_STARTED: list[bool] = []
 _KEPT: list[Code] = []
 
 

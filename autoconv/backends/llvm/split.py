@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm.indices import straight_dimensions
+from autoconv.backends.llvm.positions import Position, is_known
 from autoconv.backends.llvm.reductions import BLOCK, register_depth
 from autoconv.backends.llvm.roles import reduced_axes
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 # Estimated costs, in units of about 0.05 ns: what one element of a node takes, one load or store of an element, the
 # least work that is worth waking a thread, and the least of a part.
 _ARITHMETIC, _VECTORISED, _CALLED, _MEMORY = 1, 6, 300, 1
-_WORTHWHILE, _PART = 1_000_000, 200_000
-_NARROWEST = 128  # counts of an inner dimension that a part goes over, time and again
+WORTHWHILE, PART = 1_000_000, 200_000
+NARROWEST = 128  # counts of an inner dimension that a part goes over, time and again
 
 
 @dataclass(frozen=True)
@@ -33,42 +34,55 @@ class Split:
     """The counter of `dimension` (None: the one of a flat loop) goes up to `size`, `step` at a time for each part."""
 
     dimension: int | None
-    size: int
+    size: Position
     step: int
 
     @property
     def parts(self) -> int:
+        assert isinstance(self.size, int)
         return -(-self.size // self.step)
 
     def run(self, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool) -> str:
         """Writes the call of all parts into `out`; answers the i1 that says whether one answered true.
 
         `body` takes `parameters`, then the number of the part and its first and last count as i64."""
+        return self.hand_out(module, out, body, parameters, has_rare, self.parts)
+
+    def hand_out(
+        self, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
+        parts: Position, bounds: Sequence[str] = (),
+    ) -> str:  # fmt: skip
+        """`bounds` are the registers of size and step, where these are not known here."""
         kinds = [parameter.split(" ")[0] for parameter in parameters]
         names = [parameter.split(" ")[-1] for parameter in parameters]
+        kinds += ["i64"] * len(bounds)
+        names += bounds
         frame = "{ " + ", ".join(["i8", *kinds]) + " }"
-        share = self._share(module, body, frame, kinds)
+        share = self._share(module, body, frame, kinds, bool(bounds))
         place = out.alloca(frame)
         out.line(f"store i8 0, ptr {place}")
         for i, (kind, name) in enumerate(zip(kinds, names, strict=True)):
             address = out.new(f"getelementptr inbounds {frame}, ptr {place}, i32 0, i32 {i + 1}")
             out.line(f"store {kind} {name}, ptr {address}")
         parallel = module.declare("parallel", "void", "ptr, ptr, i64")
-        out.line(f"call void {parallel}(ptr @{share}, ptr {place}, i64 {self.parts})")
+        out.line(f"call void {parallel}(ptr @{share}, ptr {place}, i64 {parts})")
         if not has_rare:
             return "false"
         return out.new(f"icmp ne i8 {out.new(f'load i8, ptr {place}')}, 0")
 
-    def _share(self, module: ModuleText, body: str, frame: str, kinds: Sequence[str]) -> str:
-        """The function of one part, which finds in the frame what `body` takes."""
+    def _share(self, module: ModuleText, body: str, frame: str, kinds: Sequence[str], bounded: bool) -> str:
+        """The function of one part, which finds in the frame what `body` takes; where it is `bounded`, behind that the
+        size and the step."""
         out = FunctionText(module, f"define internal void @FUNCTION(ptr %frame, i64 %part) nounwind {QUICK}")
         arguments = []
         for i, kind in enumerate(kinds):
             address = out.new(f"getelementptr inbounds {frame}, ptr %frame, i32 0, i32 {i + 1}")
             arguments.append(f"{kind} {out.new(f'load {kind}, ptr {address}')}")
-        first = out.new(f"mul nsw i64 %part, {self.step}")
-        end = out.new(f"add nsw i64 {first}, {self.step}")
-        last = out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {self.size}')}, i64 {end}, i64 {self.size}")
+        size, step = (one.split(" ")[1] for one in arguments[-2:]) if bounded else (str(self.size), str(self.step))
+        arguments = arguments[: len(arguments) - 2 * bounded]
+        first = out.new(f"mul nsw i64 %part, {step}")
+        end = out.new(f"add nsw i64 {first}, {step}")
+        last = out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {size}')}, i64 {end}, i64 {size}")
         arguments += ["i64 %part", f"i64 {first}", f"i64 {last}"]
         rare = out.new(f"call i1 @{body}({', '.join(arguments)})")
         out.new(f"atomicrmw or ptr %frame, i8 {out.new(f'zext i1 {rare} to i8')} monotonic")
@@ -79,15 +93,17 @@ class Split:
 def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
     """How the item's loops are split; None where they are too short, or where all parts would write to one place."""
     shape = item.shape or ()
+    if not is_known(shape):
+        return None  # see open_split
     count, work = math.prod(shape), work_of(plan, item)
-    if work < _WORTHWHILE or not available():
+    if work < WORTHWHILE or not available():
         return None
-    parts = max(2, min(MOST_PARTS, work // _PART))
+    parts = max(2, min(MOST_PARTS, work // PART))
     if flat:
         return _steps(None, count, parts, BLOCK)
-    for dimension in _independent(plan, item, shape):
+    for dimension in independent(plan, item, shape):
         outermost = all(size == 1 for size in shape[:dimension])
-        split = _steps(dimension, shape[dimension], parts, 1 if outermost else _NARROWEST)
+        split = _steps(dimension, shape[dimension], parts, 1 if outermost else NARROWEST)
         if split is not None:
             return split
     return None
@@ -95,15 +111,18 @@ def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
 
 def work_of(plan: Plan, item: Item) -> int:
     """What all turns of the item's loops take, in units of 0.05 ns, estimated."""
-    each = sum(cost(node) for node in item.nodes) + _MEMORY * (len(item.reads) + len(item.stored))
-    return math.prod(item.shape or ()) * each
+    return math.prod(item.shape or ()) * work_of_one(item)
+
+
+def work_of_one(item: Item) -> int:
+    return sum(cost(node) for node in item.nodes) + _MEMORY * (len(item.reads) + len(item.stored))
 
 
 def split_counts(size: int, work: int) -> Split | None:
     """How a loop up to `size` that nothing is carried through is split; `work` is what all of it takes, estimated."""
-    if work < _WORTHWHILE or not available():
+    if work < WORTHWHILE or not available():
         return None
-    return _steps(None, size, max(2, min(MOST_PARTS, work // _PART)), 1)
+    return _steps(None, size, max(2, min(MOST_PARTS, work // PART)), 1)
 
 
 def _steps(dimension: int | None, size: int, parts: int, multiple: int) -> Split | None:
@@ -111,7 +130,7 @@ def _steps(dimension: int | None, size: int, parts: int, multiple: int) -> Split
     return Split(dimension, size, step) if step < size else None
 
 
-def _independent(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
+def independent(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
     """The dimensions whose counts do not meet in one place: nothing is reduced over them, or all is at the end."""
     reductions = [node for node in item.nodes if plan.roles[node] == "reduce"]
     scatters = [straight_dimensions(node) for node in item.nodes if plan.roles[node] == "scatter"]
@@ -119,7 +138,7 @@ def _independent(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
         if not all(d in straight for straight in scatters):
             continue
         over = [node for node in reductions if d in reduced_axes(node)]
-        if size > 1 and all(_is_whole(node, shape) and shape[:d] == (1,) * d for node in over):
+        if size not in (0, 1) and all(_is_whole(node, shape) and shape[:d] == (1,) * d for node in over):
             yield d
 
 

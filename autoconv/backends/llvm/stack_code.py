@@ -31,7 +31,7 @@ def write_list_empty(region: Region, node: Node) -> None:
     made = _new_bytes(region, needed)
     data = _data_of(region, made.ir)
     out.line(f"store i64 0, ptr {data}")
-    out.line(f"store i64 {room}, ptr {_past(region, data, '8')}")
+    _set_room(region, data, room)
     region.set(node.results[0], made)
 
 
@@ -45,25 +45,25 @@ def _known(region: Region, list_: Value) -> str:
 
 
 def write_list_push(region: Region, node: Node) -> None:
-    """Into the buffer, which grows where it is full."""
+    """Into the buffer, which grows where it is full. One that is borrowed has room for nothing."""
     out, (list_, item), (result,) = region.out, node.inputs, node.results
     given = _taken_stack(region, list_)
     size = _element_size(region, list_)
     data = _data_of(region, given)
     length, room = out.new(f"load i64, ptr {data}"), out.new(f"load i64, ptr {_past(region, data, '8')}")
-    full, fits, grow = out.new(f"icmp eq i64 {length}, {room}"), out.label("fits"), out.label("grow")
+    full, fits, grow = out.new(f"icmp uge i64 {length}, {room}"), out.label("fits"), out.label("grow")
     held = region.body.own(given)
     assert held.slot is not None
     out.branch_if(full, grow, fits, unlikely=True)
     out.begin(grow)
-    more = out.new(f"lshr i64 {room}, 3")  # large ones grow by an eighth: what they are copied to counts as well
-    small = out.new(f"icmp slt i64 {room}, {max(stacks.SMALL // max(size, 1), 8)}")
-    half = out.new(f"add i64 {out.new(f'lshr i64 {room}, 1')}, 1")
-    larger = out.new(f"add i64 {room}, {out.new(f'select i1 {small}, i64 {half}, i64 {more}')}")
+    more = out.new(f"lshr i64 {length}, 3")  # large ones grow by an eighth: what they are copied to counts as well
+    small = out.new(f"icmp slt i64 {length}, {max(stacks.SMALL // max(size, 1), 8)}")
+    half = out.new(f"add i64 {out.new(f'lshr i64 {length}, 1')}, 1")
+    larger = out.new(f"add i64 {length}, {out.new(f'select i1 {small}, i64 {half}, i64 {more}')}")
     out.line(f"store i64 {larger}, ptr {_known(region, list_)}")
     needed = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {larger}, {size}')}, {stacks.HEADER}")
-    used = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {room}, {size}')}, {stacks.HEADER}")
     large = out.new(f"icmp ugt i64 {needed}, {2 * stacks.SMALL}")  # better moved by the system than there twice
+    large = out.new(f"and i1 {large}, {out.new(f'icmp ne i64 {room}, 0')}")
     again, anew = out.label("again"), out.label("anew")
     out.branch_if(large, again, anew)
     out.begin(again)
@@ -72,19 +72,21 @@ def write_list_push(region: Region, node: Node) -> None:
     out.begin(anew)
     made = _new_bytes(region, needed)
     assert made.slot is not None
-    _copy(region, _data_of(region, made.ir), data, used)
+    fresh, used = _data_of(region, made.ir), out.new(f"mul nuw nsw i64 {length}, {size}")
+    _copy(region, _past(region, fresh, str(stacks.HEADER)), _elements(region, data), used)
+    out.line(f"store i64 {length}, ptr {fresh}")
     region.body.release(held.slot)
     out.line(f"store ptr null, ptr {made.slot}")
     out.line(f"store ptr {made.ir}, ptr {held.slot}")
     out.branch(grown)
     out.begin(grown)
     given = out.new(f"load ptr, ptr {held.slot}")
-    out.line(f"store i64 {larger}, ptr {_past(region, _data_of(region, given), '8')}")
+    _set_room(region, _data_of(region, given), larger)
     out.branch(fits)
     out.begin(fits)
     given = out.new(f"load ptr, ptr {held.slot}")
     data = _data_of(region, given)
-    place = _past(region, data, out.new(f"add i64 {out.new(f'mul nuw nsw i64 {length}, {size}')}, {stacks.HEADER}"))
+    place = _past(region, _elements(region, data), out.new(f"mul nuw nsw i64 {length}, {size}"))
     if is_scalar(item.type):
         store(ElementWriter(out), region.number(item), place, 0)
     else:
@@ -113,7 +115,7 @@ def write_list_pop(region: Region, node: Node) -> None:
     out.begin(fine)
     left = out.new(f"sub i64 {length}, 1")
     out.line(f"store i64 {left}, ptr {data}")
-    place = _past(region, data, out.new(f"add i64 {out.new(f'mul nuw nsw i64 {left}, {size}')}, {stacks.HEADER}"))
+    place = _past(region, _elements(region, data), out.new(f"mul nuw nsw i64 {left}, {size}"))
     if is_scalar(item.type):
         region.set(item, load(ElementWriter(out), item.type.dtype, place, 0))  # type: ignore[union-attr]
     else:
@@ -152,6 +154,17 @@ def _new_bytes(region: Region, size: str) -> Object:
 def _data_of(region: Region, object_: str) -> str:
     address = region.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {abi.DATA}")
     return region.out.new(f"load ptr, ptr {address}")
+
+
+def _set_room(region: Region, data: str, room: str) -> None:
+    """Of a buffer that holds its elements itself."""
+    region.out.line(f"store i64 {room}, ptr {_past(region, data, '8')}")
+    region.out.line(f"store ptr {_past(region, data, str(stacks.HEADER))}, ptr {_past(region, data, '16')}")
+
+
+def _elements(region: Region, data: str) -> str:
+    """Where the first element is."""
+    return region.out.new(f"load ptr, ptr {_past(region, data, '16')}")
 
 
 def _past(region: Region, data: str, offset: str) -> str:

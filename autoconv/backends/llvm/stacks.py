@@ -1,7 +1,8 @@
 """Tensor lists that are used as stacks: pushed to and popped from, one version after the other, seen by nobody else.
 
 Such a list is one buffer that grows. It is an array of bytes: how many elements there are, how many there is room for,
-and the elements. What a loop keeps for its way back is of this kind.
+where they are, and the elements. What a loop keeps for its way back is of this kind. A list that the graph is given or
+gives out is one as well, and a list to its caller (`list_ends`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from autoconv.backends.llvm.roles import is_array, is_scalar, role
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import ListType
 
-HEADER = 16  # bytes before the first element
+HEADER = 32  # bytes before the first element
 FIRST_ROOM = 16  # elements that a new stack has room for,
 FIRST_BYTES = 1 << 16  # unless they take more than this
 MOST_KNOWN = 1 << 26  # bytes that one gets at once because others of its type needed them
@@ -26,9 +27,6 @@ def stacks(graph: Graph) -> frozenset[Value]:
     found = _Classes()
     if any(is_recursive(node) for node in graph.walk()):
         return frozenset()
-    for value in (*graph.parameters, *graph.outputs):
-        if isinstance(value.type, ListType):
-            found.spoil(value)
     found.visit(graph)
     return found.good()
 
@@ -70,6 +68,9 @@ class _Classes:
 
     def visit(self, graph: Graph) -> None:
         uses: dict[Value, int] = {}
+        for value in graph.parameters:
+            if isinstance(value.type, ListType):
+                self._root(value)
         for value in graph.outputs:
             if isinstance(value.type, ListType):
                 uses[value] = uses.get(value, 0) + 1

@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 QUICK = "noinline optnone"  # attributes of functions that are compiled quickly: they do little, or run rarely
 # !5 and !6 mark what is known of lists and their items: no write to the one changes the other.
@@ -29,9 +30,11 @@ _NAME = re.compile(r'@"?([\w.]+)')
 # most of the code, and of the time that compiling takes.
 _SHORT = 15
 _MOST_LINES = 400  # nor of a loop that would be more lines than these, loops within it written out
-_SHARE, _MOST_SHARES = 8_000, 4  # letters of a thorough text that is worth a thread, and how many there are at most
+_SHARE, _MOST_SHARES = 4_000, 4  # letters of a thorough text that is worth a thread, and how many there are at most
+_LOOP = "!llvm.loop"
 _LONG_LOOP = "!LONG"  # stands for the mark of such a loop
 _WRITTEN_OUT = "!WHOLE"  # for that of one whose vectors are to be written out, so that registers hold what it stores
+_WIDEST = 64  # elements that a turn of a loop in vectors goes over, at most
 _FIRST_LOOP = 10  # the number of the first one in a module
 
 
@@ -54,6 +57,9 @@ class ModuleText:
         self._names: dict[str, str] = {}  # of functions, by the text without the name
         self._count = 0
         self.has_loops = False  # which are worth a thorough compilation
+        # The dimensions that only the call knows, and their registers: each function of a graph takes them.
+        self.open: Any = None
+        self.sizes: tuple[str, ...] = ()
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         """Declares the function `name`; a second declaration of it changes nothing. Answers `@name`."""
@@ -87,24 +93,28 @@ class ModuleText:
         self._count += 1
         return f"{stem}{self._count}"
 
-    def texts(self) -> list[str]:
-        """The thorough texts, as many as are worth a thread each, and the other one; they call each other's functions.
-        How many they are depends on their sizes alone."""
+    def texts(self) -> dict[str, int]:
+        """The texts with the level that each is compiled at, which call each other's functions: at 3 as many as are
+        worth a thread each, at 1 what goes over no elements itself, at 0 what only calls. How many they are depends on
+        their sizes alone."""
         quick = {name: text for name, text in self._functions.items() if " optnone" in text.partition("\n")[0]}
-        thorough = {name: text for name, text in self._functions.items() if name not in quick}
+        brief = {
+            name: text
+            for name, text in self._functions.items()
+            if name not in quick and not (self.has_loops and (name in self._names.values() or _LOOP in text))
+        }
+        thorough = {name: text for name, text in self._functions.items() if name not in quick and name not in brief}
         wanted = min(sum(map(len, thorough.values())) // _SHARE, _MOST_SHARES) or 1
-        shares: list[set[str]] = [set() for _ in range(wanted)]
-        sizes = [0] * wanted
+        shares: list[dict[str, str]] = [{} for _ in range(wanted)]
         for name in sorted(thorough, key=lambda name: -len(thorough[name])):
-            least = sizes.index(min(sizes))
-            shares[least].add(name)
-            sizes[least] += len(thorough[name])
-        parts = [{name: text for name, text in thorough.items() if name in share} for share in shares if share]
-        parts.append(quick)
-        found = []
-        for part in parts:
-            others = {name: text for name, text in self._functions.items() if name not in part}
-            found.append(self._text(part, others, variables=part is quick))
+            least = min(shares, key=lambda share: sum(map(len, share.values())))
+            least[name] = thorough[name]
+        parts = [({name: text for name, text in thorough.items() if name in share}, 3) for share in shares]
+        found = {}
+        for part, level in [*parts, (brief, 1), (quick, 0)]:
+            if part or not level:
+                others = {name: text for name, text in self._functions.items() if name not in part}
+                found[self._text(part, others, variables=part is quick)] = level
         return found
 
     def _text(self, own: dict[str, str], others: dict[str, str], variables: bool = False) -> str:
@@ -222,9 +232,25 @@ class FunctionText:
         self.line(f"br i1 {condition}, label %{then}, label %{otherwise}{weights}")
 
     @contextmanager
-    def loop(self, start: str, stop: str, unrolled: bool = True, in_registers: bool = False) -> Iterator[str]:
+    def loop_in_vectors(self, start: str, stop: str, turns: int) -> Iterator[str]:
+        """`loop`, whose turns are known to be a multiple of `turns`: where LLVM sees that none are left over
+        behind its vectors, it writes no code for those, which would be more than the rest."""
+        multiple = min(turns & -turns, _WIDEST)
+        if multiple == 1 or (start.isdigit() and stop.isdigit()):
+            with self.loop(start, stop) as i:
+                yield i
+            return
+        count = self.new(f"and i64 {self.new(f'sub nsw i64 {stop}, {start}')}, {-multiple}")
+        with self.loop("0", count, whole=True) as i:
+            yield i if start == "0" else self.new(f"add nsw i64 {start}, {i}")
+
+    @contextmanager
+    def loop(
+        self, start: str, stop: str, unrolled: bool = True, in_registers: bool = False, whole: bool = False
+    ) -> Iterator[str]:
         """A counted loop; the block inside is its body, and gets the i64 that counts. Trips may be none. `unrolled`:
-        LLVM may write out a short one turn by turn; `in_registers`: the vectors of one that is long."""
+        LLVM may write out a short one turn by turn; `in_registers`: the vectors of one that is long. `whole`: it does
+        not start behind its end."""
         head, body, done = self.label("loop"), self.label("body"), self.label("done")
         before = self.block
         self.branch(head)
@@ -233,7 +259,7 @@ class FunctionText:
         index = f"%i{self._count}"
         at, repeated = len(self._lines), self._repeated
         self.line("")
-        inside = self.new(f"icmp slt i64 {index}, {stop}")
+        inside = self.new(f"icmp {'ne' if whole else 'slt'} i64 {index}, {stop}")
         self.branch_if(inside, body, done)
         self.begin(body)
         yield index

@@ -10,12 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from autoconv.backends.llvm.positions import Position
 from autoconv.backends.llvm.scalars import register
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.llvm.vectors import Registers, VectorWriter
 from autoconv.graph.dtypes import DType
 
-_CHUNK = 256  # steps that are summed up before their sum joins the total: rounding grows with the number of chunks
+FEWEST = 4  # columns of a result
+LARGEST = 3 << 19  # bytes of y that tiles go over again and again
+SHARE = 500_000  # multiplications of a part
+CHUNK = 256  # steps that are summed up before their sum joins the total: rounding grows with the number of chunks
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,10 @@ def tiling(rows: int, columns: int, dtype: DType, machine: Registers, whole: int
         height = next(h for h in range(min(tallest, whole), 0, -1) if whole % h == 0)
     elif tallest < rows < 10 * tallest:  # so that nothing is left over, if that can be
         height = next((h for h in range(tallest, tallest // 2, -1) if rows % h == 0), tallest)
-    width = max(1, min(most // height, 8, -(-columns // lanes)))
+    vectors = -(-columns // lanes)
+    width = max(1, min(most // height, 8, vectors))
+    # A narrower one that goes into the columns evenly, with enough sums under way: the code of another is spared.
+    width = next((w for w in range(width, 0, -1) if vectors % w == 0 and 3 * w * height >= 2 * most), width)
     return Tiling(rows, columns, lanes, height, width)
 
 
@@ -78,14 +85,13 @@ class ProductText:
         self._x_row = x_row
         self._z_row = z_row
         self._lines = lines
+        self._more: tuple[str, ...] = ()  # what tiles are told besides, as i64
 
     def rows(self) -> str:
         """The name of a function that makes the tiles from %first to %last, counted from the top; the lines, where
         there are some."""
         self._module.has_loops = True
-        parameters = "ptr noalias %x, ptr noalias %y, ptr noalias %z, i64 %part, i64 %first, i64 %last"
-        out = FunctionText(self._module, f"define internal i1 @FUNCTION({parameters}) noinline nounwind")
-        tiling = self._tiling
+        out, tiling = self._function(), self._tiling
         full, rest = divmod(tiling.rows, tiling.height)
         if self._lines:
             with out.loop("%first", "%last", unrolled=False) as line:
@@ -112,6 +118,11 @@ class ProductText:
         out.line("ret i1 false")
         return self._module.function("product", out.text())
 
+    def _function(self) -> FunctionText:
+        told = "".join(f"i64 {one}, " for one in self._more)
+        parameters = f"ptr noalias %x, ptr noalias %y, ptr noalias %z, {told}i64 %part, i64 %first, i64 %last"
+        return FunctionText(self._module, f"define internal i1 @FUNCTION({parameters}) noinline nounwind")
+
     def _line(self, out: FunctionText, line: str) -> str:
         """Where x begins for a line."""
         x = "%x"
@@ -131,10 +142,10 @@ class ProductText:
             name = self._tile(height, wide)
             with out.loop("0", str(full), unrolled=False) as j:
                 y, target = self._moved(out, "%y", j, wide), self._moved(out, z, j, wide)
-                out.line(f"call void @{name}(ptr {x}, ptr {y}, ptr {target})")
+                out.line(f"call void @{name}(ptr {x}, ptr {y}, ptr {target}{self._told()})")
         if rest:
             y, target = self._moved(out, "%y", "1", full * wide), self._moved(out, z, "1", full * wide)
-            out.line(f"call void @{self._tile(height, rest)}(ptr {x}, ptr {y}, ptr {target})")
+            out.line(f"call void @{self._tile(height, rest)}(ptr {x}, ptr {y}, ptr {target}{self._told()})")
 
     def _moved(self, out: FunctionText, pointer: str, count: str, step: int) -> str:
         offset = out.new(f"mul nsw i64 {count}, {step}")
@@ -142,25 +153,14 @@ class ProductText:
 
     def _tile(self, height: int, columns: int) -> str:
         """The name of the function of one tile."""
-        header = "define internal void @FUNCTION(ptr noalias %x, ptr noalias %y, ptr noalias %z) noinline nounwind"
+        parameters = f"ptr noalias %x, ptr noalias %y, ptr noalias %z{self._told()}"
+        header = f"define internal void @FUNCTION({parameters}) noinline nounwind"
         out, lanes = FunctionText(self._module, header), self._tiling.lanes
         full, rest = divmod(columns, lanes)
         widths = [lanes] * full + ([rest] if rest else [])  # how many numbers of each vector are columns
         v = VectorWriter(out, self._dtype, lanes)
         cells = [[out.alloca(v.vector, "zeroinitializer") for _ in widths] for _ in range(height)]
-        for part in self._sums:
-            chunks, left = divmod(part.count, _CHUNK) if part.count > 2 * _CHUNK else (0, part.count)
-            if chunks:
-                with out.loop("0", str(chunks), unrolled=False) as chunk:
-                    sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
-                    self._add_up(v, part, sums, widths, out.new(f"mul nsw i64 {chunk}, {_CHUNK}"), _CHUNK)
-                    self._join(v, cells, sums)
-            if left and chunks:
-                sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
-                self._add_up(v, part, sums, widths, str(chunks * _CHUNK), left)
-                self._join(v, cells, sums)
-            elif left:
-                self._add_up(v, part, cells, widths, "", left)
+        self._sum_up(v, cells, widths)
         for r, row in enumerate(cells):
             for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
                 total = out.new(f"load {v.vector}, ptr {cell}")
@@ -168,8 +168,28 @@ class ProductText:
         out.line("ret void")
         return self._module.function("tile", out.text())
 
+    def _told(self) -> str:
+        return "".join(f", i64 {one}" for one in self._more)
+
+    def _sum_up(self, v: VectorWriter, cells: list[list[str]], widths: list[int]) -> None:
+        """All products onto the cells."""
+        out, height = v.out, len(cells)
+        for part in self._sums:
+            chunks, left = divmod(part.count, CHUNK) if part.count > 2 * CHUNK else (0, part.count)
+            if chunks:
+                with out.loop("0", str(chunks), unrolled=False) as chunk:
+                    sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
+                    self._add_up(v, part, sums, widths, out.new(f"mul nsw i64 {chunk}, {CHUNK}"), CHUNK)
+                    self._join(v, cells, sums)
+            if left and chunks:
+                sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
+                self._add_up(v, part, sums, widths, str(chunks * CHUNK), left)
+                self._join(v, cells, sums)
+            elif left:
+                self._add_up(v, part, cells, widths, "", left)
+
     def _add_up(
-        self, v: VectorWriter, part: Sum, cells: list[list[str]], widths: list[int], start: str, count: int
+        self, v: VectorWriter, part: Sum, cells: list[list[str]], widths: list[int], start: str, count: Position
     ) -> None:
         """Products of `count` steps onto the cells, which are zero before where a `start` is given."""
         out = v.out

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from autoconv.backends.llvm.calls import Calls
 from autoconv.backends.llvm.locals import Locals
 from autoconv.backends.llvm.pool import LARGEST, SMALLEST
-from autoconv.backends.llvm.positions import Index, Position
-from autoconv.backends.llvm.roles import is_array, sizes
+from autoconv.backends.llvm.positions import Index, Position, element_count, is_known, product
+from autoconv.backends.llvm.roles import is_dense, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter
 from autoconv.backends.llvm.shared import handler
 from autoconv.backends.llvm.text import FunctionText, ModuleText
@@ -107,7 +107,7 @@ class Body:
         self.overlaps = Overlaps(graph)
         self.fresh = fresh_objects(graph)
         made = (value.type for node in graph.walk() for value in node.results)
-        self._made = Counter(_spare_key(type_) for type_ in made if is_array(type_))
+        self._made = Counter(_spare_key(type_) for type_ in made if is_dense(type_))
         self._spares: dict[Any, tuple[str, int]] = {}
         # Of each loop around: the objects that it captures, and the slots of what is made of these once.
         self._invariants: list[tuple[frozenset[str], dict[Any, str]]] = []
@@ -163,18 +163,32 @@ class Body:
 
     def _made_array(self, type_: Type) -> str:
         out, shape, dtype = self.out, sizes(type_), type_.dtype  # type: ignore[union-attr]
+        if not is_known(shape):
+            return self._made_open(dtype, shape)
         what = f"i32 {len(shape)}, ptr {self.calls.shape(shape)}, ptr {self.calls.object(dtype.numpy)(out)}"
         if SMALLEST <= math.prod(shape) * dtype.size <= LARGEST:
             return out.new(f"call ptr @new_large_array({what}, ptr {self.calls.object(handler())(out)})")
         return out.new(f"call ptr @new_array({what})")
 
+    def _made_open(self, dtype: DType, shape: Sequence[Position]) -> str:
+        out = self.out
+        descriptor, pool = (self.calls.object(item)(out) for item in (dtype.numpy, handler()))
+        size = element_count(out, shape)
+        place = self.dimensions(shape)
+        what = f"i32 {len(shape)}, ptr {place}, ptr {descriptor}, ptr {pool}, i64 {product(out, size, dtype.size)}"
+        return out.new(f"call ptr @new_sized_array({what})")
+
+    def dimensions(self, shape: Sequence[Position]) -> str:
+        """Memory that holds them."""
+        place = self.out.alloca(f"[{max(len(shape), 1)} x i64]")
+        for i, size in enumerate(shape):
+            self.out.line(f"store i64 {size}, ptr {self.out.new(f'getelementptr inbounds i64, ptr {place}, i64 {i}')}")
+        return place
+
     def new_counted(self, dtype: DType, shape: Sequence[Position]) -> Object:
         """An array whose dimensions are numbers or registers, its elements not set."""
         out, rank = self.out, len(shape)
-        dimensions = out.alloca(f"[{rank} x i64]")
-        for i, size in enumerate(shape):
-            place = out.new(f"getelementptr inbounds i64, ptr {dimensions}, i64 {i}")
-            out.line(f"store i64 {size}, ptr {place}")
+        dimensions = self.dimensions(shape)
         descriptor = self.calls.object(dtype.numpy)(out)
         made = out.new(f"call ptr @new_array(i32 {rank}, ptr {dimensions}, ptr {descriptor})")
         self.check(out.new(f"icmp eq ptr {made}, null"))
@@ -191,7 +205,7 @@ class Body:
 
     def _spares_of(self, type_: Type) -> tuple[str, int] | None:
         """The slots for spare arrays of the type, and how many they are; None where nothing is kept."""
-        if not self.loops or not is_array(type_):
+        if not self.loops or not is_dense(type_):
             return None
         key = _spare_key(type_)
         if key not in self._spares:

@@ -28,6 +28,8 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
     """Where the element at `index` of a view's result comes from. `picks` are its dynamic indices, made positive;
     `b.number(value)` is a scalar operand, `b.at(value, index)` an element of another one."""
     name = node.op.name
+    if name == "shape":
+        return _shape(b, node, index)
     if name in ("zeros_like", "ones_like"):
         return b.constant(int(name == "ones_like"), node.results[0].type.dtype)  # type: ignore[union-attr]
     if name == "fill":
@@ -44,6 +46,18 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
     if is_indexed(node):
         return source, place(b, node, index, picks), None
     return source, _MAPS[name](b.out, node, index, picks), None
+
+
+def _shape(b: Any, node: Node, index: Index) -> Place:
+    dtype = node.results[0].type.dtype  # type: ignore[union-attr]
+    numbers = [b.cast(b.wrap(int64, str(size)), dtype) for size in sizes(node.inputs[0].type)]
+    (position,) = index
+    if isinstance(position, int):
+        return numbers[position]  # type: ignore[no-any-return]
+    found = numbers[0]
+    for i, number in enumerate(numbers[1:], 1):
+        found = b.select(b.wrap(int64, position).same(i), number, found)
+    return found  # type: ignore[no-any-return]
 
 
 def _real(found: Element) -> Element:
@@ -124,7 +138,9 @@ def _matrix_transpose(out: FunctionText, node: Node, index: Index, picks: Any) -
 def _reverse(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
     shape = sizes(node.inputs[0].type)
     axes = {a % len(shape) for a in node.attributes["axis"]}
-    return tuple(plus(out, times(out, i, -1), shape[d] - 1) if d in axes else i for d, i in enumerate(index))
+    return tuple(
+        plus(out, times(out, i, -1), plus(out, shape[d], -1)) if d in axes else i for d, i in enumerate(index)
+    )
 
 
 def _roll(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
@@ -174,11 +190,29 @@ def _get_item(out: FunctionText, node: Node, index: Index, picks: Sequence[Posit
         elif entry[0] == "ellipsis":
             found += [next(given) for _ in range(len(shape) - covered)]
         elif entry[0] == "int":
-            found.append(next(dynamic) if entry[1] == INPUT else entry[1] % size)
+            found.append(next(dynamic) if entry[1] == INPUT else _counted(out, entry[1], size))
         else:
-            start, _, step = slice(*entry[1:]).indices(size)
+            start, step = first_of(out, entry, size)
             found.append(plus(out, times(out, next(given), step), start))
     return tuple(found)
+
+
+def first_of(out: FunctionText, entry: tuple[Any, ...], size: Position) -> tuple[Position, int]:
+    """Where a slice whose bounds are numbers begins, and its step."""
+    if isinstance(size, int):
+        start, _, step = slice(*entry[1:]).indices(size)
+        return start, step
+    start, step = entry[1], 1 if entry[3] is None else entry[3]
+    if start is None:
+        return (0, step) if step > 0 else (plus(out, size, -1), step)
+    return _counted(out, start, size), step
+
+
+def _counted(out: FunctionText, position: int, size: Position) -> Position:
+    """From the start."""
+    if isinstance(size, int):
+        return position % size
+    return position if position >= 0 else plus(out, size, position)
 
 
 def item_index(out: FunctionText, node: Node, index: Index, picks: Sequence[Position]) -> Index:

@@ -25,7 +25,12 @@ def multiply(b: Elements, x: Any, y: Any) -> Any:
 
 @element("multiply_add")
 def multiply_add(b: Elements, x: Any, y: Any, z: Any) -> Any:
-    return b.fma(x, y, z) if x.dtype.is_floating else x * y + z
+    return b.fma(x, y, z) if x.dtype.is_floating else None
+
+
+@element("copysign")
+def copysign(b: Elements, x: Any, y: Any) -> Any:
+    return b.intrinsic("copysign", x, y) if x.dtype.is_floating else None
 
 
 @element("complex")

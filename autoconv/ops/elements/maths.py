@@ -321,9 +321,35 @@ def _erf(b: Elements, x: Any) -> Any:
     return b.select(size >= border, far, near)  # of nan the near one, which is nan
 
 
+# The factors that bring what is beyond a bound near 1, and what is below one, so that squares are normal numbers.
+_FAR = {float32: (2.0**60, 2.0**-80), float64: (2.0**500, 2.0**-600)}
+_NEAR = {float32: (2.0**-40, 2.0**80), float64: (2.0**-400, 2.0**600)}
+
+
+def scale_of(b: Elements, size: Any) -> tuple[Any, Any]:
+    """A power of two that brings a size so near 1 that squares neither overflow nor lose bits, and its inverse."""
+    (high, shrink), (low, grow) = _FAR[size.dtype], _NEAR[size.dtype]
+    far, near = size > high, size < low
+    one = b.constant(1.0, size.dtype)
+    return (
+        b.select(far, shrink, b.select(near, grow, one)),
+        b.select(far, 1.0 / shrink, b.select(near, 1.0 / grow, one)),
+    )
+
+
+def _hypot(b: Elements, x: Any, y: Any) -> Any:
+    """Infinite where either is, whatever the other one is."""
+    x, y = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
+    scale, back = scale_of(b, b.select(x > y, x, y))
+    one, other = x * scale, y * scale
+    found = b.intrinsic("sqrt", b.fma(one, one, other * other)) * back
+    infinite = x.same(float("inf")) | y.same(float("inf"))
+    return b.select(infinite, float("inf"), found)
+
+
 _VECTORISED: dict[str, Callable[..., Any]] = {
     "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh,
-    "erf": _erf,
+    "erf": _erf, "hypot": _hypot,
 }  # fmt: skip
 
 

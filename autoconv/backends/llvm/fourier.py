@@ -1,0 +1,239 @@
+"""Fourier transforms in native code: of sizes without large prime factors; those of others run by their kernels.
+
+The size is known, so stages and roots of unity are. Along the last dimension each row is transformed by itself, along
+another one as many columns at once as lie side by side and fit into the processor's cache.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from autoconv.backends.llvm.fourier_stages import radices, roots_in_order, roots_of_unity, stages, write_stage
+from autoconv.backends.llvm.natives import PART, Routine, call, complex_native, in_parts
+from autoconv.backends.llvm.positions import Position, plus, times
+from autoconv.backends.llvm.roles import sizes
+from autoconv.backends.llvm.scalars import Element, ElementWriter, Pair, load, memory, store
+from autoconv.backends.llvm.values import Object
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Node
+from autoconv.graph.types import TensorType
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+_MOST = 1 << 18  # bytes that a thread has for what lies between stages
+_BLOCK = 4096  # numbers of the columns that go together, but at least
+_FEWEST = 8  # columns,
+_MOST_COLUMNS = 64  # and at most
+_WORK = 6  # of a number in a stage, in units of 0.05 ns
+
+
+def _sizes_along(node: Node) -> list[int]:
+    shape = sizes(node.inputs[0].type)
+    return [shape[axis] for axis in node.attributes.get("axes", (-1,))]
+
+
+def _fits(node: Node) -> bool:
+    shape = sizes(node.inputs[0].type)
+    if 0 in shape or not shape:
+        return False
+    return all(is_known(size, node.inputs[0].type.dtype) for size in _sizes_along(node))  # type: ignore[union-attr]
+
+
+def is_known(size: int, dtype: DType) -> bool:
+    """Whether transforms of that size are native."""
+    return radices(size) is not None and 2 * size * dtype.size <= _MOST
+
+
+@complex_native("fft", "ifft", fits=_fits)
+def write_fft(region: Region, node: Node) -> None:
+    (x,), (result,) = node.inputs, node.results
+    inverse = node.op.name == "ifft"
+    shape, norm = sizes(x.type), node.attributes.get("norm", "backward")
+    axes = [axis % len(shape) for axis in node.attributes.get("axes", (-1,)) if shape[axis] > 1]
+    source, made = region.data(x), region.new_array(result.type)
+    if not axes:
+        _copy(region, source, region.address(made), math.prod(shape) * x.type.dtype.size)  # type: ignore[union-attr]
+    for axis in reversed(axes):
+        _along(region, x.type, axis, source, region.address(made), inverse, norm)
+        source, last = region.address(made), made
+        if axis != axes[0]:
+            region.drop_later(last, result.type)
+            made = region.new_array(result.type)
+    region.set(result, made)
+
+
+def _copy(region: Region, source: str, target: str, count: int) -> None:
+    region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+    region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {source}, i64 {count}, i1 false)')
+
+
+def _is_halved(real: Any, dtype: DType) -> bool:
+    """Whether real rows of that length go as rows of half as many complex numbers."""
+    return real % 2 == 0 and real > 0 and is_known(real // 2, dtype)
+
+
+def _fits_real(node: Node) -> bool:
+    (x,), (result,) = node.inputs, node.results
+    shape, real = sizes(x.type), result if node.op.name == "irfft" else x
+    if 0 in shape or 0 in sizes(result.type):
+        return False
+    size = sizes(real.type)[-1]
+    whole = x.type.dtype if node.op.name == "irfft" else result.type.dtype  # type: ignore[union-attr]
+    return _is_halved(size, whole) and (node.op.name == "rfft" or shape[-1] == size // 2 + 1)
+
+
+@complex_native("rfft", fits=_fits_real)
+def write_rfft(region: Region, node: Node) -> None:
+    """Two neighbours are one complex number; of its transform those of the even and the odd ones are told apart."""
+    (x,), (result,) = node.inputs, node.results
+    kind: Any = result.type
+    *rows, size = sizes(x.type)
+    half = TensorType(kind.dtype, (*rows, size // 2))
+    made, between = region.new_array(kind), region.new_array(half)
+    scale = float(size) ** -{"backward": 0.0, "forward": 1.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
+    if size > 2:
+        _along(region, half, len(rows), region.data(x), region.address(between), False, "backward")
+        source = region.address(between)
+    else:
+        source = region.data(x)
+    name = _rows(region, half, lambda b, x, y, w: _untangled(b, kind.dtype, size // 2, scale, x, y, w))
+    _call_with_roots(region, name, source, region.address(made), size, -1, kind.dtype)
+    region.drop_later(between, half)
+    region.set(result, made)
+
+
+@complex_native("irfft", fits=_fits_real)
+def write_irfft(region: Region, node: Node) -> None:
+    (x,), (result,) = node.inputs, node.results
+    given: Any = x.type
+    *rows, size = sizes(result.type)
+    half = TensorType(given.dtype, (*rows, size // 2))
+    made, between = region.new_array(result.type), region.new_array(half)
+    scale = float(size) ** -{"backward": 1.0, "forward": 0.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
+    name = _rows(region, half, lambda b, x, y, w: _tangled(b, given.dtype, size // 2, scale, x, y, w))
+    target = region.address(between if size > 2 else made)
+    _call_with_roots(region, name, region.data(x), target, size, 1, given.dtype)
+    if size > 2:
+        _along(region, half, len(rows), target, region.address(made), True, "forward")
+    region.drop_later(between, half)
+    region.set(result, made)
+
+
+def _call_with_roots(
+    region: Region, name: str, source: str, target: str, size: int, sign: int, dtype: DType
+) -> None:
+    table = roots_in_order(size, sign, dtype.real_dtype)
+    roots = region.address(Object(region.body.calls.object(table)(region.out)))
+    call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")
+
+
+def _rows(region: Region, half: TensorType, write: Callable[[ElementWriter, str, str, str], None]) -> str:
+    """A function that has `write(b, x, y, roots)` go over each row: of n complex numbers on one side, n + 1 on the
+    other, as `write` knows."""
+    arguments = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
+    body = Routine(region, [*arguments, *PART], "i1")
+    *rows, _ = sizes(half)
+    with body.out.loop("%first", "%last", unrolled=False) as row:
+        write(body.b, "%x", "%y", row)
+    return in_parts(region, arguments, body, math.prod(rows), _WORK * math.prod(sizes(half)))
+
+
+def _number(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> tuple[Element, Element]:
+    found = load(b, dtype, pointer, offset)
+    assert isinstance(found, Pair)
+    return found.real, found.imag
+
+
+def _root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[Element, Element]:
+    return load(b, dtype.real_dtype, "%w", k), load(b, dtype.real_dtype, "%w", plus(b.out, k, size))
+
+
+def _untangled(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
+    """X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k]) of the n numbers Z."""
+    out = b.out
+    before, after = times(out, row, size), times(out, row, size + 1)
+    real, imag = _number(b, dtype, x, before)
+    zero = b.constant(0.0, real.dtype)
+    store(b, b.pair((real + imag) * scale, zero), y, after)
+    store(b, b.pair((real - imag) * scale, zero), y, plus(out, after, size))
+    with out.loop("1", str(size), unrolled=False) as k:
+        one = _number(b, dtype, x, plus(out, before, k))
+        other = _number(b, dtype, x, plus(out, plus(out, before, size), times(out, k, -1)))
+        even = one[0] + other[0], one[1] - other[1]
+        odd = one[0] - other[0], one[1] + other[1]
+        root = _root(b, dtype, k, size)
+        found = (
+            even[0] + b.fma(odd[0], root[1], odd[1] * root[0]),
+            even[1] + b.fma(odd[1], root[1], -(odd[0] * root[0])),
+        )
+        store(b, b.pair(found[0] * (0.5 * scale), found[1] * (0.5 * scale)), y, plus(out, after, k))
+
+
+def _tangled(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
+    """Z[k] = (X[k] + X*[n - k]) + i · w^k · (X[k] - X*[n - k]), of whose first and last X the real parts count."""
+    out = b.out
+    before, after = times(out, row, size + 1), times(out, row, size)
+    first, last = (_number(b, dtype, x, plus(out, before, k))[0] for k in (0, size))
+    store(b, b.pair((first + last) * scale, (first - last) * scale), y, after)
+    with out.loop("1", str(size), unrolled=False) as k:
+        one = _number(b, dtype, x, plus(out, before, k))
+        other = _number(b, dtype, x, plus(out, plus(out, before, size), times(out, k, -1)))
+        even = one[0] + other[0], one[1] - other[1]
+        odd = one[0] - other[0], one[1] + other[1]
+        root = _root(b, dtype, k, size)
+        found = (
+            even[0] - b.fma(odd[0], root[1], odd[1] * root[0]),
+            even[1] + b.fma(odd[0], root[0], -(odd[1] * root[1])),
+        )
+        store(b, b.pair(found[0] * scale, found[1] * scale), y, plus(out, after, k))
+
+
+def _along(region: Region, type_: Any, axis: int, source: str, target: str, inverse: bool, norm: str) -> None:
+    shape, dtype = sizes(type_), type_.dtype
+    size, inner = shape[axis], math.prod(shape[axis + 1 :])
+    power = {"backward": float(inverse), "forward": float(not inverse), "ortho": 0.5}[norm]
+    scale = float(size) ** -power
+    sign = 1 if inverse else -1
+    columns = min(inner, max(_FEWEST, min(_MOST_COLUMNS, _BLOCK // size)))
+    while columns > 1 and 2 * size * columns * dtype.size > _MOST:
+        columns //= 2
+    for first, count, width in ((0, inner // columns, columns), (inner // columns * columns, 1, inner % columns)):
+        if width:
+            outer, block = math.prod(shape[:axis]), (first, count, width)
+            _blocks(region, dtype, size, inner, outer, block, sign, scale, source, target)
+
+
+def _blocks(
+    region: Region, dtype: DType, size: int, inner: int, outer: int, block: tuple[int, int, int], sign: int,
+    scale: float, source: str, target: str,
+) -> None:  # fmt: skip
+    """Transforms `count` blocks of `width` columns from column `first` on, of each of `outer` matrices."""
+    first, count, width = block
+    part = dtype.real_dtype
+    table = roots_of_unity(size, sign, part)
+    arguments = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
+    body = Routine(region, [*arguments, *PART], "i1")
+    out = body.out
+    steps = stages(size, width, inner)
+    names = [write_stage(region, stage, part, sign, scale) for stage in steps]
+    between = [out.alloca(f"[{size * width * part.size} x i8], align 64") for _ in range(4 if len(steps) > 1 else 0)]
+    with out.loop("%first", "%last", unrolled=False) as number:
+        if count == 1 or inner == 1:
+            offset = plus(out, times(out, number, size * inner), first)
+        else:
+            matrix, column = out.new(f"udiv i64 {number}, {count}"), out.new(f"urem i64 {number}, {count}")
+            offset = plus(out, plus(out, times(out, matrix, size * inner), times(out, column, width)), first)
+        x, y = (out.new(f"getelementptr {memory(dtype)}, ptr {name}, i64 {offset}") for name in ("%x", "%y"))
+        given = [x]
+        for i, (stage, name) in enumerate(zip(steps, names, strict=True)):
+            made = [y] if stage.is_last else between[:2] if i % 2 == 0 else between[2:]
+            texts = ", ".join(f"ptr {pointer}" for pointer in [*given, *made, "%w"])
+            out.line(f"call void @{name}({texts})")
+            given = made
+    work = _WORK * size * width * len(steps) * outer * count
+    name = in_parts(region, arguments, body, outer * count, work)
+    roots = region.address(Object(region.body.calls.object(table)(region.out)))
+    call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")

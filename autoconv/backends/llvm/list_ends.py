@@ -1,0 +1,71 @@
+"""Stacks that come in as lists of the caller's, or go out as such: what native code holds them by (see `stacks`).
+
+One that comes in is a header alone, behind which the elements of the caller's list lie where they are. They are only
+read: a push makes a buffer of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.roles import sizes
+from autoconv.backends.llvm.stacks import HEADER
+from autoconv.backends.llvm.values import Body, Object
+from autoconv.graph.graph import Value
+from autoconv.ops.list_value import ListValue
+from autoconv.ops.packed_list import PackedList, rows_of
+
+
+def write_borrowed(body: Body, given: str, value: Value) -> Object:
+    """The stack that a list is, in a slot of its own."""
+    element: Any = value.type.element  # type: ignore[union-attr]
+    dtype, shape = element.dtype.numpy, sizes(element)
+    return body.own(_asked(body, lambda list_: _borrowed(list_, dtype, shape), given))
+
+
+def write_given(body: Body, stack: Object, value: Value) -> Object:
+    """The list that a stack is to whoever gets it; takes the reference to the stack."""
+    element: Any = value.type.element  # type: ignore[union-attr]
+    dtype, shape, weak = element.dtype.numpy, sizes(element), element.weak
+    held = body.own(stack.ir)
+    made = _asked(body, lambda array: _given(array, dtype, shape, weak), stack.ir)
+    body.release(held.slot or "")
+    return Object(made)
+
+
+def _asked(body: Body, function: Callable[[Any], Any], argument: str) -> str:
+    out = body.out
+    place, called = out.alloca("ptr"), body.calls.object(function)(out)
+    out.line(f"store ptr {argument}, ptr {place}")
+    found = out.new(f"call ptr @call_python(ptr {called}, ptr {place}, i64 1)")
+    body.check(out.new(f"icmp eq ptr {found}, null"))
+    return found
+
+
+class _Borrowed(np.ndarray):
+    """The header of a stack whose elements are `kept`."""
+
+    kept: np.ndarray
+
+
+def _borrowed(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
+    rows = rows_of(list_, dtype, shape)
+    header = np.array([len(rows), 0, rows.ctypes.data, 0], np.int64).view(_Borrowed)
+    header.kept = rows
+    return header
+
+
+def _given(stack: np.ndarray, dtype: np.dtype[Any], shape: tuple[int, ...], weak: bool) -> ListValue:
+    if isinstance(stack, _Borrowed):
+        rows = stack.kept[: stack[0]]
+    else:
+        length = int(stack[:HEADER].view(np.int64)[0])
+        size = dtype.itemsize * int(np.prod(shape))
+        rows = stack[HEADER : HEADER + length * size].view(dtype).reshape(length, *shape)
+    return PackedList(rows, weak)
+
+
+__all__ = ["write_borrowed", "write_given"]

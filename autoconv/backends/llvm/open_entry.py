@@ -1,0 +1,58 @@
+"""Dimensions that only the call knows, at the entry of a graph: read from arguments, checked, computed of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autoconv.backends.llvm.open_sizes import SMALLEST, OpenSizes, dimension, write_dimension
+from autoconv.backends.llvm.roles import register_of
+from autoconv.backends.llvm.text import FunctionText
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.calls import Calls
+
+
+class SizesOfArguments:
+    """Puts each dimension into its register. `check(test)` goes on where the test holds, and else leaves the call to
+    somebody else."""
+
+    def __init__(self, open_: OpenSizes, out: FunctionText, calls: Calls, check: Callable[[str], None]) -> None:
+        self._open = open_
+        self._out = out
+        self._calls = calls
+        self._check = check
+        self._known: set[str] = set()
+
+    def take(self, given: str, type_: Any) -> None:
+        """Of an object that has to be a plain ndarray of the type, whose dimensions are as other arguments said."""
+        out = self._out
+        place = out.alloca(f"[{len(type_.shape)} x i64]")
+        registers = [size if isinstance(size, int) else register_of(size) for size in type_.shape]
+        for i, size in enumerate(registers):
+            known = size if isinstance(size, int) or size in self._known else -1
+            out.line(f"store i64 {known}, ptr {out.new(f'getelementptr inbounds i64, ptr {place}, i64 {i}')}")
+        kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
+        what = f"ptr {given}, ptr {kind}, ptr {descriptor}, i64 {len(registers)}, ptr {place}"
+        self._check(f"icmp ne i1 {out.new(f'call i1 @is_open_array({what})')}, false")
+        for i, size in enumerate(registers):
+            if isinstance(size, int):
+                continue
+            found = out.new(f"load i64, ptr {out.new(f'getelementptr inbounds i64, ptr {place}, i64 {i}')}")
+            if size in self._known:
+                self._check(f"icmp eq i64 {found}, {size}")
+                continue
+            self._known.add(size)
+            out.line(f"{size} = add i64 {found}, 0")
+            self._check(f"icmp sge i64 {size}, {SMALLEST}")
+
+    def compute(self) -> None:
+        """What is computed of dimensions, once all arguments are taken; that none of them is what it must not be."""
+        for symbol in self._open.symbols:
+            if register_of(symbol) not in self._known:
+                write_dimension(self._out, symbol)
+                self._check(f"icmp sge i64 {register_of(symbol)}, {SMALLEST}")
+        for need in self._open.needs:
+            self._check(f"icmp sge i64 {dimension(self._out, need)}, 0")

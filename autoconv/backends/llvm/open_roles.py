@@ -1,0 +1,127 @@
+"""What a node over arrays whose dimensions only the call knows is to native code, and where these are found.
+
+Such a dimension is a symbol in the types, and an i64 that every function takes under the symbol's name. It is 2 or
+more: what an array of size 0 or 1 means for broadcasting is decided where code is made, so who calls looks at that.
+A node has a native form only where its shapes go together by their symbols; else its kernel runs, which sees arrays.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from autoconv.backends.llvm.roles import (
+    GENERATED,
+    LOOP_REDUCTIONS,
+    MAPPED,
+    OPEN_ROLE,
+    generates,
+    has_element_rule,
+    is_complex,
+    is_dense,
+    is_scalar,
+    maps,
+    picks_one,
+    reduces,
+    sizes,
+)
+from autoconv.graph.dimensions import plus, product
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node
+from autoconv.graph.types import Dimension, Type
+from autoconv.ops.elements import ELEMENTS
+
+_OF_SHAPES = frozenset({"dimension", "size"})
+
+
+def open_role(node: Node) -> str:
+    """As `roles.role`, for a node with such an array among its inputs or results."""
+    name = node.op.name
+    types = [value.type for value in (*node.inputs, *node.results)]
+    if len(node.results) != 1 or any(map(is_complex, types)) or not all(is_scalar(t) or is_dense(t) for t in types):
+        return "kernel"
+    (result,) = node.results
+    if name in _OF_SHAPES:
+        return "extent"
+    if name == "shape":
+        return "view"
+    if name in ELEMENTS and node.op.elementwise and has_element_rule(node):
+        together = all(_goes_into(value.type, result.type) for value in node.inputs)
+        return "element" if together and node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
+    if name in GENERATED:
+        return "view" if is_dense(result.type) and generates(node) else "kernel"
+    if name in MAPPED:
+        return "view" if _maps(node) else "kernel"
+    if name == "gather":
+        return "view" if picks_one(node) else "kernel"
+    if name in LOOP_REDUCTIONS:
+        return "reduce" if reduces(node) and _keeps_sizes(node) else "kernel"
+    if name == "concat":
+        return "join" if _lie_side_by_side(node) else "kernel"
+    if name == "matmul":
+        return "matmul" if _multiplies(node) else "kernel"
+    return "kernel"
+
+
+def _goes_into(own: Type, whole: Type) -> bool:
+    """Whether an operand is broadcast to the result's shape by ones alone."""
+    if is_scalar(own):
+        return True
+    shape, result = sizes(own), sizes(whole)
+    return len(shape) <= len(result) and all(
+        size in (1, other) for size, other in zip(shape, result[len(result) - len(shape) :], strict=True)
+    )
+
+
+def _maps(node: Node) -> bool:
+    name, source, result = node.op.name, node.inputs[0].type, node.results[0].type
+    if name.startswith("broadcast"):
+        return is_dense(result) and _goes_into(source, result)
+    if not is_dense(source) or not is_dense(result):
+        return name == "get_item" and is_dense(source) and maps(node)
+    if name == "roll" or (name == "pad" and (len(node.inputs) > 1 or not maps(node))):
+        return False
+    if name == "squeeze":
+        axes = node.attributes.get("axis")
+        return axes is not None and all(sizes(source)[axis] == 1 for axis in axes)
+    if name in ("reshape", "reshape_like"):
+        return _fits(source, result)
+    return name != "get_item" or maps(node)
+
+
+def _fits(source: Type, result: Type) -> bool:
+    """Whether both have as many elements."""
+    first, second = ([size for size in sizes(type_) if size != 1] for type_ in (source, result))
+    if first == second:
+        return True
+    return product(_shape(source)) == product(_shape(result))
+
+
+def _keeps_sizes(node: Node) -> bool:
+    if node.op.name != "sum_to_shape_of":
+        return True
+    shape, result = sizes(node.inputs[0].type), sizes(node.results[0].type)
+    return all(size in (1, other) for size, other in zip(result, shape[len(shape) - len(result) :], strict=True))
+
+
+def _lie_side_by_side(node: Node) -> bool:
+    shapes, result = [_shape(value.type) for value in node.inputs], _shape(node.results[0].type)
+    axis = node.attributes["axis"] % len(result)
+    rest = all((*shape[:axis], *shape[axis + 1 :]) == (*result[:axis], *result[axis + 1 :]) for shape in shapes)
+    return rest and reduce(plus, (shape[axis] for shape in shapes)) == result[axis]
+
+
+def _multiplies(node: Node) -> bool:
+    x, y = (sizes(value.type) for value in node.inputs)
+    flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
+    kinds = {value.type.dtype.name for value in node.inputs}  # type: ignore[union-attr]
+    if len(y) != 2 or len(x) < 2 or (len(x) > 2 and flip_x) or not kinds <= {"float32", "float64"}:
+        return False
+    return x[-2 if flip_x else -1] == y[-1 if flip_y else -2]
+
+
+def _shape(type_: Type) -> tuple[Dimension, ...]:
+    shape: tuple[Dimension, ...] = type_.shape  # type: ignore[union-attr,assignment]
+    return shape
+
+
+OPEN_ROLE.append(open_role)

@@ -1,0 +1,79 @@
+"""The dimensions that only the call knows: which ones a graph has, and what is computed of others at its entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from autoconv.backends.llvm.positions import Position, plus, product
+from autoconv.backends.llvm.roles import is_open, register_of
+from autoconv.backends.llvm.text import FunctionText
+from autoconv.graph.dimensions import Quotient, Sum, plain_symbols, value_of
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import Dimension, Symbol, TensorType, Type
+
+SMALLEST = 2  # what each of them is at least: 0 and 1 mean something else
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSizes:
+    """`symbols` are all dimensions in the types of a graph that are none, those of its parameters first; `needs` what
+    must not be negative besides."""
+
+    symbols: tuple[Symbol, ...] = ()
+    needs: tuple[Symbol, ...] = ()
+
+    def allow(self, values: Mapping[str, int]) -> bool:
+        """Whether the graph's code is right for these values of plain symbols."""
+        return all(value_of(symbol, values) >= SMALLEST for symbol in self.symbols) and all(
+            value_of(need, values) >= 0 for need in self.needs
+        )
+
+
+def open_sizes(graph: Graph, needs: Sequence[Symbol] = ()) -> OpenSizes:
+    """Of a graph and its regions. Raises ValueError where some dimension is not said by the parameters."""
+    found: dict[Symbol, None] = {}
+    for type_ in _types(graph):
+        if is_open(type_):
+            assert isinstance(type_, TensorType) and type_.shape is not None
+            found.update((size, None) for size in type_.shape if isinstance(size, Symbol))
+    said = {size for value in graph.parameters if is_open(value.type) for size in value.type.shape}  # type: ignore[union-attr]
+    for symbol in (*found, *needs):
+        if not said.issuperset(plain_symbols(symbol)):
+            raise ValueError(f"no argument has the dimension {symbol}")
+    return OpenSizes(tuple(found), tuple(needs))
+
+
+def _types(graph: Graph) -> Iterator[Type]:
+    for value in graph.parameters:
+        yield value.type
+    for node in graph.walk():
+        for value in node.results:
+            yield value.type
+        for region in node.regions:
+            for value in region.parameters:
+                yield value.type
+
+
+def write_dimension(out: FunctionText, symbol: Symbol) -> None:
+    """Puts what is computed into its register."""
+    out.line(f"{register_of(symbol)} = add i64 {_computed(out, symbol)}, 0")
+
+
+def dimension(out: FunctionText, size: Dimension) -> Position:
+    """Computed anew."""
+    return _computed(out, size) if isinstance(size, Symbol) else size or 0
+
+
+def _computed(out: FunctionText, symbol: Symbol) -> Position:
+    if isinstance(symbol, Quotient):
+        return out.new(f"sdiv i64 {dimension(out, symbol.dividend)}, {symbol.divisor}")
+    if not isinstance(symbol, Sum):
+        return register_of(symbol)
+    total: Position = 0
+    for monomial, count in symbol.terms:
+        term: Position = count
+        for factor in monomial:
+            term = product(out, term, dimension(out, factor))
+        total = plus(out, total, term)
+    return total

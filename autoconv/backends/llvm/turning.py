@@ -1,0 +1,40 @@
+"""Right-hand sides of products that lie in memory the other way round, turned before tiles go over them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autoconv.backends.llvm.roles import sizes
+from autoconv.backends.llvm.transposes import transposed
+from autoconv.backends.llvm.values import Object
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Value
+from autoconv.graph.types import TensorType
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+
+def turned(region: Region, y: Value, lanes: int) -> str:
+    """The address of a matrix the other way round; where a loop captures it, made once for all turns."""
+    out, (rows, columns) = region.out, sizes(y.type)
+    dtype: DType = y.type.dtype  # type: ignore[union-attr]
+    kind = TensorType(dtype, (columns, rows))
+    turn = transposed(region.body.module, dtype, rows, columns, lanes)
+    native = None if region.is_view(y) else region.native(y)
+    slot = region.body.once(native, kind) if isinstance(native, Object) else None
+    if slot is None:
+        made = region.new_array(kind)
+        out.line(f"call void @{turn}(ptr {region.data(y)}, ptr {region.address(made)})")
+        region.drop_later(made, kind)
+        return region.address(made)
+    first, done = out.label("turn"), out.label("turned")
+    out.branch_if(out.new(f"icmp eq ptr {out.new(f'load ptr, ptr {slot}')}, null"), first, done, unlikely=True)
+    out.begin(first)
+    made = region.new_array(kind)
+    out.line(f"store ptr null, ptr {made.slot}")
+    out.line(f"store ptr {made.ir}, ptr {slot}")
+    out.line(f"call void @{turn}(ptr {region.data(y)}, ptr {region.address(made)})")
+    out.branch(done)
+    out.begin(done)
+    return region.address(Object(out.new(f"load ptr, ptr {slot}")))

@@ -1,0 +1,154 @@
+"""Arithmetic on dimensions: whole numbers, symbols, and what is computed of them.
+
+A `Sum` is a polynomial over symbols with whole coefficients, written in one way only, so that two that are equal are
+equal as dimensions too: `(n - 1) + 1` is `n`. A `Quotient` rounds down and is a symbol of its own. An unknown dimension
+(None) makes everything that is computed of it unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from autoconv.graph.types import Dimension, Symbol
+
+Monomial = tuple[Symbol, ...]  # sorted by name; empty for a number
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(Symbol):
+    """`terms`: products of symbols, and how often each is taken."""
+
+    terms: tuple[tuple[Monomial, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient(Symbol):
+    dividend: Dimension = 0
+    divisor: int = 1
+
+
+def plus(first: Dimension, second: Dimension) -> Dimension:
+    if first is None or second is None:
+        return None
+    total = dict(_terms(first))
+    for monomial, count in _terms(second):
+        total[monomial] = total.get(monomial, 0) + count
+    return _dimension(total)
+
+
+def times(first: Dimension, second: Dimension) -> Dimension:
+    if first is None or second is None:
+        return None
+    total: dict[Monomial, int] = {}
+    for mine, many in _terms(first):
+        for yours, more in _terms(second):
+            monomial = tuple(sorted((*mine, *yours), key=_name))
+            total[monomial] = total.get(monomial, 0) + many * more
+    return _dimension(total)
+
+
+def product(dimensions: Sequence[Dimension]) -> Dimension:
+    found: Dimension = 1
+    for dimension in dimensions:
+        found = times(found, dimension)
+    return found
+
+
+def rounded_down(dividend: Dimension, divisor: int) -> Dimension:
+    """The quotient by a number above 0."""
+    if dividend is None:
+        return None
+    exact = quotient(dividend, divisor)
+    if exact is not None:
+        return exact
+    if isinstance(dividend, int):
+        return dividend // divisor
+    return Quotient(f"({dividend})//{divisor}", dividend, divisor)
+
+
+def quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
+    """`dividend` by `divisor`, a number or one product; None where it does not go into every term evenly."""
+    if dividend is None or divisor is None or divisor == 0:
+        return None
+    terms = _terms(divisor)
+    if len(terms) != 1:
+        return None
+    ((by, many),) = terms
+    total: dict[Monomial, int] = {}
+    for monomial, count in _terms(dividend):
+        left = list(monomial)
+        for symbol in by:
+            if symbol not in left:
+                return None
+            left.remove(symbol)
+        if count % many:
+            return None
+        total[tuple(left)] = count // many
+    return _dimension(total)
+
+
+def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:
+    """The number, for these values of plain symbols."""
+    if isinstance(dimension, Quotient):
+        assert dimension.dividend is not None
+        return value_of(dimension.dividend, values) // dimension.divisor
+    if isinstance(dimension, Sum):
+        total = 0
+        for monomial, count in dimension.terms:
+            for symbol in monomial:
+                count *= value_of(symbol, values)
+            total += count
+        return total
+    return dimension if isinstance(dimension, int) else values[dimension.name]
+
+
+def plain_symbols(dimension: int | Symbol) -> Iterator[Symbol]:
+    """What it is computed of."""
+    if isinstance(dimension, Quotient):
+        assert dimension.dividend is not None
+        yield from plain_symbols(dimension.dividend)
+    elif isinstance(dimension, Sum):
+        for monomial, _ in dimension.terms:
+            for symbol in monomial:
+                yield from plain_symbols(symbol)
+    elif isinstance(dimension, Symbol):
+        yield dimension
+
+
+def _terms(dimension: int | Symbol) -> tuple[tuple[Monomial, int], ...]:
+    if isinstance(dimension, int):
+        return (((), dimension),) if dimension else ()
+    return dimension.terms if isinstance(dimension, Sum) else (((dimension,), 1),)
+
+
+def _dimension(total: Mapping[Monomial, int]) -> int | Symbol:
+    terms = tuple(sorted(((m, count) for m, count in total.items() if count), key=_order))
+    if not terms:
+        return 0
+    if len(terms) == 1:
+        ((monomial, count),) = terms
+        if not monomial:
+            return count
+        if monomial[1:] == () and count == 1:
+            return monomial[0]
+    return Sum(_text(terms), terms)
+
+
+def _order(term: tuple[Monomial, int]) -> tuple[int, list[str]]:
+    return -len(term[0]), [symbol.name for symbol in term[0]]
+
+
+def _text(terms: Sequence[tuple[Monomial, int]]) -> str:
+    """`2*n*m+n-1`."""
+    found = ""
+    for monomial, count in terms:
+        factors = [symbol.name for symbol in monomial]
+        if abs(count) != 1 or not factors:
+            factors.insert(0, str(abs(count)))
+        found += ("-" if count < 0 else "+" if found else "") + "*".join(factors)
+    return found
+
+
+def _name(symbol: Symbol) -> str:
+    return symbol.name

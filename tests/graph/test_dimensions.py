@@ -1,0 +1,48 @@
+"""Arithmetic on dimensions that are symbols, against the same arithmetic on numbers."""
+
+from __future__ import annotations
+
+import random
+
+from autoconv.graph.dimensions import plain_symbols, plus, product, quotient, rounded_down, times, value_of
+from autoconv.graph.types import Symbol
+
+N, M = Symbol("n"), Symbol("m")
+
+
+def test_what_is_equal_is_written_in_one_way():
+    assert plus(plus(N, -1), 1) == N
+    assert plus(N, times(N, -1)) == 0
+    assert times(plus(N, 1), plus(N, -1)) == plus(times(N, N), -1)
+    assert product([2, N, 3, M]) == times(M, times(6, N))
+    assert str(plus(times(times(2, N), M), -1)) == "2*m*n-1"
+
+
+def test_quotients():
+    assert quotient(times(N, 6), 3) == times(2, N)
+    assert quotient(product([N, M, 6]), times(2, M)) == times(3, N)
+    assert quotient(plus(times(4, N), 2), 4) is None
+    assert quotient(N, M) is None
+    assert rounded_down(plus(times(4, N), 2), 2) == plus(times(2, N), 1)
+    assert value_of(rounded_down(plus(N, 1), 2), {"n": 6}) == 3
+    assert list(plain_symbols(rounded_down(plus(N, M), 2))) == [M, N]
+
+
+def test_nothing_is_known_of_what_is_computed_of_an_unknown_one():
+    assert plus(None, N) is times(N, None) is product([N, None]) is quotient(None, 2) is rounded_down(None, 2) is None
+
+
+def test_random_expressions_have_the_values_of_their_numbers():
+    draw = random.Random(1)
+    for _ in range(200):
+        values = {"n": draw.randint(2, 9), "m": draw.randint(2, 9)}
+        found, expected = N, values["n"]
+        for _ in range(5):
+            other, number = draw.choice([(N, values["n"]), (M, values["m"]), (3, 3), (-2, -2)])
+            if draw.random() < 0.5:
+                found, expected = plus(found, other), expected + number
+            elif draw.random() < 0.3:
+                found, expected = rounded_down(found, 2), expected // 2
+            else:
+                found, expected = times(found, other), expected * number
+        assert value_of(found, values) == expected

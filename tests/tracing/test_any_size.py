@@ -1,0 +1,309 @@
+"""One native code for arguments of any size: results against NumPy, and how often something was compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.tracing.shapes import ByShape
+
+LENGTHS = (7, 2, 3, 100, 16, 17, 5, 64, 1000, 33, 8, 4, 31, 250, 9, 12, 6, 77, 128, 19)
+
+
+def spec(*shape, dtype=autoconv.float32):
+    return autoconv.TensorSpec(shape, dtype)
+
+
+def floats(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def by_shape(f) -> ByShape:
+    run = f.get_concrete_function()._compiled
+    assert isinstance(run, ByShape)
+    return run
+
+
+def compiled_once(f):
+    """Whether one code served every call, all of it native."""
+    assert f.experimental_get_tracing_count() == 1
+    assert by_shape(f).compilations == 1
+    assert not f.get_concrete_function().kernels
+
+
+def close(found, expected, rtol=2e-5):
+    found = found.numpy()
+    expected = np.asarray(expected)
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-5)
+
+
+def test_elementwise_broadcasts_casts_and_reductions():
+    @autoconv.function(input_signature=[spec(None, 3), spec(3)])
+    def f(x, w):
+        y = autoconv.tanh(x * w) + 1.0
+        return y, autoconv.reduce_sum(y), autoconv.reduce_max(y, axis=0), autoconv.reduce_mean(y, axis=1), (
+            autoconv.cast(y > 1.0, autoconv.int32)
+        )
+
+    w = floats(3, seed=1)
+    for n in LENGTHS:
+        x = floats(n, 3, seed=n)
+        y = np.tanh(x * w) + np.float32(1)
+        found = f(autoconv.constant(x), autoconv.constant(w))
+        for one, other in zip(found, (y, y.sum(), y.max(0), y.mean(1), (y > 1).astype(np.int32)), strict=True):
+            close(one, other)
+    compiled_once(f)
+
+
+def test_softmax_and_layer_norm_of_two_open_dimensions():
+    @autoconv.function(input_signature=[spec(None, None)])
+    def f(x):
+        mean = autoconv.reduce_mean(x, axis=-1, keepdims=True)
+        variance = autoconv.reduce_mean(autoconv.square(x - mean), axis=-1, keepdims=True)
+        return autoconv.nn.softmax(x), (x - mean) / autoconv.sqrt(variance + 1e-5), autoconv.nn.log_softmax(x)
+
+    for n in LENGTHS:
+        for m in (2, n, 40):
+            x = floats(n, m, seed=n)
+            powers = np.exp(x - x.max(1, keepdims=True))
+            softmax, norm, logs = f(autoconv.constant(x))
+            close(softmax, powers / powers.sum(1, keepdims=True))
+            close(norm, (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + np.float32(1e-5)), 1e-3)
+            close(logs, np.log(powers / powers.sum(1, keepdims=True)), 1e-3)
+    # One more for matrices that are square: a symbol for both dimensions.
+    assert by_shape(f).compilations <= 2
+
+
+def test_slices_joins_pads_and_what_is_computed_of_shapes():
+    @autoconv.function(input_signature=[spec(None, None)])
+    def f(x):
+        n = autoconv.shape(x)[0]
+        return (
+            x[1:] - x[:-1], x[::2], x[-3:, 1], x[::-1], autoconv.concat([x, x[:2]], 0), autoconv.transpose(x),
+            autoconv.pad(x, [[1, 2], [0, 1]]), autoconv.reshape(x, [-1]), autoconv.reshape(x, [n * 2, -1]),
+            autoconv.zeros([n, 2]) + x[:, :1], autoconv.reduce_sum(x) / autoconv.cast(n, autoconv.float32), n,
+        )  # fmt: skip
+
+    for n in LENGTHS[:10]:
+        n, m = max(n, 5), 2 * n + 4
+        x = floats(n, m, seed=n)
+        expected = (
+            x[1:] - x[:-1], x[::2], x[-3:, 1], x[::-1], np.concatenate([x, x[:2]]), x.T,
+            np.pad(x, [[1, 2], [0, 1]]), x.reshape(-1), x.reshape(n * 2, -1), np.zeros((n, 2), np.float32) + x[:, :1],
+            x.sum() / np.float32(n), np.int32(n),
+        )  # fmt: skip
+        for one, other in zip(f(autoconv.constant(x)), expected, strict=True):
+            close(one, other, 1e-4)
+
+
+def test_products_and_their_gradients():
+    @autoconv.function(input_signature=[spec(None, 20), spec(20, 30), spec(30), spec(30, 3)])
+    def f(x, w, b, v):
+        with autoconv.GradientTape() as tape:
+            tape.watch([w, b, v])
+            loss = autoconv.reduce_mean(autoconv.square(autoconv.nn.relu(x @ w + b) @ v))
+        return loss, *tape.gradient(loss, [w, b, v])
+
+    w, b, v = floats(20, 30, seed=1), floats(30, seed=2), floats(30, 3, seed=3)
+    for n in (*LENGTHS, 600):
+        x = floats(n, 20, seed=n)
+        loss, of_w, of_b, of_v = f(*map(autoconv.constant, (x, w, b, v)))
+        hidden = np.maximum(x @ w + b, 0)
+        out = hidden @ v
+        back = 2 * out / out.size
+        inner = (back @ v.T) * (hidden > 0)
+        close(loss, np.square(out).mean(dtype=np.float32), 1e-4)
+        for one, other in zip((of_w, of_b, of_v), (x.T @ inner, inner.sum(0), hidden.T @ back), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
+    compiled_once(f)
+
+
+@pytest.mark.parametrize("flips", [(False, False), (True, False), (False, True), (True, True)])
+def test_products_of_matrices_that_are_open_on_all_sides(flips):
+    @autoconv.function(input_signature=[spec(None, None), spec(None, None)])
+    def f(x, y):
+        return autoconv.matmul(x, y, transpose_a=flips[0], transpose_b=flips[1])
+
+    for n, k, m in ((2, 3, 4), (40, 7, 9), (5, 300, 6), (130, 70, 90)):
+        x, y = floats(n, k, seed=n), floats(k, m, seed=m)
+        given = [np.ascontiguousarray(a.T) if flip else a for a, flip in zip((x, y), flips, strict=True)]
+        np.testing.assert_allclose(f(*map(autoconv.constant, given)), x @ y, rtol=1e-4, atol=1e-4)
+    assert by_shape(f).compilations == 1
+
+
+def test_loops_and_conditions_over_arrays_of_any_size():
+    @autoconv.function(input_signature=[spec(None), spec(dtype=autoconv.int32)])
+    def f(x, turns):
+        total = autoconv.reduce_sum(x)
+        while turns > 0:
+            turns = turns - 1
+            if total > 0.0:
+                x = x * 0.5 + autoconv.reduce_max(x)
+            else:
+                x = x - 1.0
+            total = total - 3.0
+        return x, total
+
+    for n in LENGTHS:
+        x = floats(n, seed=n)
+        found = f(autoconv.constant(x), autoconv.constant(4))
+        total = x.sum()
+        for _ in range(4):
+            x = x * np.float32(0.5) + x.max() if total > 0 else x - np.float32(1)
+            total = total - np.float32(3)
+        close(found[0], x)
+        close(found[1], total, 1e-4)
+    compiled_once(f)
+
+
+def test_stencils_in_a_loop():
+    @autoconv.function(input_signature=[spec(None, None)])
+    def f(x):
+        for _ in autoconv.range(5):
+            inner = x[1:-1, 1:-1] + 0.1 * (x[2:, 1:-1] + x[:-2, 1:-1] - 2.0 * x[1:-1, 1:-1])
+            x = autoconv.pad(inner, [[1, 1], [1, 1]])
+        return x
+
+    for n, m in ((4, 5), (20, 9), (33, 64), (5, 4)):
+        x = floats(n, m, seed=n)
+        found = f(autoconv.constant(x))
+        for _ in range(5):
+            x = np.pad(x[1:-1, 1:-1] + np.float32(0.1) * (x[2:, 1:-1] + x[:-2, 1:-1] - 2 * x[1:-1, 1:-1]), 1)
+        close(found, x)
+    compiled_once(f)
+    assert f(autoconv.constant(floats(3, 7))).shape == (3, 7)  # the inner part has one row
+
+
+def test_sizes_0_and_1_and_what_they_are_broadcast_with():
+    @autoconv.function(input_signature=[spec(None, None), spec(None, None)])
+    def f(x, y):
+        return x + y, autoconv.reduce_sum(x * y, axis=0), autoconv.reduce_prod(x)
+
+    draw = np.random.default_rng(0)
+    for _ in range(30):
+        n, m = draw.integers(0, 4, 2)
+        shapes = [[1 if draw.random() < 0.3 else size for size in (n, m)] for _ in range(2)]
+        x, y = (floats(*shape, seed=int(draw.integers(99))) for shape in shapes)
+        total, summed, product = f(autoconv.constant(x), autoconv.constant(y))
+        close(total, x + y)
+        close(summed, (x * y).sum(0))
+        close(product, x.prod())
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_shapes_that_do_not_go_together_are_refused_after_others():
+    @autoconv.function(input_signature=[spec(None), spec(None)])
+    def f(x, y):
+        return x * y + 1.0
+
+    for n in (5, 6, 7):
+        close(f(autoconv.ones([n]), autoconv.ones([n])), np.full(n, 2, np.float32))
+    assert by_shape(f).compilations == 1
+    with pytest.raises(autoconv.errors.InvalidArgumentError) as caught:
+        f(autoconv.ones([5]), autoconv.ones([4]))
+    assert caught.traceback[-1].path.name == "test_any_size.py"
+    close(f(autoconv.ones([5]), autoconv.ones([1])), np.full(5, 2, np.float32))
+
+
+def test_an_open_dimension_beside_a_number_has_to_be_that_number():
+    @autoconv.function(input_signature=[spec(None), spec(4)])
+    def f(x, y):
+        return x + y
+
+    y = floats(4)
+    for n in (4, 1, 4):
+        x = floats(n, seed=n)
+        close(f(autoconv.constant(x), autoconv.constant(y)), x + y)
+    for n in (3, 5):
+        with pytest.raises(autoconv.errors.InvalidArgumentError):
+            f(autoconv.ones([n]), autoconv.constant(y))
+
+
+def test_indices_that_are_out_of_range_for_some_sizes():
+    @autoconv.function(input_signature=[spec(None), spec(dtype=autoconv.int32)])
+    def f(x, i):
+        return x[i] + x[3], x[-4]
+
+    for n in (9, 6, 4):
+        x = floats(n)
+        for i in (0, 2, -1, n - 1):
+            found = f(autoconv.constant(x), autoconv.constant(i))
+            close(found[0], x[i] + x[3])
+            close(found[1], x[-4])
+    with pytest.raises(IndexError):
+        f(autoconv.constant(floats(6)), autoconv.constant(6))
+    with pytest.raises(IndexError):
+        f(autoconv.constant(floats(3)), autoconv.constant(0))
+
+
+def test_large_arrays_are_shared_by_threads():
+    @autoconv.function(input_signature=[spec(None), spec(None, 8)])
+    def f(x, y):
+        return autoconv.reduce_sum(autoconv.sin(x)), autoconv.exp(x) * 2.0, autoconv.reduce_max(y, axis=1)
+
+    for n in (300_001, 500_000):
+        x, y = floats(n, seed=n), floats(n // 2, 8)
+        total, doubled, largest = f(autoconv.constant(x), autoconv.constant(y))
+        np.testing.assert_allclose(total, np.sin(x, dtype=np.float64).sum(), rtol=1e-4, atol=0.05)
+        close(doubled, np.exp(x) * 2)
+        close(largest, y.max(1))
+        assert f(autoconv.constant(x), autoconv.constant(y))[0].numpy() == total.numpy()
+    compiled_once(f)
+
+
+def test_ops_without_a_form_for_open_sizes_get_code_for_each_shape_and_say_so():
+    @autoconv.function(input_signature=[spec(None)])
+    def f(x):
+        return autoconv.sort(x)
+
+    for n in (4, 5, 4):
+        x = floats(n)
+        close(f(autoconv.constant(x)), np.sort(x))
+    assert "no code for any size: (n0): sort by kernels" in f.explain()
+    assert "code for 2 shapes, each its own" in f.explain()
+
+
+def test_explain_says_what_one_code_is_for():
+    @autoconv.function(input_signature=[spec(None, 3)])
+    def f(x):
+        return x * 2.0
+
+    for n in (4, 5):
+        f(autoconv.constant(floats(n, 3)))
+    assert "one code for any size: (n0, 3)" in f.explain()
+
+
+def test_arrays_that_lie_in_memory_in_another_way():
+    @autoconv.function(input_signature=[spec(None, None)])
+    def f(x):
+        return x * 2.0 + 1.0
+
+    for n in (4, 6):
+        x = np.asfortranarray(floats(n, n + 1))
+        close(f(x), x * 2 + 1)
+        close(f(x[::2]), x[::2] * 2 + 1)
+
+
+def test_donated_arguments_of_any_size():
+    @autoconv.function(input_signature=[spec(None)], donate="x")
+    def f(x):
+        return x * 2.0 + 1.0
+
+    for n in (4, 6, 70_000):
+        x = floats(n)
+        close(f(autoconv.constant(x)), x * 2 + 1)
+    assert by_shape(f).compilations == 1
+
+
+def test_relaxed_shapes_run_by_one_code():
+    @autoconv.function(reduce_retracing=True)
+    def f(x):
+        return autoconv.reduce_sum(x * x, axis=0)
+
+    for n in LENGTHS:
+        x = floats(n, 3)
+        np.testing.assert_allclose(f(autoconv.constant(x)), (x * x).sum(0), rtol=1e-4)
+    assert f.experimental_get_tracing_count() == 2

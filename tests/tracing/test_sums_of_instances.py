@@ -1,0 +1,103 @@
+"""Sums of objects with `__add__` and `__radd__` in lists that only the running graph knows: loops of the graph."""
+
+import pytest
+
+import autoconv
+
+
+class Box:
+    def __init__(self, n):
+        self.n = n
+
+    def __add__(self, other):
+        return Box(self.n + (other.n if isinstance(other, Box) else other))
+
+    def __radd__(self, other):
+        return Box(self.n + other * 2)
+
+    def __bool__(self):
+        self.n += 1
+        return self.n > 3
+
+
+class Refusing:
+    """Adds only to what is like it, and leaves everything else to the other one."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __add__(self, other):
+        if not isinstance(other, Refusing):
+            return NotImplemented
+        return Refusing(self.n + other.n)
+
+    def __radd__(self, other):
+        if other == 0:
+            return self
+        return NotImplemented
+
+
+def boxes(a, b):
+    numbers = [3, a]
+    made = []
+    while b > 0:
+        b -= 1
+        numbers.append(b)
+        made.append(Box(b))
+    return sum(numbers), sum(numbers[1:], a), sum(made).n if made else 0
+
+
+def among_numbers(a, b):
+    numbers = [0]
+    box = Box(a)
+    while b > 0:
+        b -= 1
+        if b == 2:
+            return numbers[:], sum(numbers), box.n
+        numbers.append(sum([a, 2, b]))
+    numbers[0] = box
+    return numbers[1:], sum(numbers, 1).n, box.n
+
+
+def quantified(a, b):
+    made = []
+    while b > 0:
+        b -= 1
+        made.append(Box(b))
+    found = any(made), all(made)
+    return found, [box.n for box in made]
+
+
+def with_text(a, b):
+    made = []
+    while b > 0:
+        b -= 1
+        made.append(Box(b))
+        made.append("x")
+    return sum(made)
+
+
+def left_to_the_other(a, b):
+    made = []
+    while b > 0:
+        b -= 1
+        made.append(Refusing(b))
+        if b == a:
+            made.append(a)
+    return sum(made).n if made else -1
+
+
+def outcome(function, *arguments):
+    try:
+        return function(*arguments)
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("program", [boxes, among_numbers, quantified, with_text, left_to_the_other])
+def test_items_with_operators_of_their_own(program):
+    compiled = autoconv.compile(program)
+    for arguments in [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (-1, 1)]:
+        assert outcome(compiled, *arguments) == outcome(program, *arguments), arguments
+    assert compiled.experimental_get_tracing_count() == 1
+    assert "plain Python" not in compiled.explain()
