@@ -1,4 +1,4 @@
-"""Programs over lists under `compile` beside plain Python: results, errors and their places, what becomes of arguments."""
+"""Programs over lists under `compile` beside plain Python: results, errors and their places, changed arguments."""
 
 from __future__ import annotations
 
