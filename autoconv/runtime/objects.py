@@ -235,9 +235,8 @@ def box(value: Any) -> SymbolicObject:
         return _boxed_tensor(value, region)
     if type(value) in (tuple, list, set, dict) and holds_symbols(value):
         return build_object(type(value).__name__, value)
-    if type(value) is slice and holds_symbols((value.start, value.stop, value.step)):
-        made: SymbolicObject = apply_object("slice", value.start, value.stop, value.step)
-        return made
+    if type(value) is slice and holds_symbols(bounds := (value.start, value.stop, value.step)):
+        return apply_object("slice", *bounds)  # type: ignore[no-any-return]
     if isinstance(value, BaseException) and (hasattr(value, "_autoconv_tensors") or holds_symbols(value.args)):
         return _boxed_exception(value)
     if isinstance(value, tuple) and holds_symbols(value):
