@@ -10,6 +10,13 @@ VIEWS = frozenset(
     {"identity", "get_item", "reshape", "transpose", "matrix_transpose", "expand_dims", "squeeze", "reverse", "split"}
 )
 
+# Whose kernels may give memory of an input out, where there is nothing to do or nothing is known of the function.
+PASSING = frozenset({
+    "bitcast", "cast", "ceil", "check_numerics", "einsum", "ensure_same_shape", "ensure_shape", "floor", "gather_nd",
+    "numpy_call", "py_call", "python_cast", "real", "reshape_like", "rint", "round", "split_like", "stop_gradient",
+    "sum_to_shape_of", "trunc", "unpad", "unstack",
+})  # fmt: skip
+
 
 def leaving(graph: Graph) -> set[Value]:
     """The arrays that a program gets: outputs, parts of objects, and those whose memory a view that is one shares."""
@@ -27,4 +34,4 @@ def _is_array(value: Value) -> bool:
     return isinstance(value.type, TensorType) and not value.type.weak and value.type.shape != ()
 
 
-__all__ = ["VIEWS", "leaving"]
+__all__ = ["PASSING", "VIEWS", "leaving"]

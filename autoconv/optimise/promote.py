@@ -1,4 +1,6 @@
 """New arrays that nobody writes to: what was computed is read where it would have been read in memory.
+A loop that makes a new array in each turn carries what is in it. Where the array itself is wanted behind the loop it is
+made there, or is the one that went in where there was no turn.
 
     before   graph f(%A: array<float64[4], [8]>, %B: array<float64[4], [8]>) {
                %load = array_load(%A): float64[4]
@@ -18,82 +20,132 @@
 
 from __future__ import annotations
 
-from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
-from autoconv.graph.rewrite import begin_copy
+from collections.abc import Sequence
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Node, Value, clone, copied_regions, copy_node, settle_effects
+from autoconv.graph.types import ArrayType, TensorType, Type
 from autoconv.ops import OPS
-from autoconv.ops.index_spec import INPUT
+from autoconv.optimise.read_only import ReadOnly
 
 
 def promote(graph: Graph, contract: str = "function") -> Graph:
-    """The graph without the arrays that are made of a tensor and only read, as a whole or by known slices.
-
-    Only those go that nothing reads beyond the region that makes them.
-    """
-    copy = _promoted(graph, {})
+    """The graph without the arrays that are made of a tensor and only read, as a whole or by known slices; regions
+    get and give what is in them."""
+    copy = _Promotion(ReadOnly(graph)).copied(graph)
     settle_effects(copy)
     return copy
 
 
-def _promoted(graph: Graph, copies: dict[Graph, Graph]) -> Graph:
-    copy, values = begin_copy(graph)
-    copies[graph] = copy
-    gone = _only_read(graph)
-    for node in graph.nodes:
-        if node in gone:
-            continue
-        if node.op.name == "array_load" and node.inputs[0].node in gone:
-            values[node.results[0]] = _read(copy, node, values)
-            continue
-        regions = copied_regions(node, copies, lambda region: _promoted(region, copies))
-        copied = copy_node(copy, node, [values[value] for value in node.inputs], regions)
-        values.update(zip(node.results, copied.results, strict=True))
-    copy.outputs = [values[value] for value in graph.outputs]
-    return copy
+class _Promotion:
+    def __init__(self, found: ReadOnly) -> None:
+        self._found = found
+        self._copies: dict[Graph, Graph] = {}
+        self._values: dict[Value, Value] = {}  # by what they stand for: of arrays that are only read, what is in them
+        self._arrays: dict[Value, Value] = {}  # results of loops that are wanted as arrays
+
+    def copied(self, graph: Graph) -> Graph:
+        copy = self._copies[graph] = Graph(graph.name)
+        for value in graph.parameters:
+            self._values[value] = copy.add_parameter(self._type(value), value.name)
+        for node in graph.nodes:
+            self._add(copy, node)
+        for i, value in enumerate(graph.outputs):
+            plain = value in self._arrays and not self._found.is_passed_on(graph, i)
+            copy.outputs.append(self._arrays[value] if plain else self._values[value])
+        return copy
+
+    def _type(self, value: Value) -> Type:
+        """The type of a value in the copy."""
+        type_ = value.type
+        if value not in self._found.values:
+            return type_
+        assert isinstance(type_, ArrayType)
+        return TensorType(type_.dtype, type_.shape)
+
+    def _add(self, copy: Graph, node: Node) -> None:
+        name, gone = node.op.name, self._found.values
+        if name == "array_load" and node.inputs[0] in gone:
+            self._values[node.results[0]] = self._values[node.inputs[0]]
+        elif node.results and node.results[0] in gone and not node.regions:
+            self._values[node.results[0]] = self._held(copy, node)
+        else:
+            self._add_copy(copy, node)
+
+    def _held(self, copy: Graph, node: Node) -> Value:
+        """What is in an array that is only read."""
+        name = node.op.name
+        if name == "array_of":
+            return self._values[node.inputs[0]]
+        if name == "array_new":
+            shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
+            value = copy.add(OPS["constant"], (), {"value": np.array(fill, dtype.numpy), "weak": False}, span=node.span)
+            return copy.add(OPS["fill"], value.results, {"shape": shape}, name=node.name, span=node.span).results[0]
+        op = OPS["get_item" if name == "array_view" else "transpose"]
+        found = copy.add(op, [self._values[node.inputs[0]]], node.attributes, name=node.name, span=node.span)
+        return found.results[0]
+
+    def _add_copy(self, copy: Graph, node: Node) -> None:
+        inputs = [self._given(copy, node, i) for i in range(len(node.inputs))]
+        regions = copied_regions(node, self._copies, self.copied)
+        types = [self._type(value) for value in node.results]
+        wanted = [value for value in node.results if value in self._found.wanted]
+        # Whether there is a turn is asked for before the loop, which may write to what its test reads.
+        going = _written(copy, regions[0], inputs) if any(map(self._is_given, wanted)) else None
+        made = copy.add(
+            node.op, inputs, node.attributes, regions=regions, types=types, name=node.name, span=node.span,
+            device=node.device,
+        )  # fmt: skip
+        self._values.update(zip(node.results, made.results, strict=True))
+        for value in wanted:
+            self._arrays[value] = self._array_of(copy, value, going)
+
+    def _is_given(self, result: Value) -> bool:
+        """Whether the array before the loop may be the result."""
+        assert result.node is not None
+        return result.node.inputs[result.index] not in self._found.values
+
+    def _given(self, copy: Graph, node: Node, position: int) -> Value:
+        """An input: what is in an array where that is all that is wanted of it."""
+        value = node.inputs[position]
+        if value in self._arrays and not self._found.is_read(node, position):
+            return self._arrays[value]
+        found = self._values[value]
+        if node.op.name == "while" and node.regions[1].parameters[position] in self._found.values:
+            is_array = isinstance(found.type, ArrayType)
+            return copy.add(OPS["array_load"], [found], span=node.span).results[0] if is_array else found
+        return found
+
+    def _array_of(self, copy: Graph, result: Value, going: Value | None) -> Value:
+        """A result of a loop as the array that it is."""
+        loop = result.node
+        assert loop is not None
+        held = self._values[result]
+        if not self._is_given(result):
+            return copy.add(OPS["array_of"], [held], span=loop.span).results[0]
+        assert going is not None
+        given = [held, self._values[loop.inputs[result.index]]]
+        arms = [_arm(given, number) for number in range(2)]
+        return copy.add(OPS["cond"], [going, *given], regions=arms, types=[result.type], span=loop.span).results[0]
 
 
-def _read(copy: Graph, load: Node, values: dict[Value, Value]) -> Value:
-    """The tensor that the array is made of, or the part of it that a view shows."""
-    steps: list[Node] = []
-    made = load.inputs[0].node
-    while made is not None and made.op.name == "array_view":
-        steps.append(made)
-        made = made.inputs[0].node
-    assert made is not None
-    found = values[made.inputs[0]]
-    for view in reversed(steps):
-        spec = {"spec": view.attributes["spec"]}
-        found = copy.add(OPS["get_item"], [found], spec, name=load.name, span=load.span).results[0]
-    return found
+def _written(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
+    """The only output of a region whose nodes are added to `copy`."""
+    values = dict(zip(region.parameters, arguments, strict=False))
+    for node in region.nodes:
+        inner = copied_regions(node, {}, lambda graph: clone(graph, lambda *_: None))
+        made = copy_node(copy, node, [values[value] for value in node.inputs], inner)
+        values.update(zip(node.results, made.results, strict=True))
+    return values[region.outputs[0]]
 
 
-def _only_read(graph: Graph) -> set[Node]:
-    """The nodes that make such arrays, and the views of them."""
-    users: dict[Value, list[Node]] = {}
-    for node in graph.nodes:
-        for value in node.inputs:
-            users.setdefault(value, []).append(node)
-    outputs = set(graph.outputs)
-    found: set[Node] = set()
-    for node in reversed(graph.nodes):
-        if node.op.name != "array_of" and not _is_known_view(node):
-            continue
-        (result,) = node.results
-        mine = users.get(result, [])
-        if result not in outputs and all(user.op.name == "array_load" or user in found for user in mine):
-            found.add(node)
-    kept = {node for node in found if node.op.name == "array_view" and not _made_in(node, found)}
-    return found - kept
+def _arm(given: Sequence[Value], number: int) -> Graph:
+    """An array of a tensor, or the array that is given behind it."""
+    arm = Graph(("turned", "unturned")[number])
+    values = [arm.add_parameter(value.type, value.name) for value in given]
+    arm.outputs = [values[1] if number else arm.add(OPS["array_of"], values[:1]).results[0]]
+    return arm
 
 
-def _is_known_view(node: Node) -> bool:
-    if node.op.name != "array_view" or node.effects:
-        return False
-    return not any(INPUT in entry for entry in node.attributes["spec"])
-
-
-def _made_in(view: Node, found: set[Node]) -> bool:
-    """Whether the view is one of an array that goes."""
-    made = view.inputs[0].node
-    while made is not None and made.op.name == "array_view" and made in found:
-        made = made.inputs[0].node
-    return made is not None and made.op.name == "array_of" and made in found
+__all__ = ["promote"]

@@ -37,9 +37,12 @@ class Answers:
         kinds = outputs_of(form.answer)
         self._form = form
         self._found: list[Element | Object] = []
+        others: list[tuple[str, str]] = []  # arrays that may be somebody else's, and what is given for them
         for i, (native, made_here) in enumerate(zip(found, made, strict=True)):
-            if isinstance(native, Object) and kinds.get(i) in ("array", "tensor"):
-                native = Object(self._owned(native.ir, form.shares or made_here))
+            if isinstance(native, Object) and kinds.get(i) in ("array", "tensor") and not (form.shares or made_here):
+                owned = self._owned(native.ir, others)
+                others.append((native.ir, owned))
+                native = Object(owned)
             self._found.append(native)
         made_answer = self._made(form.answer)
         for native in self._found:
@@ -78,11 +81,24 @@ class Answers:
         out.begin(done)
         return out.new(f"phi ptr {', '.join(ends)}")
 
-    def _owned(self, array: str, made_here: bool) -> str:
-        """The array, or a copy where somebody else has its memory: the caller, or the code whose constant it is."""
-        if made_here:
-            return array
+    def _owned(self, array: str, others: Sequence[tuple[str, str]]) -> str:
+        """The array, or a copy where somebody else has its memory: the caller, or the code whose constant it is. One
+        that is among the others becomes what they became."""
         out = self._out
+        if others:
+            (other, owned), rest = others[-1], others[:-1]
+            this, apart, done = out.label("this"), out.label("apart"), out.label("one")
+            out.branch_if(out.new(f"icmp eq ptr {array}, {other}"), this, apart)
+            out.begin(this)
+            out.line(f"call void @retain(ptr {owned})")
+            self._release(array)
+            out.branch(done)
+            out.begin(apart)
+            found = self._owned(array, rest)
+            before = out.block
+            out.branch(done)
+            out.begin(done)
+            return out.new(f"phi ptr [ {owned}, %{this} ], [ {found}, %{before} ]")
         self._module.declare("PyArray_NewCopy", "ptr", "ptr, i32")
         alone, copied, done = out.new(f"call i1 @is_alone(ptr {array})"), out.label("copied"), out.label("owned")
         before = out.block

@@ -8,7 +8,7 @@ from autoconv.backends.llvm.roles import is_scalar, role
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
-from autoconv.ops.views import VIEWS
+from autoconv.ops.views import PASSING, VIEWS
 
 _ALWAYS = frozenset({"element", "reduce", "matmul", "whole", "join", "search", "scatter", "scalar"})
 _GENERATORS = frozenset({"zeros_like", "ones_like", "fill", "one_hot"})
@@ -55,7 +55,10 @@ def _made_results(node: Node, known: set[Value]) -> list[bool]:
         return [True] * count
     if kind in ("view", "update") or node.op.name in VIEWS:
         return [bool(given) and given[0]] * count
-    return [False] * count  # of what a kernel answers nothing is known
+    if not all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)):
+        return [False] * count
+    harmless = not node.effects & ~(Effects.RAISE | Effects.RANDOM)
+    return [harmless and (node.op.name not in PASSING or all(given))] * count
 
 
 def _through_loop(node: Node, given: list[bool]) -> list[bool]:

@@ -1,0 +1,23 @@
+"""Which kernels give memory of their inputs out again."""
+
+import numpy as np
+import pytest
+
+import autoconv  # noqa: F401
+from autoconv.ops import OPS
+from autoconv.ops.views import PASSING, VIEWS
+
+
+@pytest.mark.parametrize("name", sorted(name for name, op in OPS.items() if op.kernel is not None and op.samples))
+def test_results_share_no_memory_with_inputs_unless_it_is_known(name):
+    op = OPS[name]
+    for one in op.samples:
+        try:
+            with np.errstate(all="ignore"):
+                found = op.kernel(*one.inputs, **one.attributes)
+        except Exception:  # samples of errors
+            continue
+        for result in found if isinstance(found, tuple) else (found,):
+            for given in one.inputs:
+                if isinstance(given, np.ndarray) and isinstance(result, np.ndarray) and name != "assign_variable":
+                    assert name in VIEWS | PASSING or not np.shares_memory(result, given)
