@@ -137,6 +137,17 @@ define(
 )  # fmt: skip
 
 
+
+
+def _part_type(x: ArrayType, *, which: str) -> ArrayType:
+    return replace(x, dtype=x.dtype.real_dtype)
+
+
+define(
+    name="array_part", graphdef="ArrayPart", result=_part_type, gradient=_NO_GRADIENT,
+    kernel=lambda x, *, which: getattr(x, which),
+)  # fmt: skip
+
 # ---- elements
 
 define(

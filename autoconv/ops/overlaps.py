@@ -12,7 +12,7 @@ from autoconv.graph.types import ArrayType
 from autoconv.ops.arrays import entries_of
 
 APART, SAME, SOME, MAYBE = "apart", "same", "some", "maybe"
-_VIEWS = frozenset({"array_view", "array_strided", "array_transpose"})
+_VIEWS = frozenset({"array_view", "array_strided", "array_transpose", "array_part"})
 _NEW = frozenset({"array_new", "array_of"})
 _MOST_WORK = 200  # steps that NumPy may take to find out whether two regular patterns meet
 
@@ -44,9 +44,10 @@ class Overlaps:
         places = [_place(value, base_a) for value in (a, b)]
         if places[0] is None or places[1] is None:
             return MAYBE
-        if places[0] == places[1]:
+        widths = [value.type.dtype.size for value in (a, b)]  # type: ignore[union-attr]
+        if places[0] == places[1] and widths[0] == widths[1]:
             return SAME
-        return _meet(places[0], places[1], a.type.dtype.size)  # type: ignore[union-attr]
+        return _meet(places[0], places[1], max(widths))
 
     def roots(self, value: Value) -> frozenset[Value]:
         """The arrays that a value, or what it is a view of, may be: arguments, and those that nodes make."""
@@ -167,6 +168,8 @@ def _place(value: Value, base: Value) -> _Place | None:
     offset = outer[0]
     if node.op.name == "array_view":
         offset += _offset(node, outer)
+    elif node.op.name == "array_part" and node.attributes["which"] == "imag":
+        offset += type_.dtype.size
     return offset, type_.shape, type_.strides  # type: ignore[return-value]
 
 

@@ -224,12 +224,16 @@ _define(
     "typed_list_object", lambda *_, **__: ObjectType("list"), lambda x, *, element: (items_of(x, element),), _MAKES
 )
 
-TYPED_LISTS = frozenset(
-    f"typed_list_{name}"
-    for name in (
-        "make", "repeat", "range", "slice", "length", "get", "set", "append", "pop", "extend", "clear", "change",
-        "reduce", "find", "cursor", "advance", "current", "position", "object",
-    )
-)  # fmt: skip
+def _rows(x: list[Any], element: TensorType, made: dict[int, list[Any]]) -> list[Any]:
+    """What is one list in x is one list in the result."""
+    if id(x) not in made:
+        made[id(x)] = items_of(x, element) if isinstance(x, bytearray) else [_rows(one, element, made) for one in x]
+    return made[id(x)]
 
-__all__ = ["CURSOR", "NUMBERS", "TYPED_LISTS", "items_of"]
+
+# Of a Python list of typed ones, or of such lists.
+_define(
+    "typed_list_rows", lambda *_, **__: ObjectType("list"), lambda x, *, element: (_rows(x, element, {}),), _MAKES
+)
+
+__all__ = ["CURSOR", "NUMBERS", "items_of"]

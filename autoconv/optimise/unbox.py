@@ -23,7 +23,7 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, clone, has_recursion
-from autoconv.optimise.unboxing import lists, numbers, whole_lists  # they say what is known of which op
+from autoconv.optimise.unboxing import lists, numbers, rows, whole_lists  # they say what is known of which op
 from autoconv.optimise.unboxing.kinds import Kinds
 from autoconv.optimise.unboxing.writer import rewritten
 
@@ -45,4 +45,4 @@ def unbox(graph: Graph, contract: str = "function") -> Graph:
     return clone(graph, lambda copy, node, inputs: None)
 
 
-__all__ = ["lists", "numbers", "unbox", "whole_lists"]
+__all__ = ["lists", "numbers", "rows", "unbox", "whole_lists"]

@@ -173,6 +173,8 @@ class ObjectMethod:
         self.name = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.name == "resize" and "refcheck" not in kwargs:
+            _refuse("asked for resize, which counts who else holds an array: a graph does")
         operands = [self.owner, *args, *kwargs.values()]
         return record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
 
@@ -235,6 +237,8 @@ def box(value: Any) -> SymbolicObject:
         return _boxed_tensor(value, region)
     if type(value) in (tuple, list, set, dict) and holds_symbols(value):
         return build_object(type(value).__name__, value)
+    if type(value) is slice and holds_symbols(bounds := (value.start, value.stop, value.step)):
+        return apply_object("slice", *bounds)  # type: ignore[no-any-return]
     if isinstance(value, BaseException) and (hasattr(value, "_autoconv_tensors") or holds_symbols(value.args)):
         return _boxed_exception(value)
     if isinstance(value, tuple) and holds_symbols(value):

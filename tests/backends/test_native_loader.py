@@ -41,8 +41,9 @@ def _next(loaded):
 
 
 @here
-def test_code_variables_constants_and_calls():
-    loaded = Loaded([object_file(COUNTER, 1)], {})
+@pytest.mark.parametrize("level", [0, 1, 3])
+def test_code_variables_constants_and_calls(level):
+    loaded = Loaded([object_file(COUNTER, level)], {})
     assert [_next(loaded)(), _next(loaded)()] == [42, 44]
     assert ctypes.c_int64.from_address(loaded.address("count")).value == 44
     copy = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)(loaded.address("copied"))
@@ -101,6 +102,19 @@ def test_files_refer_to_each_other():
     loaded = Loaded([object_file(first, 3), object_file(second, 0)], {})
     whole = ctypes.CFUNCTYPE(ctypes.c_int64)(loaded.address("whole"))
     assert [whole(), whole()] == [40, 80]
+
+
+@here
+@pytest.mark.parametrize("level", [0, 1, 3])
+def test_functions_of_other_libraries_are_called_and_pointed_to(level):
+    text = "declare i64 @far(i64)\ndefine i64 @ask(i64 %x) {\n  %found = call i64 @far(i64 %x)\n  ret i64 %found\n}\n"
+    text += "define ptr @where() {\n  ret ptr @far\n}\n"
+    kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+    far = kind(lambda x: 3 * x)
+    at = ctypes.cast(far, ctypes.c_void_p).value
+    loaded = Loaded([object_file(text, level)], {"far": at})
+    assert kind(loaded.address("ask"))(14) == 42
+    assert ctypes.CFUNCTYPE(ctypes.c_void_p)(loaded.address("where"))() == at
 
 
 def test_llvmlites_binding_compiles_the_same(monkeypatch):

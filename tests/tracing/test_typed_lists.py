@@ -4,26 +4,12 @@
 
 from __future__ import annotations
 
-import math
-import traceback
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import autoconv
-from autoconv.config import SETTINGS
-
-INF, NAN = math.inf, math.nan
-
-
-def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """The result as text, which tells 1 from 1.0 and True; or the exception, and the line that it comes from."""
-    try:
-        return repr(function(*arguments))
-    except Exception as error:
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == __file__]
-        return type(error), str(error), lines[-1]
+from tests.tracing.plainly import check, name_of
 
 
 def fibonacci(n):
@@ -266,24 +252,19 @@ CASES = [
 
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
-@pytest.mark.parametrize(
-    ("function", "arguments", "unboxed"), [pytest.param(*case, id=f"{case[0].__name__}{case[1]}") for case in CASES]
-)
-def test_as_plain_python(
-    function: Callable[..., Any],
-    arguments: tuple[Any, ...],
-    unboxed: bool,
-    backend: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(SETTINGS, "backend", backend)
-    compiled = autoconv.compile(function)
-    copies = [tuple(list(x) if isinstance(x, list) else x for x in arguments) for _ in range(3)]
-    wanted = outcome(function, copies[0])
-    assert outcome(compiled, copies[1]) == wanted
-    assert outcome(compiled, copies[2]) == wanted, "the second call"
-    assert copies[1] == copies[0] == copies[2]
-    (concrete,) = compiled.concrete_functions
-    objects = {"object_build", "object_apply", "object_method"}
-    assert (not objects & {node.op.name for node in concrete.optimised.walk()}) is unboxed
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_as_plain_python(case: Any, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(case, backend, monkeypatch)
 
+
+def test_ints_of_any_size_behind_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """There a call cannot be made again as plain Python: what may outgrow 64 bits stays with objects."""
+    compiled = autoconv.compile(printed)
+    assert [compiled(n) for n in (3, 60)] == [3**3, 3**60]
+    shown = capsys.readouterr().out
+    assert shown == "".join(f"{i} {3 ** (i + 1)}\n" for n in (3, 60) for i in range(n))
+
+
+def test_two_names_of_what_is_returned() -> None:
+    xs, ys = autoconv.compile(returned_twice)(3)
+    assert xs is ys

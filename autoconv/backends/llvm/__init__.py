@@ -131,7 +131,10 @@ def compile_region(graph: Graph) -> reference.Run:
 def _is_worth_it(graph: Graph) -> bool:
     """Whether anything but calls of kernels would come out."""
     idle = ("constant", "identity", "call")
-    return any(node.op.name not in idle and (role(node) != "kernel" or is_composite(node) or is_split(node)) for node in graph.walk())
+    return any(
+        node.op.name not in idle and (role(node) != "kernel" or is_composite(node) or is_split(node))
+        for node in graph.walk()
+    )
 
 
 class _Misfit(Exception):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import platform
 import sys
 import threading
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from typing import Any
 
 from autoconv.backends.llvm.threads import thread_count
 
-PIPELINE = 4  # the version of what `object_file` does
+PIPELINE = 5  # the version of what `object_file` does
 _KNOWN = ("0.50.",)  # versions of llvmlite whose library has the functions below
 _LIBRARIES = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}
 _POINTER, _TEXT, _PLACE = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)
@@ -187,8 +188,9 @@ class _Library:
         if not target:
             raise RuntimeError(f"LLVM knows no machine code for {self._triple!r}: {self._taken(message)}")
         triple = self._triple + (b"-elf" if sys.platform == "win32" else b"")
+        where = [word.encode() for word in _addressing(level)]
         found: int = self.CreateTargetMachine(
-            target, triple, self._processor, self._features, level, b"default", b"jitdefault", 0, 1, b""
+            target, triple, self._processor, self._features, level, *where, 0, 1, b""
         )
         return found
 
@@ -216,9 +218,18 @@ class _Library:
 def _machine(level: int) -> Any:
     found = binding()
     target = found.Target.from_default_triple()
+    reloc, codemodel = _addressing(level)
     return target.create_target_machine(
-        cpu=found.get_host_cpu_name(), features=found.get_host_cpu_features().flatten(), opt=level, jit=True
-    )
+        cpu=found.get_host_cpu_name(), features=found.get_host_cpu_features().flatten(), opt=level, jit=True,
+        reloc=reloc, codemodel=codemodel,
+    )  # fmt: skip
+
+
+def _addressing(level: int) -> tuple[str, str]:
+    """How code finds what it refers to. What the loader puts together finds each other by distances of 32 bits, which
+    is less to compile; loops are faster with constants that stay in registers, as they do where they may be far."""
+    near = level < 3 and sys.platform == "linux" and platform.machine() == "x86_64"
+    return ("pic", "small") if near else ("default", "jitdefault")
 
 
 def _by_binding(text: str, level: int) -> bytes:

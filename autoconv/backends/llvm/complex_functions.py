@@ -1,7 +1,9 @@
-"""Elementary functions of complex numbers, by real ones: what C's Annex G says of infinities, nan and signs of zero holds.
+"""Elementary functions of complex numbers, by real ones: what C's Annex G says of infinities, nan and signs of zero
+holds.
 
 Each rule is `(b, x, y) -> (real, imag)` for x + iy. Formulas are Kahan's (Branch cuts for complex elementary functions,
-1987), with powers of two, or of e, that keep squares and exponentials within range until they meet what makes them small.
+1987), with powers of two, or of e, that keep squares and exponentials within range until they meet what makes them
+small.
 """
 
 from __future__ import annotations

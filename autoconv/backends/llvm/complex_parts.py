@@ -7,8 +7,9 @@
     after    %real = real(%x), %imag = imag(%x): float64[9], which loops read where %x lies
              %result = complex(…, …), which the loop writes as pairs
 
-So complex numbers take part in whatever there is for real ones: loops, registers, control flow, products in tiles. Loops
-and conditions carry both parts. Of what has no rule here the kernel gets complex numbers, and so does what is returned.
+So complex numbers take part in whatever there is for real ones: loops, registers, control flow, products in tiles.
+Loops and conditions carry both parts. What has no rule here goes to the kernel, which gets complex numbers; so does the
+caller.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.complex_rules import RULES, Parts
+from autoconv.backends.llvm.complex_rules import MEMORY_RULES, RULES, Parts
+from autoconv.backends.llvm.memory_values import is_memory
 from autoconv.backends.llvm.roles import is_array, is_complex, is_scalar, role
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
-from autoconv.graph.types import TensorType, Type
+from autoconv.graph.types import ArrayType, TensorType, Type
 from autoconv.ops.builder import GraphBuilder
 
 
@@ -44,6 +46,11 @@ def split_complex(graph: Graph) -> Graph:
 
 def is_split(node: Node) -> bool:
     """Whether the node is computed of parts."""
+    if node.op.name in MEMORY_RULES:
+        kinds = [value.type for value in (*node.inputs[:1], *node.results[:1])]
+        there = any(isinstance(kind, ArrayType) and kind.dtype.is_complex for kind in kinds)
+        values = (*node.inputs, *node.results)
+        return there and all(is_array(v.type) or is_scalar(v.type) or is_memory(v.type) for v in values)
     if node.op.name not in RULES or node.effects not in (Effects.PURE, Effects.RAISE) or node.regions:
         return False
     types = [value.type for value in (*node.inputs, *node.results)]
@@ -66,7 +73,7 @@ def sweep(graph: Graph) -> None:
 
 def _has_complex(graph: Graph) -> bool:
     values = [*graph.parameters, *(value for node in graph.walk() for value in node.results)]
-    return any(is_complex(value.type) for value in values)
+    return any(is_complex(v.type) or (is_memory(v.type) and v.type.dtype.is_complex) for v in values)  # type: ignore[union-attr]
 
 
 class _Held:
@@ -153,7 +160,7 @@ class _Writer:
     def _write_split(self, node: Node) -> None:
         b = GraphBuilder(self.graph, node.span)
         operands = [self.parts(v) if is_complex(v.type) else self.whole(v) for v in node.inputs]
-        found = RULES[node.op.name](b, node, operands)
+        found = (MEMORY_RULES.get(node.op.name) or RULES[node.op.name])(b, node, operands)
         if found is None:
             made = copy_node(self.graph, node, [self.whole(value) for value in node.inputs])
             found = list(made.results)
@@ -163,7 +170,8 @@ class _Writer:
     # ---- control flow
 
     def _write_control(self, node: Node) -> None:
-        if not any(is_complex(v.type) for v in (*node.inputs, *node.results)) and not any(map(_has_complex, node.regions)):
+        touched = any(is_complex(v.type) for v in (*node.inputs, *node.results))
+        if not touched and not any(map(_has_complex, node.regions)):
             made = copy_node(self.graph, node, [self.whole(v) for v in node.inputs])
             for value, result in zip(node.results, made.results, strict=True):
                 self.set(value, result)

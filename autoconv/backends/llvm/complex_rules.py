@@ -1,8 +1,8 @@
 """What ops mean for the real and imaginary parts of complex numbers: rules for `complex_parts`.
 
-A rule gets `(b, node, operands)`, a complex operand as the pair of its parts, and answers a pair, a value, a list of such
-for several results, or None where the op's kernel has to do it. Products and quotients are NumPy's: a product of arrays
-takes a multiplication and an addition at once, a quotient is Smith's.
+A rule gets `(b, node, operands)`, a complex operand as the pair of its parts, and answers a pair, a value, a list of
+such for several results, or None where the op's kernel has to do it. Products and quotients are NumPy's: a product of
+arrays takes a multiplication and an addition at once, a quotient is Smith's.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm import complex_functions as functions
+from autoconv.backends.llvm.fourier_stages import radices
 from autoconv.backends.llvm.roles import is_complex, sizes
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ArrayType
 from autoconv.ops.builder import GraphBuilder
 
 Parts = tuple[Value, Value]
@@ -140,6 +142,10 @@ def _real_or(name: str) -> Rule:
     return rule
 
 
+def _function(rule: Callable[..., Parts]) -> Rule:
+    return lambda b, node, x: rule(b, *x[0])
+
+
 ELEMENTWISE: dict[str, Rule] = {
     "add": _both("add"), "subtract": _both("subtract"), "negative": _both("negative"), "identity": _both("identity"),
     "stop_gradient": _both("stop_gradient"), "select": _select,
@@ -158,7 +164,7 @@ ELEMENTWISE: dict[str, Rule] = {
     "is_inf": lambda b, node, x: b.logical_or(b.is_inf(x[0][0]), b.is_inf(x[0][1])),
     "is_finite": lambda b, node, x: b.logical_and(b.is_finite(x[0][0]), b.is_finite(x[0][1])),
     **{name: _logical(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")},
-    **{name: (lambda b, node, x, rule=rule: rule(b, *x[0])) for name, rule in functions.FUNCTIONS.items()},
+    **{name: _function(rule) for name, rule in functions.FUNCTIONS.items()},
 }  # fmt: skip
 
 
@@ -271,9 +277,8 @@ def _contraction(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 def _constant(b: GraphBuilder, node: Node, operands: Any) -> Any:
     array, weak = np.asarray(node.attributes["value"]), node.attributes.get("weak", False)
-    return tuple(
-        b.constant(value=np.ascontiguousarray(part).reshape(array.shape), weak=weak) for part in (array.real, array.imag)
-    )
+    parts = (np.ascontiguousarray(part).reshape(array.shape) for part in (array.real, array.imag))
+    return tuple(b.constant(value=part, weak=weak) for part in parts)
 
 
 def _prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
@@ -299,7 +304,7 @@ def _prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
 def _rfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Of an odd number of them, as of complex ones."""
     (x,), size = operands, sizes(operands[0].type)[-1]
-    if size % 2 == 0:
+    if size % 2 == 0 or radices(size) is None:
         return None
     whole = b.fft(b.complex(x, b.zeros_like(x)), axes=(-1,), norm=node.attributes.get("norm", "backward"))
     spec = (("ellipsis",), ("slice", None, size // 2 + 1, None))
@@ -310,7 +315,7 @@ def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Cut or filled up to the length; of an odd one, the mirror image is put beside it."""
     ((xr, xi),), (*rows, size) = operands, sizes(node.results[0].type)
     width, given = size // 2 + 1, sizes(xr.type)[-1]
-    if size < 1 or (given == width and size % 2 == 0):
+    if size < 1 or (given == width and size % 2 == 0) or (size % 2 and radices(size) is None):
         return None
     if given > width:
         spec = (("ellipsis",), ("slice", None, width, None))
@@ -337,4 +342,42 @@ RULES: dict[str, Rule] = {
     "numpy_prod": _prod,
 }  # fmt: skip
 
-__all__ = ["RULES", "Parts", "product", "quotient"]
+
+# ---- arrays in memory
+
+
+def _load(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    return tuple(b.array_load(b.array_part(operands[0], which=which)) for which in ("real", "imag"))
+
+
+def _write(name: str) -> Rule:
+    """Each part for itself, when both are known."""
+
+    def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        x, value, *rest = operands
+        if not isinstance(node.inputs[0].type, ArrayType) or any(isinstance(one, tuple) for one in rest):
+            return None
+        real = node.inputs[0].type.dtype.real_dtype
+        given = value if isinstance(value, tuple) else (value, b.zeros_like(value, dtype=real))
+        for which, part in zip(("real", "imag"), given, strict=True):
+            getattr(b, name)(b.array_part(x, which=which), part, *rest, **node.attributes)
+        return []
+
+    return rule
+
+
+def _new(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    fill = node.attributes.get("fill")
+    made = b.array_new(*operands, **{**node.attributes, "fill": fill if fill is None or not fill else None})
+    if fill:
+        for which in ("real", "imag"):
+            number = np.asarray(getattr(complex(fill), which), made.type.dtype.real_dtype.numpy)
+            b.array_store(b.array_part(made, which=which), b.constant(value=number))
+    return made
+
+
+MEMORY_RULES: dict[str, Rule] = {
+    "array_load": _load, "array_store": _write("array_store"), "array_set": _write("array_set"), "array_new": _new,
+}  # fmt: skip
+
+__all__ = ["MEMORY_RULES", "RULES", "Parts", "product", "quotient"]

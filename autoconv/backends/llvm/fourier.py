@@ -135,7 +135,7 @@ def _rows(region: Region, half: TensorType, write: Callable[[ElementWriter, str,
     other, as `write` knows."""
     arguments = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
     body = Routine(region, [*arguments, *PART], "i1")
-    *rows, size = sizes(half)
+    *rows, _ = sizes(half)
     with body.out.loop("%first", "%last", unrolled=False) as row:
         write(body.b, "%x", "%y", row)
     return in_parts(region, arguments, body, math.prod(rows), _WORK * math.prod(sizes(half)))
@@ -202,12 +202,13 @@ def _along(region: Region, type_: Any, axis: int, source: str, target: str, inve
         columns //= 2
     for first, count, width in ((0, inner // columns, columns), (inner // columns * columns, 1, inner % columns)):
         if width:
-            _blocks(region, dtype, size, inner, math.prod(shape[:axis]), (first, count, width), sign, scale, source, target)
+            outer, block = math.prod(shape[:axis]), (first, count, width)
+            _blocks(region, dtype, size, inner, outer, block, sign, scale, source, target)
 
 
 def _blocks(
-    region: Region, dtype: DType, size: int, inner: int, outer: int, block: tuple[int, int, int], sign: int, scale: float,
-    source: str, target: str,
+    region: Region, dtype: DType, size: int, inner: int, outer: int, block: tuple[int, int, int], sign: int,
+    scale: float, source: str, target: str,
 ) -> None:  # fmt: skip
     """Transforms `count` blocks of `width` columns from column `first` on, of each of `outer` matrices."""
     first, count, width = block

@@ -2,8 +2,8 @@
 
 Of `size` rows of `width` numbers the columns are transformed side by side. A stage of radix r that comes when rows have
 been put together in runs of s numbers reads the rows p + k·m (of m = size / r / earlier radices), k below r, and writes
-their transform, times the roots of unity that belong to p, to r·p + k. In between numbers lie as real parts and imaginary
-parts apart; the first stage reads pairs, the last one writes them.
+their transform, times the roots of unity that belong to p, to r·p + k. In between, real parts and imaginary parts lie
+apart; the first stage reads pairs, the last one writes them.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def _roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.ndarr
 
 
 def write_stage(region: Region, stage: Stage, dtype: DType, sign: int, scale: float) -> str:
-    """The name of a function of what it reads (pairs, or two arrays), what it writes, and the roots of unity. `dtype` is
-    that of the parts; results of the last stage are multiplied by `scale`."""
+    """The name of a function of what it reads (pairs, or two arrays), what it writes, and the roots of unity. `dtype`
+    is that of the parts; results of the last stage are multiplied by `scale`."""
     reads = ["ptr noalias readonly %x"] if stage.is_first else [f"ptr noalias readonly %x{part}" for part in "ri"]
     writes = ["ptr noalias %y"] if stage.is_last else [f"ptr noalias %y{part}" for part in "ri"]
     routine = Routine(region, [*reads, *writes, "ptr noalias readonly %w"])
@@ -129,9 +129,9 @@ def write_stage(region: Region, stage: Stage, dtype: DType, sign: int, scale: fl
         if stage.run == 1:
             one(p, 0)
         elif stage.is_last and stage.stride != stage.width and not stage.is_first:
-            with out.loop("0", str(stage.run // stage.width), unrolled=False) as row:
-                with out.loop("0", str(stage.width), unrolled=stage.width < 4) as q:
-                    one(p, (row, q))
+            rows, width = str(stage.run // stage.width), str(stage.width)
+            with out.loop("0", rows, unrolled=False) as row, out.loop("0", width, unrolled=stage.width < 4) as q:
+                one(p, (row, q))
         else:
             with out.loop("0", str(stage.run), unrolled=stage.run < 4) as q:
                 one(p, q)

@@ -1,9 +1,9 @@
 """Puts object files into memory, where absolute addresses are all that they ask for.
 
 LLVM's own linker takes 40 KB and more for each library that it holds, whatever its size, and keeps a part of that
-when the library goes. Code for the large code model on x86-64 needs nothing of what it can do: a few pages, and the
-addresses of symbols written to places that a table lists. The format is the System V ABI's: ELF-64, relocations
-R_X86_64_64. Whatever else a file holds, or wherever it is for, is left to LLVM's linker.
+when the library goes. Code for x86-64 needs little of what it can do: a few pages, and the addresses of symbols, or
+how far they are, written to places that a table lists. The format is the System V ABI's: ELF-64. Whatever else a file
+holds, or wherever it is for, is left to LLVM's linker.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ _WRITE, _ALLOC, _TLS = 1, 2, 0x400
 _UNDEFINED, _RESERVED = 0, 0xFF00
 _LOCAL = 0  # the binding of symbols that are a file's own
 _R_X86_64_64 = 1
+_RELATIVE = (2, 4)  # R_X86_64_PC32 and _PLT32: how far it is to the symbol; to another library's, by way of a jump
+_BY_TABLE = (9, 41, 42)  # R_X86_64_GOTPCREL and its two kinds that linkers may simplify: to where its address stands
 _FAILED = 2**64 - 1  # of mmap
 
 
@@ -40,25 +42,39 @@ class Loaded:
 
     def __init__(self, codes: Sequence[bytes], known: Mapping[str, int]) -> None:
         files = [(code, _sections(code)) for code in codes]
-        places, fixed, size = _layout([section for _, sections in files for section in sections])
+        moved = [list(_relocations(*file)) for file in files]
+        indirect = {(i, r.symbol) for i, rows in enumerate(moved) for r in rows if r.kind in _RELATIVE + _BY_TABLE}
+        places, fixed, size, end = _layout([section for _, sections in files for section in sections], len(indirect))
         base = self._reserved(size)
         every = iter([None if place is None else base + place for place in places])
         starts = [[next(every) for _ in sections] for _, sections in files]
         symbols = [list(_symbols(*file, at)) for file, at in zip(files, starts, strict=True)]
         self._addresses = {s.name: s.address for table in symbols for s in table if s.is_shared and s.address}
         image = bytearray(size)
-        for (code, sections), table, at in zip(files, symbols, starts, strict=True):
+        table = _Table(image, base, end)
+        for (code, sections), names, rows, at in zip(files, symbols, moved, starts, strict=True):
             for section, start in zip(sections, at, strict=True):
                 if start is not None and section.kind == _PROGBITS:
                     data = code[section.offset : section.offset + section.size]
                     image[start - base : start - base + section.size] = data
-            for place, number, addend in _relocations(code, sections, at):
-                symbol = table[number]
-                value = symbol.address or self._addresses.get(symbol.name) or known.get(symbol.name)
-                value = value or (_in_process(symbol.name) if symbol.is_shared else None)
+            for kind, section_number, offset, number, addend in rows:
+                start = at[section_number]
+                if start is None:
+                    continue
+                symbol = names[number]
+                value = near = symbol.address or self._addresses.get(symbol.name)
+                value = value or known.get(symbol.name) or (_in_process(symbol.name) if symbol.is_shared else None)
                 if value is None:
                     raise Unlinkable(f"nothing is known of {symbol.name}")
-                struct.pack_into("<Q", image, place - base, (value + addend) % 2**64)
+                place = start + offset
+                if kind == _R_X86_64_64:
+                    struct.pack_into("<Q", image, place - base, (value + addend) % 2**64)
+                    continue
+                if kind in _BY_TABLE:
+                    value = table.entry(value)
+                elif near is None:
+                    value = table.jump(value)
+                struct.pack_into("<i", image, place - base, value + addend - place)
         ctypes.memmove(base, bytes(image), size)
         if fixed and _libc().mprotect(base, fixed, mmap.PROT_READ | mmap.PROT_EXEC):
             raise Unlinkable("the system does not let memory become code")
@@ -75,6 +91,31 @@ class Loaded:
             raise MemoryError(f"there are no {size} bytes for machine code")
         weakref.finalize(self, _libc().munmap, base, size).atexit = False
         return int(base)
+
+
+class _Table:
+    """Addresses that code finds by how far they are, behind each the jump there: code that is 32 bits away from
+    everything of its own is not from other libraries. It begins at `end` of the image, which lies at `base`."""
+
+    def __init__(self, image: bytearray, base: int, end: int) -> None:
+        self._image, self._base, self._end = image, base, end
+        self._entries: dict[int, int] = {}
+
+    def entry(self, address: int) -> int:
+        """Where the address stands."""
+        if address not in self._entries:
+            self._entries[address] = self._base + self._end
+            self._image[self._end : self._end + _ENTRY] = struct.pack("<Q", address) + _JUMP
+            self._end += _ENTRY
+        return self._entries[address]
+
+    def jump(self, address: int) -> int:
+        """What jumps to the address."""
+        return self.entry(address) + 8
+
+
+_JUMP = b"\xff\x25\xf2\xff\xff\xff\xcc\xcc"  # jmp *-14(%rip): to what stands in the eight bytes before
+_ENTRY = 16  # bytes
 
 
 class _Section(NamedTuple):
@@ -103,10 +144,11 @@ def _sections(code: bytes) -> list[_Section]:
     return [_Section(*struct.unpack_from("<IIQQQQIIQQ", code, start + i * size)) for i in range(count)]
 
 
-def _layout(sections: Sequence[_Section]) -> tuple[list[int | None], int, int]:
-    """Where each section goes, the bytes that only code and constants take (whole pages, first), and all bytes."""
+def _layout(sections: Sequence[_Section], entries: int) -> tuple[list[int | None], int, int, int]:
+    """Where each section goes, the bytes that only code and constants take (whole pages, first), all bytes, and where
+    among the first ones there is room for that many entries of a table."""
     places: list[int | None] = [None] * len(sections)
-    end = fixed = 0
+    end = fixed = table = 0
     for writable in (False, True):
         for i, section in enumerate(sections):
             if not section.flags & _ALLOC or bool(section.flags & _WRITE) is not writable:
@@ -118,8 +160,9 @@ def _layout(sections: Sequence[_Section]) -> tuple[list[int | None], int, int]:
             places[i] = _aligned(end, max(section.alignment, 1))
             end = (places[i] or 0) + section.size
         if not writable:
-            end = fixed = _aligned(end, mmap.PAGESIZE)
-    return places, fixed, max(_aligned(end, mmap.PAGESIZE), mmap.PAGESIZE)
+            table = _aligned(end, _ENTRY)
+            end = fixed = _aligned(table + entries * _ENTRY, mmap.PAGESIZE)
+    return places, fixed, max(_aligned(end, mmap.PAGESIZE), mmap.PAGESIZE), table
 
 
 def _aligned(size: int, alignment: int) -> int:
@@ -147,18 +190,26 @@ def _symbols(code: bytes, sections: Sequence[_Section], starts: Sequence[int | N
             yield _Symbol(known, None if start is None else start + value, info >> 4 != _LOCAL)
 
 
-def _relocations(
-    code: bytes, sections: Sequence[_Section], starts: Sequence[int | None]
-) -> Iterator[tuple[int, int, int]]:
-    """Where an address is to be written, the position of its symbol, and what is added to it."""
+class _Relocation(NamedTuple):
+    """What is to be written at `offset` of the section at `section`: see the kinds above."""
+
+    kind: int
+    section: int
+    offset: int
+    symbol: int
+    addend: int
+
+
+def _relocations(code: bytes, sections: Sequence[_Section]) -> Iterator[_Relocation]:
     for table in sections:
-        if table.kind != _RELA or (start := starts[table.info]) is None:
+        if table.kind != _RELA or not sections[table.info].flags & _ALLOC or sections[table.info].kind == _UNWIND:
             continue
         rows = code[table.offset : table.offset + table.size]
         for offset, what, addend in struct.iter_unpack("<QQq", rows):
-            if what & 0xFFFFFFFF != _R_X86_64_64:
-                raise Unlinkable(f"relocations of kind {what & 0xFFFFFFFF} are not for this")
-            yield start + offset, what >> 32, addend
+            kind = what & 0xFFFFFFFF
+            if kind not in (_R_X86_64_64, *_RELATIVE, *_BY_TABLE):
+                raise Unlinkable(f"relocations of kind {kind} are not for this")
+            yield _Relocation(kind, table.info, offset, what >> 32, addend)
 
 
 @functools.cache

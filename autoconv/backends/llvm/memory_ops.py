@@ -130,6 +130,15 @@ def _write_transpose(region: Region, node: Node) -> None:
     region.set(node.results[0], found)
 
 
+@_native("array_part")
+def _write_part(region: Region, node: Node) -> None:
+    """The real or the imaginary parts, where they are."""
+    x, (result,) = held(region, node.inputs[0]), node.results
+    offset = result.type.dtype.size if node.attributes["which"] == "imag" else 0  # type: ignore[union-attr]
+    pointer = moved(region, x.pointer, offset)
+    region.set(result, replace(x, owner=Object(x.owner.ir), whole="false", pointer=pointer))
+
+
 @_native("array_size")
 def _write_size(region: Region, node: Node) -> None:
     size = held(region, node.inputs[0]).sizes[node.attributes["axis"]]

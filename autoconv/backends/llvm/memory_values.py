@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def is_memory(type_: Type) -> bool:
-    """Whether it is an array in memory, whose elements have registers."""
-    return isinstance(type_, ArrayType) and is_native(type_.dtype)
+    """Whether it is an array in memory, whose elements, or their parts, have registers."""
+    return isinstance(type_, ArrayType) and (is_native(type_.dtype) or type_.dtype.is_complex)
 
 
 def extent(type_: ArrayType) -> tuple[int, int]:

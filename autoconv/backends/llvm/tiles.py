@@ -61,7 +61,10 @@ def tiling(rows: int, columns: int, dtype: DType, machine: Registers, whole: int
         height = next(h for h in range(min(tallest, whole), 0, -1) if whole % h == 0)
     elif tallest < rows < 10 * tallest:  # so that nothing is left over, if that can be
         height = next((h for h in range(tallest, tallest // 2, -1) if rows % h == 0), tallest)
-    width = max(1, min(most // height, 8, -(-columns // lanes)))
+    vectors = -(-columns // lanes)
+    width = max(1, min(most // height, 8, vectors))
+    # A narrower one that goes into the columns evenly, with enough sums under way: the code of another is spared.
+    width = next((w for w in range(width, 0, -1) if vectors % w == 0 and 3 * w * height >= 2 * most), width)
     return Tiling(rows, columns, lanes, height, width)
 
 

@@ -21,6 +21,7 @@ class _Transpose:
         header = "define internal void @FUNCTION(ptr noalias readonly %from, ptr noalias %to) noinline nounwind"
         self._out = FunctionText(module, header)
         self._v = VectorWriter(self._out, dtype, lanes)
+        self._size = dtype.size
 
     def write(self) -> str:
         for height in self._spans(self._rows):
@@ -58,15 +59,35 @@ class _Transpose:
         return out.new(f"add nsw i64 {out.new(f'add nsw i64 {down}, {across}')}, {row * stride + column}")
 
     def _turned(self, rows: list[str]) -> list[str]:
-        """Exchanges blocks off the diagonal, of half the square, then of half of those, down to single numbers."""
-        lanes, found = self._lanes, list(rows)
-        size = lanes // 2
-        while size:
-            lower = [lane if not lane & size else lanes + lane - size for lane in range(lanes)]
-            upper = [lane + size if not lane & size else lanes + lane for lane in range(lanes)]
+        """Within each 16 bytes numbers of two vectors take turns, then pairs of them, and so on; whole 16 bytes change
+        places after that. Each of these shuffles is one instruction."""
+        lanes, within, found = self._lanes, min(self._lanes, 16 // self._size), list(rows)
+        unit = 1
+        while unit < within:
+            halves = [
+                [block + half + start + side + i for block in range(0, lanes, within)
+                 for start in range(0, within // 2, unit) for side in (0, lanes) for i in range(unit)]
+                for half in (0, within // 2)
+            ]  # fmt: skip
             for r in range(lanes):
-                if not r & size:
-                    pair = found[r], found[r + size]
-                    found[r], found[r + size] = self._v.shuffle(*pair, lower), self._v.shuffle(*pair, upper)
-            size //= 2
-        return found
+                if not r & unit:
+                    pair = found[r], found[r + unit]
+                    found[r], found[r + unit] = (self._v.shuffle(*pair, half) for half in halves)
+            unit *= 2
+        # What came of `within` rows lies in the order of its number's bits from behind.
+        bits = within.bit_length() - 1
+        order = [sum(((k >> bit) & 1) << (bits - 1 - bit) for bit in range(bits)) for k in range(within)]
+        turned = [self._dealt(found[order[k] :: within], within) for k in range(within)]
+        return [vectors[block] for block in range(lanes // within) for vectors in turned]
+
+    def _dealt(self, vectors: list[str], within: int) -> list[str]:
+        """Of as many vectors as they have blocks of `within` numbers: the first blocks of all, then the second ones."""
+        if len(vectors) == 1:
+            return vectors
+        both = range(0, 2 * self._lanes, within)
+        dealt = []
+        for blocks in (both[::2], both[1::2]):
+            mask = [block + i for block in blocks for i in range(within)]
+            pairs = zip(vectors[::2], vectors[1::2], strict=True)
+            dealt.append(self._dealt([self._v.shuffle(*pair, mask) for pair in pairs], within))
+        return [vector for pair in zip(*dealt, strict=True) for vector in pair]

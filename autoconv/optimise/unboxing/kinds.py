@@ -16,7 +16,7 @@ from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.undo import lasts
 
 LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "pair"
-SLICE, RANGE, OTHER = "slice", "range", "other"
+SLICE, RANGE, ROW_CURSOR, OTHER = "slice", "range", "row cursor", "other"
 INT, FLOAT, BOOL = (TensorType(dtype, (), True) for dtype in (int64, float64, bool_))
 Kind = TensorType | str | None  # None: nothing is known to come there yet
 
@@ -24,12 +24,21 @@ Kind = TensorType | str | None  # None: nothing is known to come there yet
 # are (then the kinds of its results are said); None where that cannot be said yet.
 Rule = Callable[["Kinds", Node], bool | None]
 RULES: dict[str, Rule] = {}
+NESTED_RULES: dict[str, Rule] = {}  # the same where an input is a list of lists
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
+    return _registers(RULES, names)
+
+
+def nested_rule(*names: str) -> Callable[[Rule], Rule]:
+    return _registers(NESTED_RULES, names)
+
+
+def _registers(rules: dict[str, Rule], names: Sequence[str]) -> Callable[[Rule], Rule]:
     def register(function: Rule) -> Rule:
         for name in names:
-            RULES[name] = function
+            rules[name] = function
         return function
 
     return register
@@ -56,7 +65,7 @@ class Cell:
 
 
 class Kinds:
-    """`known`: the nodes whose meaning for these kinds is known."""
+    """`known`: the nodes whose meaning for these kinds is known; `nested`: those that are given lists of lists."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -145,6 +154,9 @@ class Kinds:
     def put(self, target: Value, value: Value) -> None:
         """Says that the list gets the value."""
         kind = self.number(value)
+        if kind == LIST:
+            self.unify(self.item(target), self.cell(value))
+            return
         self.say(self.item(target), OTHER if kind is not None and not is_number(kind) else kind)
 
     def go_over(self, value: Value, kind: str, of: Cell) -> None:
@@ -180,12 +192,13 @@ class Kinds:
             while self._changed:
                 self._changed = False
                 self.known: set[Node] = set()
+                self.nested: set[Node] = set()
                 self._visit(self.graph)
                 for value in self.graph.outputs:
                     if self.kind(value) not in (None, LIST) and not is_number(self.kind(value)):
                         self._escape(value)
         for cell in set(map(root, self._cells.values())):
-            if cell.kind == LIST and not is_number(root(cell.of).kind):  # type: ignore[arg-type]
+            if cell.kind == LIST and not _holds_numbers(cell):
                 self._banned |= cell.sites
         self._look_at_outputs()
         return len(self._banned) == before
@@ -194,10 +207,13 @@ class Kinds:
         """A list goes out as one object: no other result may be the same one."""
         seen: dict[Cell, Value] = {}
         for value in self.graph.outputs:
-            if isinstance(value.type, ObjectType) and not is_number(self.kind(value)):
-                cell = self.cell(value)
-                if cell.kind != LIST or seen.setdefault(cell, value) is not value:
-                    self._spoil(cell, None)
+            cell = self.cell(value)
+            while isinstance(value.type, ObjectType) and cell.kind == LIST:
+                if seen.setdefault(cell, value) is not value:
+                    self._spoil_lists(cell)
+                cell = root(cell.of or cell)
+                if seen.get(cell) is value:
+                    break  # a list that holds itself, which is left alone
 
     def _visit(self, graph: Graph) -> None:
         for node in graph.nodes:
@@ -209,15 +225,25 @@ class Kinds:
             objects = [value for value in (*node.inputs, *node.results) if isinstance(value.type, ObjectType)]
             if not objects:
                 continue
-            known = RULES.get(key_of(node), lambda *_: False)(self, node)
+            nested = any(self._is_nested(value) for value in node.inputs)
+            rules = NESTED_RULES if nested else RULES
+            known = rules.get(key_of(node), lambda *_: False)(self, node)
             if known:
                 self.known.add(node)
+                if nested:
+                    self.nested.add(node)
             elif known is False or self._settled:
                 for value in node.inputs:
                     if not is_number(self.number(value)):
                         self._escape(value)
                 for value in node.results:
                     self._escape(value)
+
+    def _is_nested(self, value: Value) -> bool:
+        """Whether it is a list of lists."""
+        if not isinstance(value.type, ObjectType) or self.kind(value) != LIST:
+            return False
+        return self.item(value).kind == LIST
 
     def _escape(self, value: Value) -> None:
         """Somebody gets the object of whom nothing is known."""
@@ -261,6 +287,15 @@ class Kinds:
             elif any(held):
                 self._escape(source)
                 self._escape(target)
+
+
+def _holds_numbers(cell: Cell) -> bool:
+    """Whether the list's items are numbers of one kind, or such lists."""
+    seen: set[Cell] = set()
+    while cell.kind == LIST and cell not in seen:
+        seen.add(cell)
+        cell = root(cell.of or cell)
+    return is_number(cell.kind)
 
 
 def _used_values(graph: Graph) -> set[Value]:
@@ -329,6 +364,7 @@ def _late_nodes(graph: Graph) -> set[Node]:
 
 
 __all__ = [
-    "BOOL", "CURSOR", "ENUMERATE", "FLOAT", "INT", "LIST", "OTHER", "PAIR", "PAIRS", "RANGE", "SLICE", "Kind",
-    "Kinds", "constant_of", "is_index", "is_none", "is_number", "is_python_number", "key_of", "rule",
+    "BOOL", "CURSOR", "ENUMERATE", "FLOAT", "INT", "LIST", "OTHER", "PAIR", "PAIRS", "RANGE", "ROW_CURSOR", "SLICE",
+    "Kind",
+    "Kinds", "constant_of", "is_index", "is_none", "is_number", "is_python_number", "key_of", "nested_rule", "rule",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from autoconv.optimise.unboxing.kinds import (
     LIST,
     PAIR,
     PAIRS,
+    ROW_CURSOR,
     SLICE,
     Kind,
     Kinds,
@@ -42,6 +43,8 @@ def _build_kind(kinds: Kinds, node: Node) -> bool:
 @write("object_build")
 def _write_build(w: Writer, node: Node) -> list[Value]:
     element = w.element(node.results[0])
+    if element["element"] == LIST:
+        return w.raw(node)
     items = [w.converted(w.number(value), element["element"], node) for value in node.inputs]
     return [w.add("typed_list_make", node, *items, **element)]
 
@@ -198,11 +201,13 @@ def _write_iterate(w: Writer, node: Node) -> list[Value]:
 @rule("object_advance")
 def _advance_kind(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
-    return None if kind is None else kind in (CURSOR, PAIRS)
+    return None if kind is None else kind in (CURSOR, PAIRS, ROW_CURSOR)
 
 
 @write("object_advance")
 def _write_advance(w: Writer, node: Node) -> list[Value]:
+    if w.kinds.kind(node.inputs[0]) == ROW_CURSOR:
+        return w.raw(node)
     return [w.add("typed_list_advance", node, *w.parts(node.inputs[0]), **_item_of(w, node.inputs[0]))]
 
 
@@ -213,6 +218,11 @@ def _current_kind(kinds: Kinds, node: Node) -> bool | None:
     if kind == PAIRS:
         kinds.go_over(node.results[0], PAIR, kinds.item(value))
         return kinds.kind(node.results[0]) == PAIR
+    if kind == ROW_CURSOR:
+        of = kinds.item(value).of
+        assert of is not None
+        kinds.unify(kinds.cell(node.results[0]), of)
+        return True
     if kind != CURSOR:
         return None if kind is None else False
     return gives(kinds, node, _items(kinds, value))
@@ -220,6 +230,8 @@ def _current_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @write("object_current")
 def _write_current(w: Writer, node: Node) -> list[Value]:
+    if w.kinds.kind(node.inputs[0]) == ROW_CURSOR:
+        return w.raw(node)
     _, cursor = w.parts(node.inputs[0])
     if w.kinds.kind(node.inputs[0]) == PAIRS:
         return [cursor]

@@ -24,6 +24,7 @@ from autoconv.optimise.unboxing.kinds import (
     is_none,
     is_number,
     key_of,
+    root,
 )
 
 # Of a node whose meaning is known (see kinds.RULES): the values in the place of its results, one each, unless a result
@@ -104,7 +105,9 @@ class Writer:
         kind = self.kinds.kind(value)
         if is_number(kind):
             return [kind]  # type: ignore[list-item]
-        if kind in (LIST, ENUMERATE):
+        if kind == LIST:
+            return [NUMBERS if is_number(self.kinds.item(value).kind) else ObjectType("list")]
+        if kind == ENUMERATE:
             return [NUMBERS]
         if kind in (CURSOR, PAIRS):
             return [NUMBERS, CURSOR_TYPE]
@@ -118,7 +121,8 @@ class Writer:
             self.values[value] = tuple(next(parts) for _ in self.types(value))
 
     def write(self, node: Node) -> None:
-        found = _WRITES[key_of(node)](self, node)
+        nested = node in self.kinds.nested and key_of(node) != "object_defined"
+        found = self.raw(node) if nested else _WRITES[key_of(node)](self, node)
         if not found:
             return  # a None that nobody uses, or a slice of what is known
         self.set(node, found)
@@ -152,8 +156,13 @@ class Writer:
 
     def _python_list(self, value: Value, span: Span | None) -> Value:
         """A new list of the items that there are now."""
-        op = OPS["typed_list_object"]
-        return self.graph.add(op, self.list(value), self.element(value), types=[value.type], span=span).results[0]
+        item = self.kinds.item(value)
+        op = OPS["typed_list_object" if is_number(item.kind) else "typed_list_rows"]
+        while not is_number(item.kind):
+            assert item.of is not None
+            item = root(item.of)
+        attributes = {"element": item.kind}
+        return self.graph.add(op, self.list(value), attributes, types=[value.type], span=span).results[0]
 
     def _boxed(self, number: Value, node: Node | None, type_: Type) -> Value:
         span = _span_of(number) if node is None else node.span
@@ -187,6 +196,14 @@ class Writer:
         """The results of the node itself, on objects."""
         inputs = [self.object(value, node) for value in node.inputs]
         return [*copy_node(self.graph, node, inputs).results]
+
+    def raw(self, node: Node) -> list[Value]:
+        """The results of the node itself, on a list of lists as it is."""
+        kinds = self.kinds
+        inputs = [self.parts(v)[0] if kinds.number(v) == LIST else self.object(v, node) for v in node.inputs]
+        types = [type_ for value in node.results for type_ in self.types(value)]
+        made = self.graph.add(node.op, inputs, node.attributes, types=types, name=node.name, span=node.span)
+        return [*made.results]
 
     def list(self, value: Value) -> tuple[Value, ...]:
         return self.values[value][:1]

@@ -1,0 +1,106 @@
+"""What is done with lists of lists of numbers: the outer ones stay Python's, and hold typed lists."""
+
+from __future__ import annotations
+
+from autoconv.graph.graph import Node, Value
+from autoconv.optimise.unboxing.kinds import LIST, OTHER, ROW_CURSOR, SLICE, Kinds, is_index, nested_rule
+
+
+def _is_rows(kinds: Kinds, value: Value) -> bool:
+    return kinds.kind(value) == LIST and kinds.item(value).kind == LIST
+
+
+def _at(kinds: Kinds, node: Node, position: int = 1) -> bool | None:
+    """Whether the first input is the list of lists, and what stands at the position an index of one."""
+    index = kinds.number(node.inputs[position])
+    if not _is_rows(kinds, node.inputs[0]):
+        return False
+    return None if index is None else is_index(index)
+
+
+def _gives_row(kinds: Kinds, node: Node) -> bool:
+    kinds.unify(kinds.cell(node.results[0]), kinds.item(node.inputs[0]))
+    return True
+
+
+def _makes_rows(kinds: Kinds, node: Node, value: Value) -> bool:
+    of = kinds.make_list(node)
+    if of is None:
+        return False
+    kinds.unify(of, kinds.item(value))
+    return True
+
+
+@nested_rule("object_apply.getitem")
+def _get_kind(kinds: Kinds, node: Node) -> bool | None:
+    if kinds.number(node.inputs[1]) == SLICE and _is_rows(kinds, node.inputs[0]):
+        return False  # a slice is an object no more
+    known = _at(kinds, node)
+    return _gives_row(kinds, node) if known else known
+
+
+@nested_rule("object_method.pop")
+def _pop_kind(kinds: Kinds, node: Node) -> bool | None:
+    if len(node.inputs) > 2 or node.attributes["keywords"]:
+        return False
+    known = _at(kinds, node) if len(node.inputs) == 2 else _is_rows(kinds, node.inputs[0])
+    return _gives_row(kinds, node) if known else known
+
+
+@nested_rule("object_apply.setitem", "object_method.insert")
+def _set_kind(kinds: Kinds, node: Node) -> bool | None:
+    known = _at(kinds, node) if len(node.inputs) == 3 else False
+    if known:
+        kinds.put(node.inputs[0], node.inputs[2])
+        kinds.say_of(node.results[0], OTHER)
+    return known
+
+
+@nested_rule("object_method.append")
+def _append_kind(kinds: Kinds, node: Node) -> bool | None:
+    if len(node.inputs) != 2 or not _is_rows(kinds, node.inputs[0]):
+        return False
+    kinds.put(*node.inputs)
+    kinds.say_of(node.results[0], OTHER)
+    return True
+
+
+@nested_rule("object_length", "object_truth")
+def _length_kind(kinds: Kinds, node: Node) -> bool | None:
+    return True
+
+
+@nested_rule("object_method.reverse", "object_method.clear", "object_apply.delitem")
+def _change_kind(kinds: Kinds, node: Node) -> bool | None:
+    if not _is_rows(kinds, node.inputs[0]):
+        return False
+    known = _at(kinds, node) if len(node.inputs) == 2 else True
+    if known:
+        kinds.say_of(node.results[0], OTHER)
+    return known
+
+
+@nested_rule("object_method.copy", "object_apply.list")
+def _copy_kind(kinds: Kinds, node: Node) -> bool | None:
+    return len(node.inputs) == 1 and _makes_rows(kinds, node, node.inputs[0])
+
+
+@nested_rule("object_apply.mul")
+def _times_kind(kinds: Kinds, node: Node) -> bool | None:
+    known = _at(kinds, node)
+    return _makes_rows(kinds, node, node.inputs[0]) if known else known
+
+
+@nested_rule("object_defined")
+def _defined_kind(kinds: Kinds, node: Node) -> bool | None:
+    kinds.unify(kinds.cell(node.results[0]), kinds.cell(node.inputs[0]))
+    return True
+
+
+@nested_rule("object_iterate")
+def _iterate_kind(kinds: Kinds, node: Node) -> bool | None:
+    kinds.go_over(node.results[0], ROW_CURSOR, kinds.cell(node.inputs[0]))
+    return kinds.kind(node.results[0]) == ROW_CURSOR
+
+
+

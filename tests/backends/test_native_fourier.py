@@ -1,0 +1,97 @@
+"""Fourier transforms in native code, beside NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.backends import llvm
+from tests.backends.native import graph_of, op
+
+SIZES = [*range(1, 51), 60, 64, 128, 243, 1000, 1024, 4096]
+WITHOUT = {17, 19, 23, 29, 31, 34, 37, 38, 41, 43, 46, 47}  # a prime factor above 13
+
+
+def numbers(*shape: int, dtype: Any = np.complex128) -> np.ndarray:
+    draws = np.random.default_rng(sum(shape))
+    return (draws.standard_normal(shape) + 1j * draws.standard_normal(shape)).astype(dtype)
+
+
+def near(found: Any, expected: Any) -> None:
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    precision = np.finfo(found.dtype).eps
+    assert np.abs(found - expected).max() <= 6 * precision * max(np.abs(expected).max(), precision)
+
+
+def check(build: Any, inputs: list[np.ndarray], expected: list[Any], kernels: tuple[str, ...] = ()) -> None:
+    """The results, by no other kernels."""
+    run = llvm.compile_graph(graph_of(build, *inputs))
+    if isinstance(run, llvm.NativeGraph):
+        assert sorted(run.kernels) == sorted(kernels)
+    else:
+        assert kernels
+    for one, other in zip(run(inputs), expected, strict=True):
+        near(one, other)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_sizes(size: int) -> None:
+    x, real, half = numbers(size), numbers(2, size).real.copy(), numbers(size // 2 + 1)
+
+    def build(b: Any, x: Any, real: Any, half: Any) -> Any:
+        return b.fft(x), b.ifft(x, norm="ortho"), b.rfft(real), b.irfft(half, length=size)
+
+    expected = [np.fft.fft(x), np.fft.ifft(x, norm="ortho"), np.fft.rfft(real), np.fft.irfft(half, size)]
+    kernels = ["fft", "ifft"] if size in WITHOUT else []
+    if size in WITHOUT and (size % 2 or size // 2 in WITHOUT):
+        kernels += ["irfft", "rfft"]
+    check(build, [x, real, half], expected, tuple(kernels))
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((3, 8), (0,)), ((3, 8), (0, 1)), ((5, 16, 12), (1,)), ((5, 16, 12), (0, 1, 2)), ((20, 100), (0,)),
+        ((6, 1, 4), (0, 1)), ((1,), (0,)), ((30, 7), (0,)), ((2, 300, 70), (1,)), ((64, 64), (0, 1)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_axes(shape: tuple[int, ...], axes: tuple[int, ...], dtype: Any) -> None:
+    x = numbers(*shape, dtype=dtype)
+    expected = [np.fft.fftn(x, axes=axes), np.fft.ifftn(x, axes=axes, norm="forward")]
+    check(lambda b, x: (b.fft(x, axes=axes), b.ifft(x, axes=axes, norm="forward")), [x], expected)
+
+
+@pytest.mark.parametrize("norm", ["backward", "ortho", "forward"])
+def test_lengths_of_real_results(norm: Any) -> None:
+    x, lengths = numbers(3, 6), (4, 5, 6, 12, 15)
+    expected = [np.fft.irfft(x, length, norm=norm) for length in lengths]
+    check(lambda b, x: tuple(b.irfft(x, length=length, norm=norm) for length in lengths), [x], expected)
+
+
+def test_nan_and_infinity_spread() -> None:
+    x = np.array([1.0, np.nan, 2.0, 3.0], complex)
+    run = llvm.compile_graph(graph_of(op("fft"), x))
+    assert np.isnan(run([x])[0]).all()
+
+
+@autoconv.compile
+def filtered(u: Any, image: Any, steps: int) -> Any:
+    frequencies = np.fft.rfftfreq(len(u))
+    for _ in range(steps):
+        u = np.fft.irfft(np.fft.rfft(u) * np.exp(-frequencies**2), len(u))
+    spectrum = np.fft.fftshift(np.fft.fft2(image))
+    return u, np.abs(np.fft.ifft2(np.fft.ifftshift(spectrum)))
+
+
+def test_programs_of_transforms_need_no_kernel() -> None:
+    u, image = numbers(48).real.copy(), numbers(12, 20).real.copy()
+    found, expected = filtered(u, image, 3), filtered.__wrapped__(u, image, 3)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-14)
+    assert "by kernels" not in filtered.explain()
