@@ -41,6 +41,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "the attribute … of a …, others of which are in the graph, ra",
     ): ONLY_COMPILE,
     ("autoconv/operators/attributes.py", "hasattr would run the property … of an object in the graph"): ONLY_COMPILE,
+    ("autoconv/ops/record.py", "… has no rule for …"): CANNOT,
     ("autoconv/operators/held_iterators.py", "…"): "no attribute of an iterator's: Python's own words",
     ("autoconv/operators/instances.py", "the __dict__ of a … has another name, and the object becomes"): ONLY_COMPILE,
     ("autoconv/runtime/attributes.py", "the __dict__ of an object is used that is in a list, dict or"): ONLY_COMPILE,
