@@ -414,3 +414,12 @@ def test_indices_into_open_dimensions_and_static_products_beside_them():
         ):  # fmt: skip
             np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
     compiled_once(f)
+
+
+def test_there_have_to_be_as_many_rows_as_are_taken_apart() -> None:
+    spec = autoconv.TensorSpec([None], autoconv.float32)
+    f = autoconv.function(lambda x: autoconv.unstack(x, num=3), input_signature=[spec])
+    assert [float(part) for part in f(autoconv.constant([1.0, 2.0, 3.0]))] == [1.0, 2.0, 3.0]
+    for count in (2, 4, 1):
+        with pytest.raises(autoconv.errors.InvalidArgumentError, match=f"unstack: dimension 0 is {count}, not 3"):
+            f(autoconv.constant(np.ones(count, np.float32)))

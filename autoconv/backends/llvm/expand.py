@@ -162,10 +162,12 @@ def _stack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    (x,) = inputs
+    (x,), count = inputs, node.attributes["num"]
     axis = node.attributes.get("axis", 0) % len(sizes(x.type))
+    if sizes(x.type)[axis] != count:
+        return None  # it is known when it runs whether there are so many: the kernel says so
     whole = (("slice", None, None, None),) * axis
-    return tuple(b.get_item(x, spec=(*whole, ("int", i))) for i in range(node.attributes["num"]))
+    return tuple(b.get_item(x, spec=(*whole, ("int", i))) for i in range(count))
 
 
 def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
