@@ -270,13 +270,13 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     one, other = np.lib.array_utils.normalize_axis_tuple((one, other), rank)
     left = [i for i in range(rank) if i not in (one, other)]
     turned = apply("transpose", x, perm=(*left, one, other))
-    rows, columns = known_shape(turned)[-2:]
-    places = np.arange(max(rows, columns))
-    by = integer(offset)
-    at = [(r, r + by) for r in places - min(by, 0) if r < rows and 0 <= r + by < columns]
-    index = np.array(at, np.int64).reshape(-1, 2)
-    spec = (*(("slice", None, None, None),) * len(left), ("array",), ("array",))
-    return apply("get_item", turned, index[:, 0], index[:, 1], spec=spec)
+    *lead, rows, columns = known_shape(turned)
+    by, step = integer(offset), columns + 1
+    count = max(min(rows, columns - by) if by >= 0 else min(rows + by, columns), 0)
+    first = by if by >= 0 else -by * columns
+    flat = apply("reshape", turned, shape=(*lead, rows * columns))  # of which it is a slice
+    stop = first + (count - 1) * step + 1 if count else first
+    return apply("get_item", flat, spec=(*(("slice", None, None, None),) * len(left), ("slice", first, stop, step)))
 
 
 @computes("trace", "linalg.trace")

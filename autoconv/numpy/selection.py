@@ -174,9 +174,16 @@ def extract(condition: Any, arr: Any) -> Tensor:
 # ---- order
 
 
+def _check_kind(kind: Any) -> None:
+    """Every kind of sorting gives what the stable one gives; of what is none NumPy says so."""
+    if kind is not None:
+        np.sort(np.zeros(0), kind=kind)
+
+
 @computes("sort")
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
     without(order=order)
+    _check_kind(kind)
     x = tensor(a)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), -1
@@ -192,6 +199,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
     """Equal elements stay in order, as NumPy says of kind="stable" and does not say of the others."""
     without(order=order)
+    _check_kind(kind)
     x = tensor(a)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), -1

@@ -141,6 +141,7 @@ def _without_lists(function: Any) -> Callable[..., Any]:
 
 def _noted(function: types.FunctionType, guard: Any, region: Any) -> Callable[..., Any]:
     """The converted function; in a trace one that notices when it calls itself."""
+    function = getattr(function, "__autoconv_asked__", function)
     if is_noted(function):
         return function
     target = _function(function, guard)

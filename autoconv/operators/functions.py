@@ -43,7 +43,8 @@ def _known(name: Any, function: str) -> Any:
 def _iter(x: Any, *sentinel: Any) -> Any:
     """iter(x): an iterator over Python's values is the graph's, which alone knows how far it has come."""
     region = current_region()
-    if region is not None and region.contract == COMPILE and not sentinel and (is_object(x) or type(x) in _ITERATED):
+    in_graph = region is not None and region.contract == COMPILE and not region.trace.asked_by_python
+    if in_graph and not sentinel and (is_object(x) or type(x) in _ITERATED):
         return apply_object("iter", x)
     return held(builtins.iter(x, *sentinel))
 

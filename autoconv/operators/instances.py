@@ -18,6 +18,7 @@ from autoconv.operators.staging import stage_arms
 from autoconv.operators.twins import class_name
 from autoconv.runtime import objects
 from autoconv.runtime.attributes import HEAP, GraphAttributes, held_by
+from autoconv.runtime.containers import UnmovedError
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.objects import ObjectMethod, SymbolicObject, heap_instance, record_object
 from autoconv.runtime.recording import Region, Trace, current_region
@@ -41,6 +42,10 @@ def make_in_graph(value: Any) -> SymbolicObject:
             f"the __dict__ of a {type(value).__name__} has another name, and the object becomes part of what only the "
             "graph knows", current_place(), "the attributes by their names",
         )  # fmt: skip
+    assert region.trace.owned is not None
+    home = region.trace.owned[id(value)][1]
+    if region.journal is None and region.parent is not None and region.is_inside(home) and home.standing is not region:
+        raise UnmovedError(value)
     held = held_by(value)
     if region.journal is not None:
         region.journal.note(instance_spot(value, region.trace))

@@ -27,6 +27,8 @@ _FOR_ALL_CLASSES = frozenset(
     {"object_get_attribute", "object_set_attribute", "object_isinstance", "object_build", "object_make", "name"}
 )
 _OF_ITEMS = frozenset({"object_current", "object_unpack", "object_method"})
+# Methods of lists, dicts and the like that give one of the items; the others give numbers, None, or something new.
+_PICKING_METHODS = frozenset({"pop", "popleft", "get", "setdefault"})
 
 
 def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
@@ -125,6 +127,8 @@ def _comes_from_where_they_are(value: Value, trace: Trace) -> bool:
     if op == "object_apply":
         return node.attributes["function"] in _PICKING and (_is_holder(trace, ITEMS) or _is_kept(node.inputs[0], trace))
     if op in _OF_ITEMS:
+        if op == "object_method" and node.attributes["name"] not in _PICKING_METHODS:
+            return False
         return _is_holder(trace, ITEMS) or _is_kept(value, trace)
     if op == "object_defined":
         return _comes_from_where_they_are(node.inputs[0], trace)

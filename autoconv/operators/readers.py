@@ -25,6 +25,7 @@ def only_reads(method: Any) -> bool:
     builtins that do no more."""
     if not isinstance(method, FunctionType):
         return False
+    method = inspect.unwrap(method)
     known = inspect.getclosurevars(method)
     called = False
     for instruction in dis.get_instructions(method):
@@ -42,6 +43,16 @@ def only_reads(method: Any) -> bool:
         if name == "LOAD_ATTR" and (instruction.arg or 0) & 1 and _is_method_load():
             return False
     return True
+
+
+def only_gives(method: FunctionType) -> bool:
+    """Whether a method does one thing whatever it finds, and calls nothing but `iter`."""
+    names = {x.argval for x in dis.get_instructions(method) if x.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_METHOD")}
+    decides = any("JUMP" in x.opname or x.opname in _DECIDING for x in dis.get_instructions(method))
+    return not decides and names <= {"iter"} and only_reads(method)
+
+
+_DECIDING = ("IS_OP", "CONTAINS_OP", "COMPARE_OP", "YIELD_VALUE", "FOR_ITER")
 
 
 def writes(method: FunctionType) -> bool:
@@ -64,4 +75,4 @@ def _is_method_load() -> bool:
     return "LOAD_METHOD" not in dis.opmap
 
 
-__all__ = ["only_reads", "writes"]
+__all__ = ["only_gives", "only_reads", "writes"]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators.by_class import second_operand
-from autoconv.operators.conditionals import not_
+from autoconv.operators.conditionals import is_staged, not_
+from autoconv.operators.held_iterators import HeldIterator
+from autoconv.operators.instances import is_written
 from autoconv.operators.not_implemented import deciding
-from autoconv.operators.readers import writes
+from autoconv.operators.readers import only_gives, writes
 from autoconv.runtime.journal import MISSING
-from autoconv.runtime.recording import Trace
+from autoconv.runtime.recording import Trace, current_region
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.stores import is_catchable
 
 # Called by Python itself for an expression or a statement, or by a dataclass that is made. Those that make, copy or
 # describe other objects stay.
@@ -25,6 +29,12 @@ _NAMES = """
     round call post_init
 """
 _CALLED = frozenset(f"__{name}__" for name in _NAMES.split())
+# Called by Python itself for a builtin, which takes no answer that only the running graph knows.
+_NAMES_ANSWERED = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
+_ANSWERED = frozenset(f"__{name}__" for name in _NAMES_ANSWERED.split())
+# What somebody may take for an answer of its own when it raises.
+_RAISING = frozenset({"__next__", "__getattr__"})
+_OTHERS = frozenset({"__reversed__", "__missing__"})
 
 
 def convert_special_methods(
@@ -44,6 +54,35 @@ def convert_special_methods(
             before["__ne__"] = MISSING
             base.__ne__ = _not_equal  # type: ignore[assignment]
         trace.patched[base] = before
+
+
+def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
+    """A method that Python itself asks, with the operators in it: an answer that only the graph knows is refused."""
+    made = functools.cache(lambda: convert(method))
+
+    @functools.wraps(method)
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        region = current_region()
+        if region is None:
+            return method(self, *args, **kwargs)
+        mark = region.graph.mark()
+        before, region.trace.asked_by_python = region.trace.asked_by_python, True
+        try:
+            found = made()(self, *args, **kwargs)
+        finally:
+            region.trace.asked_by_python = before
+        raises = name in _RAISING and any(map(is_catchable, region.graph.since(mark)))
+        if raises or (name in _ANSWERED and is_staged(found)):
+            raise StagingError(
+                f"a tensor decides what the {name} of a {type(self).__name__} answers, and Python itself asks it",
+                current_place(), "a method with a name of its own",
+            )  # fmt: skip
+        return found._iterator if type(found) is HeldIterator else found
+
+    run.__autoconv_asked__ = method  # type: ignore[attr-defined]
+    if inspect.isgeneratorfunction(method):
+        run.__autoconv_iterates__ = made  # type: ignore[attr-defined]
+    return run
 
 
 def _not_equal(self: Any, other: Any) -> Any:
@@ -90,6 +129,8 @@ def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
     if isinstance(value, types.FunctionType) and name in _CALLED:
         found = convert(value)
         return value if found is value else deciding(name, value, found, second_operand)
+    if isinstance(value, types.FunctionType) and name in _ANSWERED | _OTHERS and is_written(value):
+        return value if name == "__iter__" and only_gives(value) else _asked(name, value, convert)
     if isinstance(value, property):
         own: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
         get, put, delete = (convert(f) if isinstance(f, types.FunctionType) else f for f in own)

@@ -41,8 +41,9 @@ from autoconv.operators.sharing import (
 )
 from autoconv.operators.staging import aligned, stage_arms
 from autoconv.operators.twins import frozen_where_shared
-from autoconv.runtime.containers import TracedList, UnmovedError, heap_of, materialise
+from autoconv.runtime.containers import TracedList, UnmovedError, heap_of
 from autoconv.runtime.journal import Spot
+from autoconv.runtime.objects import box
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import mutable_parts
@@ -123,7 +124,7 @@ def stage_loop(
             try:
                 final = _finish_loop(parent, checked, stepped, layouts, initial, after, spots, count, twins)
             except UnmovedError as unmoved:
-                materialise(unmoved.container)
+                box(unmoved.container)
                 spots = {key: spot for key, spot in spots.items() if spot.owner is not unmoved.container}
                 layouts = layouts[:count]
                 continue

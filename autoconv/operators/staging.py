@@ -35,9 +35,9 @@ from autoconv.operators.layout import (
 from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import check_alias, move_into_graph, move_shared, refuse_changed_copies, unnoted_changes
 from autoconv.operators.twins import frozen_where_shared, twins
-from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, UnmovedError, heap_of, materialise
+from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, UnmovedError, heap_of
 from autoconv.runtime.journal import MISSING, Spot
-from autoconv.runtime.objects import as_object, holds_symbols
+from autoconv.runtime.objects import as_object, box, holds_symbols
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import SymbolicTensor
@@ -84,7 +84,7 @@ def stage_arms(
         try:
             give(recorded, alone, layouts, as_left=bool(apart))
         except UnmovedError as unmoved:
-            materialise(unmoved.container)
+            box(unmoved.container)
         else:
             break
     captures = unify_captures([arm.region for arm in recorded])

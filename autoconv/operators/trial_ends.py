@@ -43,7 +43,7 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
             give(arms, alone, layouts)
         except UnmovedError as unmoved:
             take_back(trial, start, written)
-            materialise(unmoved.container)
+            box(unmoved.container)
             return False
         types = [leaf for layout in layouts for leaf in leaf_types(layout)]
         if trial.handlers:

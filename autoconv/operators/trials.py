@@ -317,6 +317,8 @@ class Trial:
         assert region is not None
         for part, _ in contents_now(value, self.region) if spot.key in self.moving else ():
             box(part)
+        if region.contract == COMPILE and self._is_made_here(value, region):
+            box(value)  # in an arm or loop of the body it would stay itself, which a handler cannot reach
         known = self.seen.setdefault(spot.key, [])
         self.spots.setdefault(spot.key, spot)
         position = list(self.seen).index(spot.key)
@@ -332,10 +334,13 @@ class Trial:
         keep(self.frame, position, value, spot.name)
 
     def _kept_layout(self, value: Any, region: Region) -> Layout:
-        heap, home = heap_instance(value), home_of(value, region)
-        if heap is not None and home is not None and home.is_inside(self.region):
+        if heap_instance(value) is not None and self._is_made_here(value, region):
             return Leaf(ObjectType(), as_object)  # of the stand-in, which the body made, a handler knows nothing
         return kept_layout(value, region)
+
+    def _is_made_here(self, value: Any, region: Region) -> bool:
+        home = home_of(value, region)
+        return home is not None and home.is_inside(self.region)
 
     def _stop_storing(self) -> None:
         if self.stores is not None and self.stores in self.parent.trace.stores:

@@ -152,9 +152,12 @@ define(
 
 
 def _unbox(x: Any, *, type: TensorType) -> np.ndarray:
-    if not type.weak:
-        return np.asarray(x, type.dtype.numpy)
-    return to_python_array(x)
+    if type.weak:
+        return to_python_array(x)
+    array = np.asarray(x, type.dtype.numpy)
+    if type.shape == () and array.ndim:
+        raise ValueError("setting an array element with a sequence.")
+    return array
 
 
 define(

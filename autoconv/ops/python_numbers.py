@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import IntegerLimitError, OtherKindError
+from autoconv.errors import IntegerLimitError, OtherKindError, StagingError
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, weak_rank
@@ -46,6 +46,11 @@ def _short(value: int) -> str:
 
 
 def _arithmetic_type(*inputs: TensorType, **_: Any) -> TensorType:
+    if any(x.dtype.is_complex for x in inputs):
+        raise StagingError(
+            "a complex number of Python's is computed with in the graph, which carries its bools, ints and floats",
+            remedy="a tensor of complex numbers: autoconv.constant(0.5j)",
+        )
     rank = max(max(weak_rank(x.dtype) for x in inputs), 1)
     return TensorType((bool_, int64, float64)[rank], (), True)
 

@@ -122,6 +122,11 @@ def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
     return None
 
 
+def _as_it_is(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Of the shape that is asked for already, by numbers or by symbols."""
+    return _same(inputs[0], node)
+
+
 def _subtract(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     x, y = inputs
     number = _number(y)
@@ -261,11 +266,6 @@ def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None
     return _add(copy, node, "transpose", before, perm=whole)
 
 
-def _to_shape_of(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Summed up, or spread out, to the shape that it has."""
-    return _same(inputs[0], node)
-
-
 def _order(node: Node) -> tuple[int, ...] | None:
     type_ = node.inputs[0].type
     if not isinstance(type_, TensorType) or type_.rank is None:
@@ -277,8 +277,8 @@ def _order(node: Node) -> tuple[int, ...] | None:
 _RULES: dict[str, Rule] = {
     "subtract": _subtract, "divide": _divide, "power": _power, "select": _select, "cast": _cast,
     "python_cast": _cast_of_choice,
-    "reshape": _reshape, "transpose": _transpose,
-    "sum_to_shape_of": _to_shape_of, "broadcast_to_shape_of": _to_shape_of, "reshape_like": _to_shape_of,
+    "reshape": _reshape, "transpose": _transpose, "sum_to_shape_of": _as_it_is, "broadcast_to_shape_of": _as_it_is,
+    "reshape_like": _as_it_is, "ensure_shape": _as_it_is, "ensure_same_shape": _as_it_is,
     "negative": _twice("negative"), "logical_not": _twice("logical_not"), "invert": _twice("invert"),
     "conjugate": _twice("conjugate"), "matrix_transpose": _twice("matrix_transpose"),
     "abs": _once("abs"), "relu": _once("relu"), "floor": _once("floor"), "ceil": _once("ceil"),

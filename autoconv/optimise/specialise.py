@@ -23,6 +23,7 @@ from autoconv.graph.graph import Graph, Node, Value, copy_node, has_recursion, s
 from autoconv.graph.types import NoCommonType, Symbol, TensorType, Type, is_subtype, join, shapes_compatible
 from autoconv.ops import OPS
 from autoconv.optimise.fold import fold
+from autoconv.optimise.list_elements import narrow_lists
 from autoconv.optimise.symbolic import Sizes, has_symbols, without_symbols
 
 # The attribute that holds dimensions, None for those that come as the last input.
@@ -60,6 +61,8 @@ def _in_rounds(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tupl
         known = _unknown(graph)
         sizes = None if sizes is None else Sizes()
         graph = fold(_specialised(graph, types, sizes))
+        if narrow_lists(graph):
+            continue
         if (nodes, known) == (sum(1 for _ in graph.walk()), _unknown(graph)):
             break
     settle_effects(graph)

@@ -12,7 +12,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import ArrayType
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor, to_array
-from autoconv.runtime.objects import SymbolicObject, record_object
+from autoconv.runtime.objects import is_object, record_object
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
@@ -21,6 +21,8 @@ def as_value(value: Any, type_: ArrayType) -> Tensor:
     """What is assigned to elements of an array, as NumPy converts it."""
     tensor = as_tensor(value)
     dtype = type_.dtype
+    if is_object(value) and type_.shape == ():
+        return element_of(value, dtype)
     if tensor is not None:
         return tensor if not tensor.weak else _converted(tensor, dtype)
     if isinstance(value, (bool, int, float, complex)):
@@ -31,8 +33,6 @@ def as_value(value: Any, type_: ArrayType) -> Tensor:
         except (OverflowError, TypeError, ValueError) as error:
             raise of_program(error) from None
         return EagerTensor(held)
-    if isinstance(value, SymbolicObject) and type_.shape == ():
-        return record_object("object_element", [value], dtype=dtype)  # type: ignore[no-any-return]
     if isinstance(value, (list, tuple)):
         value = _nested(value)
         if isinstance(value, Tensor):
@@ -44,6 +44,8 @@ def as_value(value: Any, type_: ArrayType) -> Tensor:
 
 def element_of(value: Any, dtype: DType) -> Tensor:
     """A number as an element of an array of that dtype."""
+    if is_object(value):
+        return record_object("object_element", [value], dtype=dtype)  # type: ignore[no-any-return]
     tensor = as_tensor(value)
     if tensor is None:
         return EagerTensor(np.asarray(value).astype(dtype.numpy))

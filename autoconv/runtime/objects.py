@@ -173,6 +173,8 @@ class ObjectMethod:
         self.name = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.name == "resize" and "refcheck" not in kwargs:
+            _refuse("asked for resize, which counts who else holds an array: a graph does")
         operands = [self.owner, *args, *kwargs.values()]
         return record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
 

@@ -53,7 +53,7 @@ class Trace:
     a cond was recorded, and those of them that its result may be of, `holders` the names of attributes that
     hold such objects, `relied` those of which the trace took for granted that they do not, `made_early` the names of
     the classes all of whose objects are made in the graph, and `begin_again` is what has the trace begin anew with more
-    in the last or the first.
+    in the last or the first. `asked_by_python`: what runs now is a special method, whose answer Python itself takes.
     `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
     what is recorded into that graph.
     """
@@ -91,6 +91,7 @@ class Trace:
     relied: set[str] = field(default_factory=set)
     made_early: frozenset[str] = frozenset()
     asked_by_class: bool = False
+    asked_by_python: bool = False
     begin_again: Any = None
     scope: str = ""
     device: str = ""

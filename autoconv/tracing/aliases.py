@@ -22,7 +22,7 @@ def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
     if node.op.name == "get_item" and any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
         return set()  # what arrays pick is a copy
-    if node.op.name in VIEWS:
+    if node.op.name in VIEWS or node.op.name == "broadcast_to":
         return set(range(len(node.results))) if node.inputs[0] in aliases else set()
     if node.op.name == "cond":
         return _through_regions(node, node.inputs[1:], aliases, 0)

@@ -18,6 +18,7 @@ from autoconv.ops.list_value import ListValue
 from autoconv.optimise import optimise
 from autoconv.runtime import taping
 from autoconv.runtime.tensor import EagerTensor
+from autoconv.tracing.shapes import ByShape, depends_on_shapes
 
 _LASTING = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
@@ -32,7 +33,7 @@ class Derivable:
         self.graph = graph
         self.name = name
         self.contract = contract
-        self.run = BACKENDS[SETTINGS.backend](graph) if run is None else run
+        self.run = _compiled(graph, contract) if run is None else run
         self._parts: dict[tuple[tuple[int, ...], int | None], Parts] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:
@@ -124,6 +125,13 @@ class Derivable:
             else array.alias() if isinstance(array, ListValue) else array
             for array, value in zip(arrays, self.graph.outputs, strict=True)
         ]  # fmt: skip
+
+
+def _compiled(graph: Graph, contract: str) -> Any:
+    compile_graph = BACKENDS[SETTINGS.backend]
+    if SETTINGS.backend == "llvm" and depends_on_shapes(graph):
+        return ByShape(graph, compile_graph, contract, None)
+    return compile_graph(graph)
 
 
 class Parts:

@@ -115,7 +115,9 @@ class Function(Described, Pickled):
         try:
             if self._direct and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
                 given = self._signature.in_order(args, kwargs)
-                for concrete, entry in self._direct if given is not None else ():
+                for concrete, entry in self._direct:
+                    if given is None:
+                        break
                     if concrete.asks_guards and concrete.guards.changed():
                         continue
                     try:

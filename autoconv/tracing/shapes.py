@@ -16,6 +16,7 @@ import numpy as np
 from autoconv.backends.form import CallForm
 from autoconv.backends.llvm.describe import kernels
 from autoconv.backends.llvm.open_sizes import OpenSizes, open_sizes
+from autoconv.backends.llvm.positions import UnknownSize
 from autoconv.graph.graph import Graph, Span
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.optimise import optimise
@@ -68,7 +69,8 @@ class ByShape:
         self._compile = compile_graph
         self._contract = contract
         self._form = form
-        self._entries: tuple[Callable[..., Any], ...] = ()
+        self._for_all: tuple[Callable[..., Any], ...] = ()  # the entries of code for any size
+        self._entries: tuple[Callable[..., Any], ...] = ()  # those for single shapes
         self._open = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
         self._runs: dict[Shapes, Run] = {}
         self._general: dict[Pattern, AnySize | None] = {}
@@ -103,7 +105,7 @@ class ByShape:
     def entry(self, *arguments: Any) -> Any:
         """A user's call, where the code for any size, or for one of the last few shapes, takes it; else
         NotImplemented."""
-        for entry in self._entries:
+        for entry in (*self._for_all, *self._entries):
             found = entry(*arguments)
             if found is not NotImplemented:
                 return found
@@ -118,7 +120,7 @@ class ByShape:
     def notes(self) -> list[str]:
         """What there is code for, in words."""
         found = []
-        for pattern, general in self._general.items():
+        for pattern, general in tuple(self._general.items()):
             text = ", ".join(f"({', '.join(map(str, shape))})" for shape in pattern)
             if general is not None and not general.lost:
                 found.append(f"one code for any size: {text}")
@@ -132,7 +134,7 @@ class ByShape:
     # ---- any size
 
     def _general_for(self, shapes: Shapes) -> AnySize | None:
-        for general in self._general.values():
+        for general in tuple(self._general.values()):  # which other threads may add to
             if general is not None and general.takes(shapes):
                 return general
         pattern = _pattern(shapes, [self._graph.parameters[i].type for i in self._open])
@@ -159,7 +161,13 @@ class ByShape:
                         lost.remove(name)
             except CannotSpecialise:
                 return None
-        run = self._compiled(graph, at_once=not lost)
+        try:
+            run = self._compiled(graph)
+        except UnknownSize:  # there is no code for some combination of these ops: each shape has its own then
+            return None
+        entry = getattr(run, "entry", None)
+        if entry is not None and not lost:
+            self._for_all = (*self._for_all, entry)
         return AnySize(pattern, run, getattr(run, "open", sizes), tuple(lost))
 
     # ---- one shape
@@ -170,7 +178,10 @@ class ByShape:
         except CannotSpecialise:
             run = self._for_any()
         else:
-            run = self._compiled(narrow, at_once=True)
+            run = self._compiled(narrow)
+            entry = getattr(run, "entry", None)
+            if entry is not None:
+                self._entries = (entry, *self._entries[: _ENTRIES - 1])
         self._runs[shapes] = run
         return run
 
@@ -182,13 +193,9 @@ class ByShape:
             types[i] = replace(type_, shape=shape)
         return types
 
-    def _compiled(self, graph: Graph, at_once: bool) -> Run:
+    def _compiled(self, graph: Graph) -> Run:
         self.compilations += 1
-        run = self._compile(graph, self._form)
-        entry = getattr(run, "entry", None)
-        if entry is not None and at_once:
-            self._entries = (entry, *self._entries[: _ENTRIES - 1])
-        return run
+        return self._compile(graph, self._form)
 
     def _for_any(self) -> Run:
         if self._any is None:

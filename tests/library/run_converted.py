@@ -50,7 +50,7 @@ class ConvertedLoader(importlib.machinery.SourceFileLoader):
         return compile(text, self.converted, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__file__ = self.converted  # while it is imported, as any converted module: its code moves to the original
+        module.__file__ = self.converted  # while it is imported: its code moves to the original
         super().exec_module(module)
         module.__file__ = self.path
         assert hasattr(module, "__autoconv__")

@@ -307,3 +307,110 @@ def test_relaxed_shapes_run_by_one_code():
         x = floats(n, 3)
         np.testing.assert_allclose(f(autoconv.constant(x)), (x * x).sum(0), rtol=1e-4)
     assert f.experimental_get_tracing_count() == 2
+
+
+def test_gradients_through_loops_that_end_as_values_say():
+    @autoconv.function(input_signature=[spec(None), spec()])
+    def f(x, limit):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            h = x
+            while autoconv.reduce_sum(h) < limit:
+                h = autoconv.sin(h) * 1.5 + autoconv.reduce_mean(h) + 0.1
+            y = autoconv.reduce_sum(h * h)
+        return y, tape.gradient(y, x)
+
+    def forward(x, limit):
+        h, slope = x, np.eye(len(x))
+        while h.sum() < limit:
+            slope = np.cos(h)[:, None] * 1.5 * slope + slope.mean(0)
+            h = np.sin(h) * 1.5 + h.mean() + 0.1
+        return (h * h).sum(), 2 * h @ slope
+
+    for n in (*LENGTHS[:8], 200):
+        x = np.abs(floats(n, seed=n)) * np.float32(0.1)
+        found = f(autoconv.constant(x), autoconv.constant(np.float32(3 * n)))
+        for one, other in zip(found, forward(x.astype(np.float64), 3 * n), strict=True):
+            np.testing.assert_allclose(one, other, rtol=2e-3, atol=1e-4)
+    compiled_once(f)
+
+
+def test_lists_of_loops_are_native_for_known_shapes_too():
+    @autoconv.function(input_signature=[autoconv.TensorSpec([None, 1], autoconv.float32)])
+    def f(x):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            h = x
+            for _ in autoconv.range(3):
+                h = autoconv.sin(h)
+        return tape.gradient(h, x)
+
+    x = np.array([[0.5]], np.float32)  # of size 1: this shape has code of its own
+    expected = np.cos(x) * np.cos(np.sin(x)) * np.cos(np.sin(np.sin(x)))
+    close(f(autoconv.constant(x)), expected)
+    assert not f.get_concrete_function().kernels
+
+
+def test_rows_that_are_looked_up_and_searched():
+    @autoconv.function(input_signature=[spec(None, dtype=autoconv.int32), spec(9, 4)])
+    def f(positions, table):
+        with autoconv.GradientTape() as tape:
+            tape.watch(table)
+            rows = autoconv.gather(table, positions)
+            total = autoconv.reduce_sum(rows * rows)
+        return rows, tape.gradient(total, table), autoconv.argmax(rows, axis=1), autoconv.stack([rows, rows], axis=1)
+
+    table = floats(9, 4)
+    for n in LENGTHS:
+        positions = np.random.default_rng(n).integers(0, 9, n).astype(np.int32)
+        rows, slope, best, twice = f(autoconv.constant(positions), autoconv.constant(table))
+        expected = np.zeros_like(table)
+        np.add.at(expected, positions, 2 * table[positions])
+        close(rows, table[positions])
+        close(slope, expected, 1e-4)
+        np.testing.assert_array_equal(best, table[positions].argmax(1))
+        close(twice, np.stack([table[positions]] * 2, 1))
+    compiled_once(f)
+    with pytest.raises(autoconv.errors.InvalidArgumentError):
+        f(autoconv.constant(np.array([1, 9, 2], np.int32)), autoconv.constant(table))
+
+
+def test_tapes_around_calls_of_functions_of_any_size():
+    @autoconv.function(input_signature=[spec(None, None)])
+    def f(x):
+        return autoconv.nn.softmax(x) * x
+
+    def plain(x):
+        powers = np.exp(x - x.max(1, keepdims=True))
+        softmax = powers / powers.sum(1, keepdims=True)
+        return softmax + softmax * (x - (softmax * x).sum(1, keepdims=True))
+
+    for n in LENGTHS[:6]:
+        x = floats(n, n + 1, seed=n)
+        given = autoconv.constant(x)
+        with autoconv.GradientTape() as tape:
+            tape.watch(given)
+            total = autoconv.reduce_sum(f(given))
+        close(tape.gradient(total, given), plain(x), 1e-4)
+    whole = f.get_concrete_function()._derivable
+    (parts,) = whole._parts.values()
+    assert [part.run.compilations for part in (parts.forward, parts.backward)] == [1, 1]
+    assert not parts.backward.run.kernel_calls
+
+
+def test_indices_into_open_dimensions_and_static_products_beside_them():
+    @autoconv.function(input_signature=[spec(None), spec(64, 64)])
+    def f(x, w):
+        h = autoconv.tanh(w @ w + 1.0)
+        return x[:5] * autoconv.reduce_sum(h, axis=1)[0], autoconv.concat([x, h[0]], 0), x[1:][2]
+
+    w = floats(64, 64)
+    h = np.tanh(w @ w + np.float32(1))
+    for n in (7, 100, 5):
+        x = floats(n, seed=n)
+        for one, other in zip(
+            f(autoconv.constant(x), autoconv.constant(w)), (x[:5] * h.sum(1)[0], np.concatenate([x, h[0]]), x[3]),
+            strict=True,
+        ):  # fmt: skip
+            np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
+    compiled_once(f)

@@ -172,6 +172,21 @@ def a_list_that_a_loop_carries(a, b):
     return other
 
 
+def an_object_before_a_finally_that_is_left(a, b):
+    box = Box(a)
+    if a > 1:
+        try:
+            box = Box(a - 1)
+            items = [b, 5]
+        finally:
+            if a > b:
+                b = max(1, b)
+            elif b > 3 and a > 0:
+                return 8
+        box.n += len(items)
+    return box.n, b
+
+
 def outcome(function, *arguments):
     try:
         return function(*arguments)
@@ -181,7 +196,8 @@ def outcome(function, *arguments):
 
 PROGRAMS = [
     a_dict, a_set, an_object_in_two_tries, an_object_of_two_names, managers, a_list_in_calls, lists_in_a_list,
-    a_list_in_arms, an_object_that_a_loop_changes, an_object_before_a_finally, a_list_that_a_loop_carries,
+    a_list_in_arms, an_object_that_a_loop_changes, an_object_before_a_finally,
+    an_object_before_a_finally_that_is_left, a_list_that_a_loop_carries,
 ]  # fmt: skip
 INPUTS = [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (-1, 1), (2, 2)]
 

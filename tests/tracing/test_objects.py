@@ -289,3 +289,15 @@ def test_known_lists_joined_with_what_only_the_graph_knows():
         return sums, extended, replaced, other
 
     agrees(f, (7, 2, [1, 2]), (-3, 1, [2, 3]), (4, -1, [0, 5]))
+
+
+def test_slices_of_a_list_that_the_graph_holds():
+    def f(n):
+        xs = [n, 2, 3]
+        xs.insert(n, 5)
+        ys = xs[n:]
+        xs[:n] = [7]
+        del xs[n : n + 1]
+        return ys, xs, xs[-n::2]
+
+    agrees(f, (1,), (-1,), (2,), (3,))

@@ -1,5 +1,7 @@
 """Operators and properties of the user's own classes under the second contract: part of the graph, on every call."""
 
+import pytest
+
 import autoconv as ac
 from tests.tracing.test_objects import agrees
 
@@ -115,3 +117,82 @@ def test_not_equal_where_a_class_says_when_it_is_equal():
         return Version.scale + 1
 
     agrees(written, (0,), (3,), (5,))
+
+
+class Reading:
+    """Every method that Python itself asks looks at what a tensor decides."""
+
+    def __init__(self, n):
+        self.value = None
+        if n > 0:
+            self.value = n
+
+    def __str__(self):
+        return "nothing" if self.value is None else "something"
+
+    __repr__ = __str__
+
+    def __format__(self, spec):
+        return f"{self.value is None}"
+
+    def __hash__(self):
+        return 1 if self.value is None else 2
+
+    def __index__(self):
+        return 0 if self.value is None else 1
+
+    __int__ = __index__
+
+    def __float__(self):
+        return 0.0 if self.value is None else 1.0
+
+    def __iter__(self):
+        return iter([1]) if self.value is None else iter([2, 3])
+
+    def __reversed__(self):
+        return iter([1]) if self.value is None else iter([3, 2])
+
+    def __getattr__(self, name):
+        if name.startswith("__") or self.value is None:
+            raise AttributeError(name)
+        return 2
+
+
+ASKED = {
+    "str": str, "repr": repr, "format": "{}".format, "f-string": lambda x: f"{x}", "hash": hash, "int": int,
+    "float": float, "index": lambda x: [5, 6][x], "list": list, "reversed": lambda x: list(reversed(x)),
+    "in": lambda x: 2 in x, "unpacked": lambda x: [*x], "in a list": lambda x: str([x]), "sum": sum,
+    "getattr": lambda x: getattr(x, "other", 9), "hasattr": lambda x: hasattr(x, "other"),
+    "for": lambda x: [item + 1 for item in x], "range": lambda x: list(range(x)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("asks", ASKED.values(), ids=ASKED)
+def test_what_python_asks_knows_what_a_tensor_decides(asks):
+    compiled = ac.compile(lambda n: asks(Reading(n)))
+    for n in (1, -1, 3):
+        assert compiled(n) == asks(Reading(n))
+
+
+class Chain:
+    def __init__(self, value):
+        self.value, self.next = value, None
+
+    def __iter__(self):
+        link = self
+        while link is not None:
+            yield link.value
+            link = link.next
+
+
+def test_a_generator_for_iter_is_part_of_the_graph():
+    def program(n):
+        chain = Chain(n)
+        if n > 0:
+            chain.next = Chain(3)
+        found = []
+        for value in chain:
+            found.append(value)
+        return found
+
+    agrees(program, (1,), (-1,), (3,))

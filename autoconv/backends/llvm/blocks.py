@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm.indices import is_indexed
-from autoconv.backends.llvm.positions import Index
+from autoconv.backends.llvm.positions import Index, is_known
 from autoconv.backends.llvm.products import Product, tiles_of
 from autoconv.backends.llvm.reductions import register_depth
 from autoconv.backends.llvm.roles import is_scalar, reduced_axes, sizes
@@ -162,7 +162,10 @@ class _Run:
         return shape[0] == self.rows or math.prod(shape[:-1]) == self.rows
 
     def _loops_keep(self, item: Item, shape: tuple[int, ...]) -> bool:
-        plan, count = self.plan, math.prod(shape)
+        plan = self.plan
+        if not is_known(shape):
+            return False
+        count = math.prod(shape)
         if not count or any(plan.roles[n] not in ("element", "reduce", "copy") or n.effects for n in item.nodes):
             return False
         if shape[0] != self.rows:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.composites import COMPOSITES
+from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_array, is_complex, is_dense, is_scalar, sizes
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
@@ -155,6 +156,8 @@ def _stack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     axis = node.attributes.get("axis", 0) % rank
     shape = sizes(node.results[0].type)
     single = (*shape[:axis], 1, *shape[axis + 1 :])
+    if not is_known(single):
+        return b.concat(*(b.expand_dims(x, axis=axis) for x in inputs), axis=axis)
     return b.concat(*(b.reshape(x, shape=single) for x in inputs), axis=axis)
 
 
@@ -226,6 +229,7 @@ _OF_NUMBERS = frozenset(
 _BY_SYMBOLS = frozenset({
     "softmax", "log_softmax", "reduce_euclidean_norm", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max",
     "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",
+    "stack", "unstack",
 })  # fmt: skip
 _RULES: dict[str, Rule] = {
     **COMPOSITES,

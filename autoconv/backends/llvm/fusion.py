@@ -144,6 +144,8 @@ class Plan:
 
     def _looks_through(self, reader: Node, value: Value) -> bool:
         kind = self.roles[reader]
+        if is_open(value.type) and _takes_positions(reader):
+            return False  # where they are wrong a kernel says so, and wants an object
         if reader.results and reader.results[0] in self._in_memory and not (is_contiguous(value) or is_block(value)):
             return False
         if kind == "join":
@@ -156,8 +158,6 @@ class Plan:
                 return is_contiguous(value) and reader.inputs.count(value) == 1
             return value is (updates(reader) if kind == "scatter" else reader.inputs[0])
         if kind in ("view", "copy", "place", "pick"):
-            if is_open(value.type) and _takes_positions(reader):
-                return False  # where they are wrong a kernel says so, and wants an object
             return value not in reader.inputs[1:]
         return kind in ("element", "reduce") and not reader.effects
 
@@ -339,7 +339,7 @@ class Plan:
 
 
 def _takes_positions(node: Node) -> bool:
-    return node.op.name in ("get_item", "gather") and len(node.inputs) > 1
+    return node.op.name in ("get_item", "gather", "ungather") and len(node.inputs) > 1
 
 
 def _loop_shape(node: Node, kind: str) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.fusion import Item
 from autoconv.backends.llvm.indices import SCATTERS, Check, checks, is_indexed, single_positions
+from autoconv.backends.llvm.positions import element_count
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import ElementWriter, literal, load, register
 from autoconv.backends.llvm.text import FunctionText
@@ -34,7 +35,9 @@ def write_guard(region: Region, node: Node) -> list[Any]:
         region.body.module.has_loops = True
         name = _check_function(region, value, group)
         if name:
-            region.refuse(node, region.out.new(f"call i1 @{name}(ptr {region.data(value)})"))
+            positions = sizes(value.type) if group[0].depth == 1 else sizes(value.type)[:-1]
+            count = element_count(region.out, positions)
+            region.refuse(node, region.out.new(f"call i1 @{name}(ptr {region.data(value)}, i64 {count})"))
     return singles
 
 
@@ -75,7 +78,7 @@ def _check_function(region: Region, value: Value, group: Sequence[Check]) -> str
     The greatest of the positions as unsigned numbers is enough: negative ones are greater than any size.
     """
     type_: Any = value.type
-    header = "define internal i1 @FUNCTION(ptr noalias readonly %positions) noinline nounwind"
+    header = "define internal i1 @FUNCTION(ptr noalias readonly %positions, i64 %count) noinline nounwind"
     out = FunctionText(region.body.module, header)
     b = ElementWriter(out)
     given: DType = type_.dtype
@@ -87,7 +90,7 @@ def _check_function(region: Region, value: Value, group: Sequence[Check]) -> str
     kind = register(dtype)
     cells = {check: out.alloca(kind, "0") for check in group if limits[check] is not None}
     depth = group[0].depth
-    with out.loop("0", str(math.prod(sizes(type_)) // depth)) as i:
+    with out.loop("0", "%count") as i:
         first = i if depth == 1 else out.new(f"mul nsw i64 {i}, {depth}")
         for check, cell in cells.items():
             at = first if not check.column else out.new(f"add nsw i64 {first}, {check.column}")
@@ -99,7 +102,7 @@ def _check_function(region: Region, value: Value, group: Sequence[Check]) -> str
             greatest = out.new(f"call {kind} {name}({kind} {before}, {kind} {position.ir})")
             out.line(f"store {kind} {greatest}, ptr {cell}")
     found = "false"
-    some = math.prod(sizes(type_)) > 0
+    some = 0 not in sizes(type_)
     for check, cell in cells.items():
         greatest = out.new(f"load {kind}, ptr {cell}")
         beyond = out.new(f"icmp uge {kind} {greatest}, {literal(limits[check], dtype)}")

@@ -3,11 +3,12 @@ indexed to the place that it comes from, or goes to."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.backends.llvm.positions import Index, Position, plus, times
+from autoconv.backends.llvm.positions import Index, Position, is_known, plus, times
 from autoconv.backends.llvm.roles import ROLES, is_array, is_scalar, sizes
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
@@ -98,9 +99,8 @@ def shares_loop(node: Node) -> bool:
     """Whether a scatter goes into the loop that computes its updates. A scatter of single elements is not vectorised,
     and nor would be what shares its loop."""
     shape = part_shape(node)
-    count = 1
-    for size in shape[_lead(node) :]:
-        count *= size
+    side_by_side = shape[_lead(node) :]
+    count = math.prod(side_by_side) if is_known(side_by_side) else _SHORT
     return shape == sizes(updates(node).type) and count >= _SHORT and updates(node) not in positions(node)
 
 

@@ -31,7 +31,7 @@ _WRITERS: dict[str, Write] = {}
 def write_memory(region: Region, node: Node) -> None:
     """By the writer of the op."""
     if region.body.loops:
-        region.body.module.has_loops = True
+        region.body.module.has_loops = region.out.goes_over_elements = True
     if node.op.name == "array_assign":
         write_statement(region, node)
         return

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from autoconv.backends.llvm.open_split import OpenSplit
+from autoconv.backends.llvm.positions import Position
 from autoconv.backends.llvm.roles import COMPLEX, COUNTED, ROLES
 from autoconv.backends.llvm.scalars import ElementWriter
-from autoconv.backends.llvm.split import split_counts
+from autoconv.backends.llvm.split import Split, split_counts
 from autoconv.backends.llvm.text import FunctionText
+from autoconv.backends.llvm.threads import available
 from autoconv.graph.graph import Node
 
 if TYPE_CHECKING:
@@ -87,12 +90,17 @@ class Routine:
         return self.module.function("routine", self.out.text())
 
 
-def in_parts(region: Region, arguments: Sequence[str], body: Routine, size: int, work: int) -> str:
+def in_parts(region: Region, arguments: Sequence[str], body: Routine, size: Position, work: int) -> str:
     """The name of a function of `arguments` that has `body` count from 0 to `size`: several threads, where the work (in
-    units of 0.05 ns) is worth it. The body takes `PART` as well, and goes from `%first` to `%last`."""
+    units of 0.05 ns; of one count where only the call knows the size) is worth it. The body takes `PART` as well, and
+    goes from `%first` to `%last`."""
     name = body.finish("ret i1 false")
     whole = Routine(region, arguments)
-    split = split_counts(size, work)
+    split: Split | None
+    if isinstance(size, int):
+        split = split_counts(size, work)
+    else:
+        split = OpenSplit(None, size, 1, (size,), work) if available() else None
     if split is None:
         names = [argument.replace("noalias ", "").replace("readonly ", "") for argument in arguments]
         whole.out.new(f"call i1 @{name}({', '.join([*names, 'i64 0', 'i64 0', f'i64 {size}'])})")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import reduce
 
+from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import (
     GENERATED,
     LOOP_REDUCTIONS,
@@ -24,6 +25,7 @@ from autoconv.backends.llvm.roles import (
     reduces,
     sizes,
 )
+from autoconv.backends.llvm.scalars import is_narrow
 from autoconv.graph.dimensions import plus, product
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
@@ -42,7 +44,7 @@ def open_role(node: Node) -> str:
     (result,) = node.results
     if name in _OF_SHAPES:
         return "extent"
-    if name == "shape":
+    if name in ("shape", "outline"):
         return "view"
     if name in ELEMENTS and node.op.elementwise and has_element_rule(node):
         together = all(_goes_into(value.type, result.type) for value in node.inputs)
@@ -52,11 +54,15 @@ def open_role(node: Node) -> str:
     if name in MAPPED:
         return "view" if _maps(node) else "kernel"
     if name == "gather":
-        return "view" if picks_one(node) else "kernel"
+        return "view" if picks_one(node) or _goes_by_positions(node, 0) else "kernel"
+    if name == "ungather":
+        return "scatter" if _goes_by_positions(node, None) else "kernel"
     if name in LOOP_REDUCTIONS:
         return "reduce" if reduces(node) and _keeps_sizes(node) else "kernel"
     if name == "concat":
         return "join" if _lie_side_by_side(node) else "kernel"
+    if name in ("argmax", "argmin"):
+        return "search" if _searches_rows(node) else "kernel"
     if name == "matmul":
         return "matmul" if _multiplies(node) else "kernel"
     return "kernel"
@@ -108,6 +114,32 @@ def _lie_side_by_side(node: Node) -> bool:
     axis = node.attributes["axis"] % len(result)
     rest = all((*shape[:axis], *shape[axis + 1 :]) == (*result[:axis], *result[axis + 1 :]) for shape in shapes)
     return rest and reduce(plus, (shape[axis] for shape in shapes)) == result[axis]
+
+
+def _goes_by_positions(node: Node, whole: int | None) -> bool:
+    """Whether it is known how large the dimension is that positions are in: of an input, or of the result."""
+    type_ = node.results[0].type if whole is None else node.inputs[whole].type
+    if is_scalar(node.inputs[1].type) or not is_dense(type_) or is_narrow(type_.dtype):  # type: ignore[union-attr]
+        return False
+    if node.attributes.get("batch_dims") or (whole is None and not (is_known(sizes(type_)) and _is_in_place(node))):
+        return False
+    shape = sizes(type_)
+    return isinstance(shape[node.attributes.get("axis", 0) % len(shape)], int)
+
+
+def _is_in_place(node: Node) -> bool:
+    """Whether a scatter's updates are of the shape that its positions say."""
+    whole, updates, found = (sizes(v.type) for v in (node.results[0], node.inputs[0], node.inputs[1]))
+    axis = node.attributes.get("axis", 0) % len(whole)
+    return updates == (*whole[:axis], *found, *whole[axis + 1 :])
+
+
+def _searches_rows(node: Node) -> bool:
+    """Whether only the number of rows is open."""
+    shape = sizes(node.inputs[0].type)
+    axis = node.attributes.get("axis", 0) % len(shape)
+    dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
+    return is_known(shape[axis:]) and 0 not in shape and not dtype.is_bool and not is_narrow(dtype)
 
 
 def _multiplies(node: Node) -> bool:

@@ -15,6 +15,10 @@ Position = int | str  # a number, or the i64 that holds it
 Index = tuple[Position, ...]
 
 
+class UnknownSize(TypeError):
+    """Code is asked for that needs the number."""
+
+
 class Size(str):
     """A dimension that only the call knows, always 2 or more: a register of that name holds it in every function. What
     takes it for a number, and does arithmetic of its own, fails where code is made, instead of going wrong later."""
@@ -22,7 +26,7 @@ class Size(str):
     __slots__ = ()
 
     def _refuse(self, *_: object) -> Any:
-        raise TypeError(f"{self} is a dimension that only the call knows")
+        raise UnknownSize(f"{self} is a dimension that only the call knows")
 
     __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __int__ = __index__ = _refuse

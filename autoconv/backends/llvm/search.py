@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.natives import PART, Routine, call, in_parts
 from autoconv.backends.llvm.ordering import better, key, key_dtype, worst
-from autoconv.backends.llvm.positions import Position, plus, times
+from autoconv.backends.llvm.positions import Position, element_count, is_known, plus, times
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, store
 from autoconv.graph.dtypes import bool_, int32, uint32
@@ -25,15 +25,18 @@ _WORK = 4  # of one element, in units of 0.05 ns
 def write_search(region: Region, node: Node) -> None:
     """argmax and argmin: the first of the best, or the first nan."""
     (x,), (result,) = node.inputs, node.results
-    arguments = ["ptr noalias readonly %x", "ptr noalias %result"]
+    arguments = ["ptr noalias readonly %x", "ptr noalias %result", "i64 %rows"]
     search = _Search(Routine(region, [*arguments, *PART], "i1"), node)
-    name = in_parts(region, arguments, search.routine, search.outer, _WORK * math.prod(sizes(x.type)))
+    known = isinstance(search.outer, int)
+    work = _WORK * search.size * search.inner * (int(search.outer) if known else 1)
+    name = in_parts(region, arguments, search.routine, search.outer if known else "%rows", work)
     if is_scalar(result.type):
         target = region.out.alloca(memory(result.type.dtype))  # type: ignore[union-attr]
     else:
         region.set(result, region.new_array(result.type))
         target = region.data(result)
-    call(region, name, f"ptr {region.data(x)}", f"ptr {target}")
+    rows = element_count(region.out, sizes(x.type)[: search.axis])
+    call(region, name, f"ptr {region.data(x)}", f"ptr {target}", f"i64 {rows}")
     if is_scalar(result.type):
         region.set(result, load(ElementWriter(region.out), result.type.dtype, target, 0))  # type: ignore[union-attr]
 
@@ -44,8 +47,9 @@ class _Search:
     def __init__(self, routine: Routine, node: Node) -> None:
         (x,), (result,) = node.inputs, node.results
         shape = sizes(x.type)
-        axis = node.attributes.get("axis", 0) % len(shape)
-        self.outer, self.size, self.inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+        self.axis = axis = node.attributes.get("axis", 0) % len(shape)
+        self.outer: Position = math.prod(shape[:axis]) if is_known(shape[:axis]) else "%rows"
+        self.size, self.inner = shape[axis], math.prod(shape[axis + 1 :])
         self.routine, self.out, self.b = routine, routine.out, routine.b
         self._dtype: Any = x.type.dtype  # type: ignore[union-attr]
         self._result: Any = result.type.dtype  # type: ignore[union-attr]

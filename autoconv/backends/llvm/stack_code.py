@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autoconv.backends.llvm import abi, stacks
+from autoconv.backends.llvm.positions import Position, element_count, product
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.scalars import ElementWriter, load, store
 from autoconv.backends.llvm.shared import handler
+from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.values import Object
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.list_value import ListValue
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
 
 def write_list_empty(region: Region, node: Node) -> None:
     """With room for as many elements as stacks of its type have come to need."""
-    out, size = region.out, max(_element_size(region, node.results[0]), 1)
-    least, most = max(1, min(stacks.FIRST_ROOM, stacks.FIRST_BYTES // size)), stacks.MOST_KNOWN // size
+    out, size = region.out, _element_size(region, node.results[0])
+    first, most = (_quotient(out, bytes_, size) for bytes_ in (stacks.FIRST_BYTES, stacks.MOST_KNOWN))
+    least = _least(out, first)
     known = out.new(f"load i64, ptr {_known(region, node.results[0])}")
     few = out.new(f"icmp slt i64 {known}, {least}")
     fits = out.new(f"icmp sle i64 {known}, {most}")
@@ -39,7 +42,7 @@ def _known(region: Region, list_: Value) -> str:
     """Where it is kept how many elements stacks of that type came to need: the next one need not grow. It is a guess
     alone, which threads may write as they come."""
     element: Any = list_.type.element  # type: ignore[union-attr]
-    name = ".".join(map(str, ("known", element.dtype.name, *sizes(element))))
+    name = ".".join(map(str, ("known", element.dtype.name, *sizes(element)))).replace("%", "")
     region.body.module.variable(name, "i64")
     return f"@{name}"
 
@@ -57,7 +60,8 @@ def write_list_push(region: Region, node: Node) -> None:
     out.branch_if(full, grow, fits, unlikely=True)
     out.begin(grow)
     more = out.new(f"lshr i64 {length}, 3")  # large ones grow by an eighth: what they are copied to counts as well
-    small = out.new(f"icmp slt i64 {length}, {max(stacks.SMALL // max(size, 1), 8)}")
+    few = _quotient(out, stacks.SMALL, size)
+    small = out.new(f"icmp slt i64 {length}, {max(few, 8) if isinstance(few, int) else few}")
     half = out.new(f"add i64 {out.new(f'lshr i64 {length}, 1')}, 1")
     larger = out.new(f"add i64 {length}, {out.new(f'select i1 {small}, i64 {half}, i64 {more}')}")
     out.line(f"store i64 {larger}, ptr {_known(region, list_)}")
@@ -132,12 +136,23 @@ def _taken_stack(region: Region, value: Value) -> str:
     return native.ir
 
 
-def _element_size(region: Region, list_: Value) -> int:
+def _element_size(region: Region, list_: Value) -> Position:
+    """In bytes."""
     element: Any = list_.type.element  # type: ignore[union-attr]
-    count = int(element.dtype.size)
-    for size in sizes(element):
-        count *= size
-    return count
+    return product(region.out, element_count(region.out, sizes(element)), int(element.dtype.size))
+
+
+def _quotient(out: FunctionText, bytes_: int, size: Position) -> Position:
+    """How many elements of that size there are in so many bytes."""
+    return bytes_ // max(size, 1) if isinstance(size, int) else out.new(f"sdiv i64 {bytes_}, {size}")
+
+
+def _least(out: FunctionText, first: Position) -> Position:
+    """The room of a new stack."""
+    if isinstance(first, int):
+        return max(1, min(stacks.FIRST_ROOM, first))
+    low, high = (out.module.declare(f"llvm.{name}.i64", "i64", "i64, i64") for name in ("smin", "smax"))
+    return out.new(f"call i64 {high}(i64 {out.new(f'call i64 {low}(i64 {first}, i64 {stacks.FIRST_ROOM})')}, i64 1)")
 
 
 def _new_bytes(region: Region, size: str) -> Object:

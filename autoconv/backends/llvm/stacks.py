@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autoconv.backends.llvm.roles import is_array, is_scalar, role
+from autoconv.backends.llvm.roles import is_dense, is_scalar, role
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import ListType
 
@@ -142,4 +142,4 @@ class _Classes:
 
 def _holds_plain_elements(value: Value) -> bool:
     element = value.type.element  # type: ignore[union-attr]
-    return is_scalar(element) or is_array(element)
+    return is_scalar(element) or is_dense(element)

@@ -32,6 +32,7 @@ _SHORT = 15
 _MOST_LINES = 400  # nor of a loop that would be more lines than these, loops within it written out
 _SHARE, _MOST_SHARES = 4_000, 4  # letters of a thorough text that is worth a thread, and how many there are at most
 _LOOP = "!llvm.loop"
+_ELEMENTS = "; elements"  # a comment in a function that reads and writes them in loops of the program's own
 _LONG_LOOP = "!LONG"  # stands for the mark of such a loop
 _WRITTEN_OUT = "!WHOLE"  # for that of one whose vectors are to be written out, so that registers hold what it stores
 _WIDEST = 64  # elements that a turn of a loop in vectors goes over, at most
@@ -101,7 +102,7 @@ class ModuleText:
         brief = {
             name: text
             for name, text in self._functions.items()
-            if name not in quick and not (self.has_loops and (name in self._names.values() or _LOOP in text))
+            if name not in quick and not (self.has_loops and self._is_of_elements(name, text))
         }
         thorough = {name: text for name, text in self._functions.items() if name not in quick and name not in brief}
         wanted = min(sum(map(len, thorough.values())) // _SHARE, _MOST_SHARES) or 1
@@ -116,6 +117,9 @@ class ModuleText:
                 others = {name: text for name, text in self._functions.items() if name not in part}
                 found[self._text(part, others, variables=part is quick)] = level
         return found
+
+    def _is_of_elements(self, name: str, text: str) -> bool:
+        return name in self._names.values() or _LOOP in text or _ELEMENTS in text
 
     def _text(self, own: dict[str, str], others: dict[str, str], variables: bool = False) -> str:
         body = "\n".join(own.values())
@@ -163,6 +167,7 @@ class FunctionText:
         self._count = 0
         self._repeated = 0  # lines that loops which are written out will be more than they are here
         self.slots = 0
+        self.goes_over_elements = False  # one by one, in loops that are written as the program has them
         self.block = "entry"
         # What positions knows of registers: counter, factor and offset; of counters: from where to where they go, and
         # at which counts something in their loops changes.
@@ -282,4 +287,5 @@ class FunctionText:
             self.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
             clear = f'call void @"llvm.memset.p0.i64"(ptr %slots, i8 0, i64 {8 * self.slots}, i1 false)'
             frame = [f"  %slots = alloca [{self.slots} x ptr]", f"  {clear}"]
-        return "\n".join([self.header + " {", "entry:", *frame, *self._allocas, *self._lines, "}"])
+        start = [f"  {_ELEMENTS}"] if self.goes_over_elements else []
+        return "\n".join([self.header + " {", "entry:", *start, *frame, *self._allocas, *self._lines, "}"])

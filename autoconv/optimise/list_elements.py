@@ -1,0 +1,117 @@
+"""What lists hold, where everything that is pushed is known by then: what a loop keeps for its way back, above all.
+
+    before   %list_empty = list_empty(shape=(None,)): list<float32[?]>       and pushes of float32[5] alone
+    after    %list_empty = list_empty(shape=(None,)): list<float32[5]>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.types import ListType, NoCommonType, TensorType, Type, is_subtype, join
+
+_READERS = frozenset({"list_length"})
+
+
+def narrow_lists(graph: Graph) -> bool:
+    """Gives lists that only this graph sees, in its regions too, the type of what is pushed; says whether any got
+    another. The graph itself is changed."""
+    lists = _Lists()
+    for value in (*graph.parameters, *graph.outputs):
+        lists.spoil(value)
+    lists.visit(graph)
+    return lists.narrow()
+
+
+class _Lists:
+    """Values that may be versions of one list, put together; those that something else is done to are spoiled."""
+
+    def __init__(self) -> None:
+        self._parent: dict[Value, Value] = {}
+        self._spoiled: set[Value] = set()
+        self._pushed: list[tuple[Value, Type]] = []
+
+    def _root(self, value: Value) -> Value:
+        self._parent.setdefault(value, value)
+        while self._parent[value] is not value:
+            value = self._parent[value]
+        return value
+
+    def spoil(self, value: Value) -> None:
+        if isinstance(value.type, ListType):
+            self._spoiled.add(self._root(value))
+
+    def _join(self, first: Value, second: Value) -> None:
+        if not isinstance(first.type, ListType) or not isinstance(second.type, ListType):
+            self.spoil(first)
+            self.spoil(second)
+            return
+        a, b = self._root(first), self._root(second)
+        self._parent[a] = b
+        if a in self._spoiled:
+            self._spoiled.add(b)
+
+    def _join_all(self, first: Sequence[Value], second: Sequence[Value]) -> None:
+        for a, b in zip(first, second, strict=True):
+            self._join(a, b)
+
+    def visit(self, graph: Graph) -> None:
+        for node in graph.nodes:
+            self._visit_node(node)
+            if not is_recursive(node):
+                for region in node.regions:
+                    self.visit(region)
+
+    def _visit_node(self, node: Node) -> None:
+        name, inputs = node.op.name, node.inputs
+        if name == "list_empty":
+            self._root(node.results[0])
+        elif name == "list_push":
+            self._join(inputs[0], node.results[0])
+            self._pushed.append((inputs[0], inputs[1].type))
+        elif name == "list_pop":
+            self._join(inputs[0], node.results[0])
+        elif name == "while" and not is_recursive(node):
+            count = node.attributes["state"]
+            for region in node.regions:
+                self._join_all(inputs, region.parameters)
+            self._join_all(node.regions[1].outputs, inputs[:count])
+            self._join_all(node.results, inputs[:count])
+        elif name in ("cond", "call") and not is_recursive(node):
+            for region in node.regions:
+                self._join_all(inputs[1:] if name == "cond" else inputs, region.parameters)
+                self._join_all(region.outputs, node.results)
+        elif name not in _READERS:
+            values = [*inputs, *node.results]
+            for region in node.regions:
+                values += [*region.parameters, *region.outputs]
+            for value in values:
+                self.spoil(value)
+
+    def narrow(self) -> bool:
+        elements: dict[Value, Type | None] = {}
+        for value, type_ in self._pushed:
+            root = self._root(value)
+            try:
+                before = elements.get(root, type_)
+                elements[root] = None if before is None else join(before, type_)
+            except NoCommonType:
+                elements[root] = None
+        spoiled = {self._root(value) for value in self._spoiled}
+        changed = False
+        for value in list(self._parent):
+            root = self._root(value)
+            found = elements.get(root)
+            if found is None or root in spoiled or not isinstance(value.type, ListType):
+                continue
+            old = value.type.element
+            if found != old and isinstance(found, TensorType) and _is_narrower(found, old):
+                value.type = ListType(found)
+                changed = True
+        return changed
+
+
+def _is_narrower(new: TensorType, old: Type) -> bool:
+    alike = isinstance(old, TensorType) and (new.dtype, new.weak) == (old.dtype, old.weak)
+    return alike and is_subtype(new, old)
