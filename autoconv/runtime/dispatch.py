@@ -14,6 +14,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
 from autoconv.ops.indexing import parse_index
+from autoconv.ops.list_value import ListValue
 from autoconv.ops.record import Op
 from autoconv.runtime import taping
 from autoconv.runtime.convert import (
@@ -241,7 +242,7 @@ def _operand(x: Any) -> Any:
     tensor = as_tensor(x)
     if tensor is not None:
         return tensor
-    if hasattr(x, "__autoconv_resource__") or type(x).__name__ == "ListValue":
+    if hasattr(x, "__autoconv_resource__") or isinstance(x, ListValue):
         return x
     if isinstance(x, (list, tuple)):
         grown = getattr(x, "_items", None) is not None  # in the graph: Python knows none of its items
