@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import autoconv.importing
+import autoconv.operators
 from autoconv.config import SETTINGS
 from autoconv.emit.locate import compile_with_origins, definitions
 
@@ -226,3 +227,8 @@ match x:
 """
     found = definitions(ast.parse(text))
     assert set(found) == {"f", "C", "C.m", "C.m.inner", "g", "h"} and len(found["f"]) == 2
+
+
+def test_what_converted_code_calls_says_where_it_is_from():
+    """`operator`'s own tests, and others, ask everything in a module's namespace for its module."""
+    assert autoconv.operators.__module__ == "autoconv.operators"

@@ -98,6 +98,8 @@ def _set_untraced(now: bool) -> None:
 
 follow(_set_untraced)
 
+__module__ = __name__  # for code that asks everything in its namespace where it is from
+
 __all__ = [
     "_variants", "after_loop", "and_", "as_exception", "attempts", "augment_item_of", "begin", "BREAK", "call",
     "caught", "completed", "context", "CONTINUE", "del_attr", "del_item", "deleted", "dict_of", "do_not_convert",
