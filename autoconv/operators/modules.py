@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.emit.columns import columns, remember
 from autoconv.emit.relocate import decode_lines, relocate
-from autoconv.runtime.spans import find_columns_by
+from autoconv.runtime.spans import count_as_users, find_columns_by
 
 find_columns_by(columns)
 
@@ -34,6 +34,8 @@ class ConvertedModule:
         if converted is None:
             return
         original = (Path(converted).parent / source).resolve()
+        for file in (converted, str(original)):
+            count_as_users(file)
         try:
             if not hashlib.sha256(original.read_bytes()).hexdigest().startswith(digest):
                 return

@@ -87,8 +87,9 @@ class _Insert(Transformer):
 
 
 def _may_be_kept(function: Any) -> bool:
-    """Whether anything in a function costs more once rewritten, and it does not look at its own frame."""
-    if frame_call(function):
+    """Whether anything in a function costs more once rewritten, and it does not look at its own frame, nor count those
+    of its callers, between which operators may stand."""
+    if frame_call(function) or any(isinstance(n, gast.keyword) and n.arg == "stacklevel" for n in walk(function)):
         return False
     scope = [statement for statement in function.body if not isinstance(statement, _DEFINITIONS)]
     return any(_is_costly(statement) for statement in scope) and not any(map(has_item_target, scope))

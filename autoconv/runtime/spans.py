@@ -127,6 +127,11 @@ def shown(codes: Sequence[CodeType]) -> list[bool]:
 _KINDS: dict[str, str] = {}
 
 
+def count_as_users(filename: str) -> None:
+    """Says that the code of a file is the user's wherever it lies: it was converted."""
+    _KINDS[filename] = "user"
+
+
 def _kind(filename: str) -> str:
     """Whose a file is: "own", "library" (Python's own and NumPy), or "user"."""
     if is_own_file(filename):
