@@ -6,6 +6,9 @@ raised; or `OTHER`, having done nothing, where an operand is of a class that onl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from autoconv.backends.llvm import abi
 
 OTHER = "inttoptr (i64 1 to ptr)"
@@ -95,6 +98,58 @@ _PACKS = (
     + _pack("object_collect", "@PySet_New(ptr null)", 1, "%answer = call i32 @PySet_Add(ptr %made, ptr %item)")
     + _pack("object_map", "@PyDict_New()", 2, _PUT_PAIR)
 )
+def _guarded(name: str, arguments: str, known: dict[str, str], lines: Sequence[str], other: str = OTHER) -> str:
+    """A function of `%a`, `%b` …, which are addresses if not said otherwise, that runs `lines`, the last of which gives
+    `%found`; where one of the tests `known` does not hold, by what it is of, the answer is `other`."""
+    result, types = FUNCTIONS[name]
+    parameters = [f"{kind} %{letter}" for kind, letter in zip(types.split(", "), arguments, strict=True)]
+    tests = [f"  %known{i} = call i1 @{test}({of})" for i, (of, test) in enumerate(known.items())]
+    every = "%known0"
+    for i in range(1, len(known)):
+        tests.append(f"  %both{i} = and i1 {every}, %known{i}")
+        every = f"%both{i}"
+    body = [*tests, f"  br i1 {every}, label %go, label %other", "go:", *(f"  {line}" for line in lines)]
+    end = [f"  ret {result} %found", "other:", f"  ret {result} {other}", "}"]
+    return "\n".join([f"define {result} @{name}({', '.join(parameters)}) nounwind {{", *body, *end, ""])
+
+
+def _is(letter: str, classes: Any) -> dict[str, str]:
+    return {f"ptr %{letter}, i64 {classes}": "object_is"}
+
+
+_CHANGED = mask("list", "dict")
+_TRUTH, _DONE = "%found = call ptr @object_truth_of(i32 %answer)", "%found = call ptr @object_done(i32 %answer)"
+_GUARDED = "\n".join([
+    _guarded("object_unary", "abc", _is("a", "%c"), ["%found = call ptr %b(ptr %a)"]),
+    _guarded("object_binary", "abcde", {**_is("a", "%d"), **_is("b", "%e")}, ["%found = call ptr %c(ptr %a, ptr %b)"]),
+    _guarded("object_compare", "abc", {**_is("a", EVERY), **_is("b", EVERY)},
+             ["%found = call ptr @PyObject_RichCompare(ptr %a, ptr %b, i32 %c)"]),
+    _guarded("object_contains", "ab", {**_is("a", _SIZED), **_is("b", EVERY)},
+             ["%answer = call i32 @PySequence_Contains(ptr %a, ptr %b)", _TRUTH]),
+    _guarded("object_set_item", "abc", {**_is("a", _CHANGED), **_is("b", EVERY)},
+             ["%answer = call i32 @PyObject_SetItem(ptr %a, ptr %b, ptr %c)", _DONE]),
+    _guarded("object_delete_item", "ab", {**_is("a", _CHANGED), **_is("b", EVERY)},
+             ["%answer = call i32 @PyObject_DelItem(ptr %a, ptr %b)", _DONE]),
+    _guarded("object_append", "ab", _is("a", mask("list")),
+             ["%answer = call i32 @PyList_Append(ptr %a, ptr %b)", _DONE]),
+    _guarded("object_call", "abc", {"ptr %b, i64 %c": "object_are_known"},
+             ["%found = call ptr @PyObject_Vectorcall(ptr %a, ptr %b, i64 %c, ptr null)"]),
+    _guarded("object_call_method", "abcd", {"ptr %b, i64 %d": "object_first_is", "ptr %b, i64 %c": "object_are_known"},
+             ["%found = call ptr @PyObject_VectorcallMethod(ptr %a, ptr %b, i64 %c, ptr null)"]),
+    _guarded("object_is_tuple", "ab", _is("a", mask("tuple")),
+             ["%length = call i64 @PyObject_Size(ptr %a)", "%found = icmp eq i64 %length, %b"], "false"),
+    _guarded("object_iterator", "a", _is("a", _SIZED), ["%found = call ptr @PyObject_GetIter(ptr %a)"]),
+    _guarded("object_attribute", "ab", {"ptr %a, ptr %b": "object_holds"},
+             ["%found = call ptr @PyObject_GetAttr(ptr %a, ptr %b)"]),
+    _guarded("object_put_attribute", "abc", {"ptr %a, ptr %b": "object_holds"},
+             ["%answer = call i32 @PyObject_SetAttr(ptr %a, ptr %b, ptr %c)", _DONE]),
+    _guarded("object_length", "a", _is("a", _SIZED), ["%found = call i64 @PyObject_Size(ptr %a)"], "-1"),
+    _guarded("object_truth", "a", _is("a", EVERY), ["%found = call i32 @PyObject_IsTrue(ptr %a)"], "-1"),
+    _guarded("object_whole", "ab", _is("a", mask("int")),
+             ["%overflow = alloca i32", "%whole = call i64 @PyLong_AsLongLongAndOverflow(ptr %a, ptr %overflow)",
+              "store i64 %whole, ptr %b", "%beyond = load i32, ptr %overflow", "%found = icmp eq i32 %beyond, 0"],
+             "false"),
+])  # fmt: skip
 TEXT = (
     "\n".join(f"@{name} = external global i8" for name in [*PLACES.values(), *abi.SINGLETONS])
     + """
@@ -158,6 +213,12 @@ no:
   ret i1 false
 }
 
+define internal i1 @object_first_is(ptr %objects, i64 %classes) nounwind {
+  %object = load ptr, ptr %objects
+  %found = call i1 @object_is(ptr %object, i64 %classes)
+  ret i1 %found
+}
+
 define internal ptr @object_truth_of(i32 %answer) nounwind {
   %failed = icmp slt i32 %answer, 0
   br i1 %failed, label %no, label %yes
@@ -180,135 +241,8 @@ no:
   ret ptr null
 }
 
-define ptr @object_unary(ptr %object, ptr %operation, i64 %classes) nounwind {
-  %known = call i1 @object_is(ptr %object, i64 %classes)
-  br i1 %known, label %go, label %other
-go:
-  %found = call ptr %operation(ptr %object)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
-define ptr @object_binary(ptr %left, ptr %right, ptr %operation, i64 %lefts, i64 %rights) nounwind {
-  %left_known = call i1 @object_is(ptr %left, i64 %lefts)
-  %right_known = call i1 @object_is(ptr %right, i64 %rights)
-  %known = and i1 %left_known, %right_known
-  br i1 %known, label %go, label %other
-go:
-  %found = call ptr %operation(ptr %left, ptr %right)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
-define ptr @object_compare(ptr %left, ptr %right, i32 %how) nounwind {
-  %left_known = call i1 @object_is(ptr %left, i64 EVERY)
-  %right_known = call i1 @object_is(ptr %right, i64 EVERY)
-  %known = and i1 %left_known, %right_known
-  br i1 %known, label %go, label %other
-go:
-  %found = call ptr @PyObject_RichCompare(ptr %left, ptr %right, i32 %how)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
-define ptr @object_contains(ptr %items, ptr %item) nounwind {
-  %items_known = call i1 @object_is(ptr %items, i64 SIZED)
-  %item_known = call i1 @object_is(ptr %item, i64 EVERY)
-  %known = and i1 %items_known, %item_known
-  br i1 %known, label %go, label %other
-go:
-  %answer = call i32 @PySequence_Contains(ptr %items, ptr %item)
-  %found = call ptr @object_truth_of(i32 %answer)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
-define ptr @object_set_item(ptr %items, ptr %key, ptr %value) nounwind {
-  %items_known = call i1 @object_is(ptr %items, i64 CHANGED)
-  %key_known = call i1 @object_is(ptr %key, i64 EVERY)
-  %known = and i1 %items_known, %key_known
-  br i1 %known, label %go, label %other
-go:
-  %answer = call i32 @PyObject_SetItem(ptr %items, ptr %key, ptr %value)
-  %found = call ptr @object_done(i32 %answer)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
-define ptr @object_delete_item(ptr %items, ptr %key) nounwind {
-  %items_known = call i1 @object_is(ptr %items, i64 CHANGED)
-  %key_known = call i1 @object_is(ptr %key, i64 EVERY)
-  %known = and i1 %items_known, %key_known
-  br i1 %known, label %go, label %other
-go:
-  %answer = call i32 @PyObject_DelItem(ptr %items, ptr %key)
-  %found = call ptr @object_done(i32 %answer)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
-define ptr @object_append(ptr %items, ptr %item) nounwind {
-  %known = call i1 @object_is(ptr %items, i64 LIST)
-  br i1 %known, label %go, label %other
-go:
-  %answer = call i32 @PyList_Append(ptr %items, ptr %item)
-  %found = call ptr @object_done(i32 %answer)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
-define ptr @object_call(ptr %function, ptr %operands, i64 %count) nounwind {
-  %known = call i1 @object_are_known(ptr %operands, i64 %count)
-  br i1 %known, label %go, label %other
-go:
-  %found = call ptr @PyObject_Vectorcall(ptr %function, ptr %operands, i64 %count, ptr null)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
-define ptr @object_call_method(ptr %name, ptr %operands, i64 %count, i64 %owners) nounwind {
-  %owner = load ptr, ptr %operands
-  %owner_known = call i1 @object_is(ptr %owner, i64 %owners)
-  %known = call i1 @object_are_known(ptr %operands, i64 %count)
-  %all = and i1 %owner_known, %known
-  br i1 %all, label %go, label %other
-go:
-  %found = call ptr @PyObject_VectorcallMethod(ptr %name, ptr %operands, i64 %count, ptr null)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
+GUARDED
 PACKS
-define i1 @object_is_tuple(ptr %object, i64 %count) nounwind {
-  %known = call i1 @object_is(ptr %object, i64 TUPLE)
-  br i1 %known, label %go, label %other
-go:
-  %length = call i64 @PyObject_Size(ptr %object)
-  %fits = icmp eq i64 %length, %count
-  ret i1 %fits
-other:
-  ret i1 false
-}
-
-define ptr @object_iterator(ptr %items) nounwind {
-  %known = call i1 @object_is(ptr %items, i64 SIZED)
-  br i1 %known, label %go, label %other
-go:
-  %found = call ptr @PyObject_GetIter(ptr %items)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
 define internal i1 @object_holds(ptr %object, ptr %name) nounwind {
   %at = getelementptr inbounds i8, ptr %object, i64 TYPE
   %class = load ptr, ptr %at
@@ -335,61 +269,6 @@ value:
 yes:
   ret i1 true
 no:
-  ret i1 false
-}
-
-define ptr @object_attribute(ptr %object, ptr %name) nounwind {
-  %plain = call i1 @object_holds(ptr %object, ptr %name)
-  br i1 %plain, label %go, label %other
-go:
-  %found = call ptr @PyObject_GetAttr(ptr %object, ptr %name)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
-define ptr @object_put_attribute(ptr %object, ptr %name, ptr %value) nounwind {
-  %plain = call i1 @object_holds(ptr %object, ptr %name)
-  br i1 %plain, label %go, label %other
-go:
-  %answer = call i32 @PyObject_SetAttr(ptr %object, ptr %name, ptr %value)
-  %found = call ptr @object_done(i32 %answer)
-  ret ptr %found
-other:
-  ret ptr OTHER
-}
-
-define i64 @object_length(ptr %object) nounwind {
-  %known = call i1 @object_is(ptr %object, i64 SIZED)
-  br i1 %known, label %go, label %other
-go:
-  %found = call i64 @PyObject_Size(ptr %object)
-  ret i64 %found
-other:
-  ret i64 -1
-}
-
-define i32 @object_truth(ptr %object) nounwind {
-  %known = call i1 @object_is(ptr %object, i64 EVERY)
-  br i1 %known, label %go, label %other
-go:
-  %found = call i32 @PyObject_IsTrue(ptr %object)
-  ret i32 %found
-other:
-  ret i32 -1
-}
-
-define i1 @object_whole(ptr %object, ptr %place) nounwind {
-  %known = call i1 @object_is(ptr %object, i64 INT)
-  br i1 %known, label %go, label %other
-go:
-  %overflow = alloca i32
-  %found = call i64 @PyLong_AsLongLongAndOverflow(ptr %object, ptr %overflow)
-  store i64 %found, ptr %place
-  %beyond = load i32, ptr %overflow
-  %fits = icmp eq i32 %beyond, 0
-  ret i1 %fits
-other:
   ret i1 false
 }
 
@@ -437,8 +316,6 @@ done:
 """
 )
 for _name, _value in {
-    "PACKS": _PACKS, "OTHER": OTHER, "EVERY": EVERY, "SIZED": _SIZED, "CHANGED": mask("list", "dict"),
-    "LIST": mask("list"), "TUPLE": mask("tuple"), "INT)": f"{mask('int')})",
-    "GETTER": abi.GETTER, "SETTER": abi.SETTER, "TYPE": abi.TYPE,
+    "GUARDED": _GUARDED, "PACKS": _PACKS, "EVERY": EVERY, "GETTER": abi.GETTER, "SETTER": abi.SETTER, "TYPE": abi.TYPE,
 }.items():  # fmt: skip
     TEXT = TEXT.replace(_name, str(_value))
