@@ -79,8 +79,9 @@ def test_an_existing_folder_needs_force_unless_it_is_empty(package, cli):
 
 
 def test_several_processes_give_the_same(package, cli):
-    assert cli("convert", "pkg", "-o", "one", "--jobs", "1").exit_code == 0
-    assert cli("convert", "pkg", "-o", "two", "--jobs", "2").exit_code == 0
+    for out, jobs in ("one", 1), ("two", 2):
+        result = cli("convert", "pkg", "-o", out, "--jobs", jobs)
+        assert result.exit_code == 0, result.output
     one, two = package.parent / "one", package.parent / "two"
     assert names(one) == names(two)
     for name in EXPECTED:
