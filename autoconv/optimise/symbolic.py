@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dimensions import plus, product, quotient, rounded_down, times
+from autoconv.graph.dimensions import plus, product, quotient, rounded_down, slice_length, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol, TensorType, Type
 from autoconv.ops.index_spec import INPUT
+from autoconv.ops.indexing import indexed_shape
 
 Numbers = Dimension | tuple[Dimension, ...]  # of a number; of a vector of some
 Shape = tuple[Dimension, ...]
@@ -86,9 +87,9 @@ def _shape(value: Value) -> Shape | None:
 
 def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     shape, spec = _shape(inputs[0]), list(attributes["spec"])
-    if shape is None or any(entry[0] in ("array", "mask") for entry in spec):
+    if shape is None or any(entry[0] == "mask" for entry in spec):
         return None
-    covered = sum(entry[0] in ("int", "slice") for entry in spec)
+    covered = sum(entry[0] in ("int", "slice", "array") for entry in spec)
     if not any(entry[0] == "ellipsis" for entry in spec):
         spec.append(("ellipsis",))
     operands = iter(inputs[1:])
@@ -100,6 +101,9 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
         elif entry[0] == "ellipsis":
             found += shape[axis : axis + len(shape) - covered]
             axis += len(shape) - covered
+        elif entry[0] == "array":
+            next(operands)
+            axis += 1
         else:
             given = [next(operands) if bound == INPUT else bound for bound in entry[1:]]
             size = shape[axis]
@@ -107,39 +111,31 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
                 bounds = [sizes.numbers.get(b) if isinstance(b, Value) else b for b in given]
                 open_ = [i for i, b in enumerate(given) if isinstance(b, Value) and bounds[i] is None]
                 found.append(None if open_ else _sliced(sizes, size, bounds))
-            elif isinstance(size, Symbol) and isinstance(entry[1], int):
+            elif isinstance(size, Symbol) and entry[0] == "int" and isinstance(entry[1], int):
                 sizes.need(plus(size, -entry[1] - 1) if entry[1] >= 0 else plus(size, entry[1]))
             axis += 1
-    return tuple(found)
+    if not any(entry[0] == "array" for entry in attributes["spec"]):
+        return tuple(found)
+
+    def sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
+        return None if INPUT in bounds else _sliced(sizes, size, bounds)
+
+    types: Any = tuple(value.type for value in inputs[1:])
+    return indexed_shape(shape, types, attributes["spec"], sliced)
 
 
 def _sliced(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
-    """How long a slice is: its bounds are taken to lie in the dimension, which they have to then."""
-    start, stop, step = bounds
-    step = 1 if step is None else step
-    if size is None or not isinstance(step, int) or not step or isinstance(start, tuple) or isinstance(stop, tuple):
-        return None
-    if all(isinstance(d, int) for d in (size, start or 0, stop or 0)):
-        return len(range(*slice(start, stop, step).indices(int(size))))  # type: ignore[arg-type]
-    if step < 0:
-        return size if start is None and stop is None and step == -1 else None
-    first = _inside(sizes, size, 0 if start is None else start)
-    end = _inside(sizes, size, size if stop is None else stop)
-    length = plus(end, times(first, -1))
-    sizes.need(length)
-    if isinstance(length, int) and length < 0:
-        return 0
-    return length if step == 1 else rounded_down(plus(length, step - 1), step)
+    needs: list[Dimension] = []
+    found = slice_length(size, bounds, needs)
+    for need in needs:
+        sizes.need(need)
+    return found
 
 
-def _inside(sizes: Sizes, size: Dimension, bound: Dimension) -> Dimension:
-    if isinstance(bound, int) and bound < 0:
-        bound = plus(size, bound)
-        sizes.need(bound)
-    elif bound != size and bound != 0:
-        sizes.need(plus(size, times(bound, -1)))
-        sizes.need(bound)
-    return bound
+def _set_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """What is changed keeps its shape; its index has to fit."""
+    _get_item(sizes, (inputs[0], *inputs[2:]), attributes)
+    return _shape(inputs[0])
 
 
 def _concat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
@@ -211,7 +207,7 @@ def _range(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
 _Rule = Callable[[Sizes, Sequence[Value], Mapping[str, Any]], Shape | None]
 _SHAPES: dict[str, _Rule] = {
     "get_item": _get_item, "concat": _concat, "pad": _pad, "reshape": _reshape, "fill": _to_shape,
-    "broadcast_to": _to_shape, "range": _range,
+    "broadcast_to": _to_shape, "range": _range, "set_item": _set_item, "add_at_item": _set_item,
 }  # fmt: skip
 
 
