@@ -40,8 +40,11 @@ class Sizes:
         if rule is None or not inputs or not isinstance(inputs[0].type, TensorType):
             return None
         found = rule(self, inputs, attributes)
-        (before,) = (value.type for value in node.results)
-        return None if found is None or not isinstance(before, TensorType) else [before.with_shape(found)]
+        before = [value.type for value in node.results]
+        if found is None or not all(isinstance(type_, TensorType) for type_ in before):
+            return None
+        shapes = found if isinstance(found, list) else [found] * len(before)
+        return [type_.with_shape(shape) for type_, shape in zip(before, shapes, strict=True)]  # type: ignore[union-attr]
 
     def note(self, node: Node) -> None:
         """Keeps in mind what a node's result holds."""
@@ -155,8 +158,12 @@ def _concat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]
 
 def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     shape, paddings = _shape(inputs[0]), attributes["paddings"]
-    if shape is None or paddings is None or len(inputs) > 1 or attributes.get("mode", "CONSTANT") != "CONSTANT":
+    if shape is None or paddings is None or len(inputs) > 1:
         return None
+    if attributes.get("mode", "CONSTANT") != "CONSTANT":
+        reflects = attributes["mode"] == "REFLECT"  # an element of the edge is not repeated
+        for size, pair in zip(shape, paddings, strict=True):
+            sizes.need(plus(size, -max(pair) - (reflects and max(pair) > 0)))
     return tuple(plus(plus(size, before), after) for size, (before, after) in zip(shape, paddings, strict=True))
 
 
@@ -204,10 +211,83 @@ def _range(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
     return (length,)
 
 
-_Rule = Callable[[Sizes, Sequence[Value], Mapping[str, Any]], Shape | None]
+def _top_k(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, count = _shape(inputs[0]), attributes.get("k")
+    if shape is None or count is None or len(inputs) > 1:
+        return None
+    sizes.need(plus(shape[-1], -count))
+    return (*shape[:-1], count)
+
+
+def _split(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Shape] | None:
+    shape, wanted = _shape(inputs[0]), list(attributes["sizes"])
+    given = sizes.numbers.get(inputs[1]) if len(inputs) > 1 else None
+    if shape is None or (len(inputs) > 1 and not isinstance(given, tuple)):
+        return None
+    axis = attributes.get("axis", 0) % len(shape)
+    parts: list[Dimension] = list(given) if isinstance(given, tuple) else wanted
+    if parts.count(-1) == 1:
+        left = shape[axis]
+        for part in parts:
+            left = plus(left, times(part, -1) if part != -1 else 0)
+        sizes.need(left)
+        parts[parts.index(-1)] = left
+    elif None in parts:
+        parts = [quotient(shape[axis], len(parts))] * len(parts)
+    total: Dimension = 0
+    for part in parts:
+        total = plus(total, part)
+    if total is None or total != shape[axis]:
+        return None
+    return [(*shape[:axis], part, *shape[axis + 1 :]) for part in parts]
+
+
+def _tile(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, counts = _shape(inputs[0]), _given(sizes, inputs, attributes["multiples"])
+    if shape is None or counts is None or len(counts) != len(shape):
+        return None
+    return tuple(map(times, shape, counts))
+
+
+def _repeat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, count = _shape(inputs[0]), attributes.get("repeats")
+    if shape is None or count is None or len(inputs) > 1:
+        return None
+    axis = attributes["axis"] % len(shape)
+    return (*shape[:axis], times(shape[axis], count), *shape[axis + 1 :])
+
+
+def _unpad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, paddings = _shape(inputs[0]), attributes["paddings"]
+    if shape is None or paddings is None or len(inputs) > 1:
+        return None
+    return tuple(plus(size, -before - after) for size, (before, after) in zip(shape, paddings, strict=True))
+
+
+def _diag(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape = _shape(inputs[0])
+    if not shape:
+        return None
+    size = plus(shape[-1], abs(attributes.get("offset", 0)))
+    return (*shape[:-1], size, size)
+
+
+def _diag_part(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Of matrices that are square."""
+    shape = _shape(inputs[0])
+    if shape is None or len(shape) < 2 or shape[-1] != shape[-2]:
+        return None
+    size = plus(shape[-1], -abs(attributes.get("offset", 0)))
+    sizes.need(size)
+    return (*shape[:-2], size)
+
+
+_Rule = Callable[[Sizes, Sequence[Value], Mapping[str, Any]], Shape | list[Shape] | None]
 _SHAPES: dict[str, _Rule] = {
     "get_item": _get_item, "concat": _concat, "pad": _pad, "reshape": _reshape, "fill": _to_shape,
     "broadcast_to": _to_shape, "range": _range, "set_item": _set_item, "add_at_item": _set_item,
+    "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad, "diag": _diag,
+    "diag_part": _diag_part,
 }  # fmt: skip
 
 

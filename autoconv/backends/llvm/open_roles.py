@@ -16,6 +16,7 @@ from autoconv.backends.llvm.roles import (
     GENERATED,
     LOOP_REDUCTIONS,
     MAPPED,
+    OPEN,
     OPEN_ROLE,
     generates,
     has_element_rule,
@@ -41,7 +42,13 @@ def open_role(node: Node) -> str:
     """As `roles.role`, for a node with such an array among its inputs or results."""
     name = node.op.name
     types = [value.type for value in (*node.inputs, *node.results)]
-    if len(node.results) != 1 or any(map(is_complex, types)) or not all(is_scalar(t) or is_dense(t) for t in types):
+    if any(map(is_complex, types)) or not all(is_scalar(t) or is_dense(t) for t in types):
+        return "kernel"
+    if name in OPEN and not any(is_narrow(t.dtype) for t in types):  # type: ignore[union-attr]
+        given = OPEN[name](node)
+        if given is not None:
+            return given
+    if len(node.results) != 1:
         return "kernel"
     (result,) = node.results
     if name in _OF_SHAPES:
