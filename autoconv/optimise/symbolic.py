@@ -233,7 +233,9 @@ def _split(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
         sizes.need(left)
         parts[parts.index(-1)] = left
     elif None in parts:
-        parts = [quotient(shape[axis], len(parts))] * len(parts)
+        each = rounded_down(shape[axis], len(parts))
+        sizes.need(plus(times(each, len(parts)), times(shape[axis], -1)))  # none is left over
+        return [(*shape[:axis], each, *shape[axis + 1 :])] * len(parts)
     total: Dimension = 0
     for part in parts:
         total = plus(total, part)

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.positions import Index, Position, is_known, plus, times
 from autoconv.backends.llvm.roles import ROLES, is_array, is_scalar, sizes
 from autoconv.graph.dimensions import slice_length
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import Dimension, Shape
+from autoconv.graph.types import Dimension, Shape, Symbol
 from autoconv.ops.index_spec import INPUT, with_operands
 from autoconv.ops.indexing import indexed_shape
 
@@ -268,8 +269,10 @@ def first_of(out: Any, entry: tuple[Any, ...], size: Position) -> tuple[Position
     return counted(out, start, size), step
 
 
-def counted(out: Any, position: int, size: Position) -> Position:
+def counted(out: Any, position: int | Symbol, size: Position) -> Position:
     """From the start."""
+    if isinstance(position, Symbol):
+        return dimension(out, position)
     if isinstance(size, int):
         return position % size
     return position if position >= 0 else plus(out, size, position)

@@ -92,7 +92,7 @@ def _maps(node: Node) -> bool:
         return is_dense(result) and _goes_into(source, result)
     if not is_dense(source) or not is_dense(result):
         return name == "get_item" and is_dense(source) and maps(node)
-    if name == "roll" or (name == "pad" and (len(node.inputs) > 1 or not maps(node))):
+    if name in ("roll", "pad") and not maps(node):
         return False
     if name == "squeeze":
         axes = node.attributes.get("axis")

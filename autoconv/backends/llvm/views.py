@@ -149,6 +149,9 @@ def _roll(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
     found = list(index)
     for shift, axis in zip(node.attributes["shift"], node.attributes["axis"], strict=True):
         size = shape[axis]
+        if not isinstance(size, int):
+            found[axis] = _rolled(out, found[axis], shift, size)
+            continue
         moved = plus(out, found[axis], -shift % size if size else 0)
         verdict = below(out, moved, size) if size else None
         if isinstance(moved, int):
@@ -159,6 +162,15 @@ def _roll(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
             beyond = out.new(f"icmp sge i64 {moved}, {size}")
             found[axis] = out.new(f"select i1 {beyond}, i64 {plus(out, moved, -size)}, i64 {moved}")
     return tuple(found)
+
+
+def _rolled(out: FunctionText, position: Position, shift: int, size: str) -> Position:
+    """In a dimension that only the call knows."""
+    left = out.new(f"srem i64 {-shift}, {size}")
+    moved = plus(out, position, out.new(f"select i1 {out.new(f'icmp slt i64 {left}, 0')}, i64 "
+                                        f"{plus(out, left, size)}, i64 {left}"))  # fmt: skip
+    beyond = out.new(f"icmp sge i64 {moved}, {size}")
+    return out.new(f"select i1 {beyond}, i64 {out.new(f'sub nsw i64 {moved}, {size}')}, i64 {moved}")
 
 
 def _reshape(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
