@@ -11,12 +11,10 @@ from typing import Any
 from autoconv.runtime.tracebacks import present, presented
 
 
-def _dispatch() -> Any:
-    from autoconv.runtime import (
-        dispatch,  # the operators of a class, and the function they call, need each other
-    )
+def _expressions() -> Any:
+    from autoconv.runtime import expressions  # a class's operators, and the functions they call, need each other
 
-    return dispatch
+    return expressions
 
 
 # What is no operand of Python's numbers, or (a sequence) hardly.
@@ -103,7 +101,7 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
         if type(other) in _NO_OPERANDS:
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         try:
-            return _dispatch().binary(op, self, other)
+            return _expressions().binary(op, self, other)
         except BaseException as error:
             present(error)
             raise
@@ -112,7 +110,7 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
         if type(other) in _NO_OPERANDS:
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), other, self)
         try:
-            return _dispatch().binary(op, other, self)
+            return _expressions().binary(op, other, self)
         except BaseException as error:
             present(error)
             raise
@@ -127,7 +125,7 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
         if other is None:
             return op == "not_equal"
         try:
-            return _dispatch().binary(op, self, other)
+            return _expressions().binary(op, self, other)
         except BaseException as error:
             present(error)
             raise
@@ -162,22 +160,22 @@ class TensorMethods:
 
     @presented
     def __neg__(self) -> Any:
-        return _dispatch().unary("negative", self)
+        return _expressions().unary("negative", self)
 
     def __pos__(self) -> Any:
         return self
 
     @presented
     def __abs__(self) -> Any:
-        return _dispatch().unary("abs", self)
+        return _expressions().unary("abs", self)
 
     @presented
     def __invert__(self) -> Any:
-        return _dispatch().unary("invert", self)
+        return _expressions().unary("invert", self)
 
     @presented
     def __round__(self, digits: int | None = None) -> Any:
-        return _dispatch().round_to(self, digits)
+        return _expressions().round_to(self, digits)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -187,4 +185,4 @@ class TensorMethods:
 
     @presented
     def __getitem__(self, index: Any) -> Any:
-        return _dispatch().get_item(self, index)
+        return _expressions().get_item(self, index)
