@@ -9,7 +9,8 @@ from typing import Any
 
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation
-from autoconv.tracing.signature import Key, Signature
+from autoconv.tracing.keys import Key
+from autoconv.tracing.signature import Signature
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,12 +29,13 @@ from autoconv.tracing.described import Described
 from autoconv.tracing.donation import Donate, donated_names
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.garbage import DROPPED
+from autoconv.tracing.keys import Key, ObjectKey, accepts
 from autoconv.tracing.logs import traced
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.retracing import retracing_of, wider_key
-from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
+from autoconv.tracing.signature import Call, Signature
 from autoconv.tracing.straight import straight
 from autoconv.tracing.trace import LOCK, trace_function
 
