@@ -52,7 +52,7 @@ THIRD_PARTY = {
     "syntax": {"gast"}, "analysis": {"gast"}, "passes": {"gast"}, "emit": {"gast", "astunparse"},
     "graph": {"numpy", "ml_dtypes", "tensorboard"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
     "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"},
-    "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"}, "numpy": {"numpy"},
+    "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"}, "numpy": {"numpy"}, "xp": {"numpy"},
     "bench": {"numpy", "rich"},
     "config": {"platformdirs"},
 }  # fmt: skip
