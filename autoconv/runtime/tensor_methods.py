@@ -85,8 +85,21 @@ def _compares_by(frame: Any) -> str:
     return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _SHIFT], "")
 
 
+# Operators that complex numbers do not have.
+_OF_REALS = frozenset({
+    "floor_divide", "modulo", "matmul", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
+})  # fmt: skip
+
+
+def _is_complex(*operands: Any) -> bool:
+    """Whether one is a complex number of Python's."""
+    return any(type(x) is complex or (getattr(x, "weak", False) is True and x.type.dtype.is_complex) for x in operands)
+
+
 def _sample(value: Any) -> tuple[Any] | None:
     """Some value of that type, None for a tensor that is no number of a graph."""
+    if type(value) in (bool, int, float, complex):
+        return (type(value)(1),)
     kind = getattr(type(value), "__autoconv_plain__", type(value))
     if kind in _NO_OPERANDS:
         return (None if value is None else kind(),)
@@ -98,7 +111,7 @@ def _sample(value: Any) -> tuple[Any] | None:
 
 def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     def forward(self: Any, other: Any) -> Any:
-        if type(other) in _NO_OPERANDS:
+        if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         try:
             return _expressions().binary(op, self, other)
@@ -107,7 +120,7 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
             raise
 
     def reflected(self: Any, other: Any) -> Any:
-        if type(other) in _NO_OPERANDS:
+        if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), other, self)
         try:
             return _expressions().binary(op, other, self)
@@ -120,7 +133,8 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
 
 def _comparison(op: str) -> Callable[[Any, Any], Any]:
     def compare(self: Any, other: Any) -> Any:
-        if type(other) in _NO_OPERANDS and op not in ("equal", "not_equal"):
+        others = type(other) in _NO_OPERANDS or _is_complex(self, other)
+        if others and op not in ("equal", "not_equal"):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         if other is None:
             return op == "not_equal"

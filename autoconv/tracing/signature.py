@@ -224,7 +224,8 @@ class Signature:
             array = to_array(leaf)
             origin = "array" if self.contract == COMPILE else "tensor"
             return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
-        if self.contract == COMPILE and isinstance(leaf, (bool, int, float)) and not literal and not _is_enum(leaf):
+        is_number = type(leaf) in _NUMBERS and not literal
+        if self.contract == COMPILE and is_number:
             return TensorKey(TensorType(weak_dtype(leaf), (), True), "number")
         if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
             return Literal(leaf)
@@ -348,8 +349,7 @@ def _containers(values: list[Any]) -> tuple[tuple[Any, ...], bool]:
     return orders, len({id(part) for part in parts}) < len(parts)
 
 
-def _is_enum(value: Any) -> bool:
-    return isinstance(value, enum.Enum) or type(value) not in (bool, int, float)
+_NUMBERS = (bool, int, float, complex)
 
 
 def _is_spec(value: Any) -> bool:
