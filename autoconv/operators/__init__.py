@@ -87,11 +87,11 @@ from autoconv.operators.tries import (
 )
 from autoconv.runtime.recording import follow
 
-# Whether no thread records anything: then converted functions run as they were written.
-untraced = True
+# True where this thread records nothing: there converted functions run as they were written.
+untraced: object = True
 
 
-def _set_untraced(now: bool) -> None:
+def _set_untraced(now: object) -> None:
     global untraced
     untraced = now
 
