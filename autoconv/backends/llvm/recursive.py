@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from autoconv.backends import reference
-from autoconv.backends.llvm import memory_values
+from autoconv.backends.llvm import abi, memory_values
 from autoconv.backends.llvm.roles import is_complex, is_scalar, role
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.text import FunctionText
@@ -214,12 +214,32 @@ def _state_of(body: Body) -> tuple[str, str]:
     place = _field(out, state, _LIMIT)
     out.branch_if(out.new(f"icmp eq i64 {out.new(f'load i64, ptr {place}')}, 0"), begin, begun)
     out.begin(begin)
-    out.line(f"store i64 {_whole(body, _frames_at_first)}, ptr {place}")
+    _write_first_limit(body, place)
     here = out.new(f"ptrtoint ptr {state} to i64")
     out.line(f"store i64 {out.new(f'sub i64 {here}, {_stack_size()}')}, ptr {_field(out, state, _END)}")
     out.branch(begun)
     out.begin(begun)
     return state, "0"
+
+
+def _write_first_limit(body: Body, place: str) -> None:
+    """How many frames there may be, or fewer, which is quicker to find."""
+    out = body.out
+    offset = abi.frames_left_offset()
+    count, many, counted = out.label("count"), out.label("many"), out.label("limit")
+    if offset is None:
+        out.branch(count)
+    else:
+        state = out.new(f"call ptr {body.module.declare('PyThreadState_Get', 'ptr', '')}()")
+        left = out.new(f"load i32, ptr {_field(out, state, offset)}")
+        out.branch_if(out.new(f"icmp sgt i32 {left}, {_FEW}"), many, count)
+        out.begin(many)
+        out.line(f"store i64 {_FEW}, ptr {place}")
+        out.branch(counted)
+    out.begin(count)
+    out.line(f"store i64 {_whole(body, _frames_left)}, ptr {place}")
+    out.branch(counted)
+    out.begin(counted)
 
 
 def _whole(body: Body, function: Callable[[], int]) -> str:
@@ -245,15 +265,6 @@ def _field(out: FunctionText, state: str, offset: int) -> str:
 def _frames_left() -> int:
     """How many frames a function that is called now may have above it."""
     return sys.getrecursionlimit() - frames_on_stack(reference.is_own)
-
-
-def _frames_at_first() -> int:
-    """The same, or less; it is quicker to find."""
-    try:
-        sys._getframe(max(sys.getrecursionlimit() - _FEW, 0))
-    except ValueError:
-        return _FEW
-    return _frames_left()
 
 
 def _stack_size() -> int:
