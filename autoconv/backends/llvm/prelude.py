@@ -49,9 +49,8 @@ define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
 """.replace("BASE", str(abi.BASE))
 
 
-# `is_array_of` says whether an object is of that class, element type and rank, `is_plain_array` whether it has that shape
-# and its elements side by side as well.
-# `is_open_array` takes a shape some of whose numbers are -1, and puts there what the array has.
+# `is_array_of` says whether an object is of that class, element type and rank, `is_plain_array` whether it has that
+# shape as well, and its elements side by side. `is_open_array` takes a shape some of whose numbers are -1, and puts there what the array has.
 # `retain` and `release` leave immortal objects, whose count is beyond 32 bits, alone. `keep` is a `release` that puts
 # an array which nobody else has among spare ones, from which `spare_array` takes one, or answers NULL. `grow_bytes`
 # gives a bytearray memory for more bytes, and for half as many again.
