@@ -50,10 +50,10 @@ define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
 
 
 # `is_array_of` says whether an object is of that class, element type and rank, `is_plain_array` whether it has that
-# shape as well, and its elements side by side. `is_open_array` takes a shape some of whose numbers are -1, and puts there what the array has.
-# `retain` and `release` leave immortal objects, whose count is beyond 32 bits, alone. `keep` is a `release` that puts
-# an array which nobody else has among spare ones, from which `spare_array` takes one, or answers NULL. `grow_bytes`
-# gives a bytearray memory for more bytes, and for half as many again.
+# shape as well, and its elements side by side. `is_open_array` takes a shape some of whose numbers are -1, and puts
+# there what the array has. `retain` and `release` leave immortal objects, whose count is beyond 32 bits, alone. `keep`
+# is a `release` that puts an array which nobody else has among spare ones, from which `spare_array` takes one, or
+# answers NULL. `grow_bytes` gives a bytearray memory for more bytes, and for half as many again.
 TEXT = (
     _ALONE
     + """
