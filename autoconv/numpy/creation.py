@@ -262,7 +262,12 @@ def diagflat(v: Any, k: Any = 0) -> Tensor:
     return diag(apply("reshape", tensor(v), shape=(-1,)), k)
 
 
-@computes("diagonal", "linalg.diagonal")
+@computes("linalg.diagonal")
+def diagonal_of_matrices(x: Any, /, *, offset: Any = 0) -> Tensor:
+    return diagonal(x, offset, -2, -1)
+
+
+@computes("diagonal")
 def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> Tensor:
     x = tensor(a)
     one, other = (0 if axis1 is None else axis1), (1 if axis2 is None else axis2)
@@ -279,7 +284,12 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     return apply("get_item", flat, spec=(*(("slice", None, None, None),) * len(left), ("slice", first, stop, step)))
 
 
-@computes("trace", "linalg.trace")
+@computes("linalg.trace")
+def trace_of_matrices(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
+    return trace(x, offset, -2, -1, dtype)
+
+
+@computes("trace")
 def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> Any:
     without(out=out)
     options: dict[str, Any] = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}

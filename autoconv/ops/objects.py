@@ -22,10 +22,10 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
 from autoconv.ops.control import again
 from autoconv.ops.exception_groups import left_of_group, split_group
-from autoconv.ops.python_numbers import to_python_array
+from autoconv.ops.python_numbers import KINDS, to_python_array
 from autoconv.ops.record import define, none
 from autoconv.ops.undo import CHANGING_HEAPS, note_apply, note_attribute, note_method
 
@@ -143,7 +143,7 @@ def _box(x: Any, *, how: str) -> tuple[Any]:
 def _box_type(x: TensorType, *, how: str) -> ObjectType:
     if how != "number":
         return ObjectType()
-    return ObjectType("bool" if x.dtype.is_bool else "int" if x.dtype.is_integer else "float")
+    return ObjectType(KINDS[weak_rank(x.dtype)])
 
 
 define(
@@ -153,7 +153,7 @@ define(
 
 def _unbox(x: Any, *, type: TensorType) -> np.ndarray:
     if type.weak:
-        return to_python_array(x)
+        return to_python_array(x, type.dtype.is_complex)
     array = np.asarray(x, type.dtype.numpy)
     if type.shape == () and array.ndim:
         raise ValueError("setting an array element with a sequence.")

@@ -26,6 +26,8 @@ def number_attribute(x: SymbolicTensor, name: str) -> Any:
     found = getattr(sample, name)
     if callable(found):
         return NumberMethod(x, name)
+    if x.type.dtype.is_complex and name in ("real", "imag"):
+        return dispatch.apply(name, x)
     if name in ("real", "numerator"):
         return _itself(x)
     return found  # of a real number the same for all: its imaginary part, the denominator of an int
@@ -52,7 +54,8 @@ class NumberMethod:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.name == "conjugate" and not args and not kwargs:
-            return _itself(self.owner)
+            is_complex = self.owner.type.dtype.is_complex
+            return dispatch.apply("conjugate", self.owner) if is_complex else _itself(self.owner)
         operands = [self.owner, *args, *kwargs.values()]
         found = record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
         type_ = _RESULTS.get(self.name)

@@ -20,6 +20,8 @@ from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.spans import is_own_file
 from autoconv.runtime.tensor_methods import TensorMethods, refuse_to_iterate
 
+_ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
 
 class Tensor(TensorMethods):
     """An array of one dtype that cannot be changed. `Tensor` is the class of eager and symbolic tensors alike.
@@ -64,13 +66,14 @@ class Tensor(TensorMethods):
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """`autoconv.xp`, the array API standard; raises ValueError for a version that it does not have."""
-        if api_version not in (None, "2021.12", "2022.12", "2023.12"):
-            raise ValueError(f"the array API of {api_version} is not here: autoconv.xp is that of 2023.12")
+        if api_version not in (None, *_ARRAY_API_VERSIONS):
+            newest = _ARRAY_API_VERSIONS[-1]
+            raise ValueError(f"the array API of {api_version} is not here: autoconv.xp is that of {newest}")
         return _namespace()
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
         """The tensor itself: all tensors are in the memory of the CPU."""
-        if str(device).lower().rpartition("/")[2] not in ("cpu", "device:cpu:0"):
+        if str(device).lower().rpartition("/")[2] not in ("", "cpu", "cpu:0", "device:cpu:0"):
             raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")
         return self
 
@@ -147,7 +150,14 @@ class EagerTensor(Tensor):
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
     ) -> Any:
-        """The elements for another library: themselves where it can be told not to write to them, else a copy."""
+        """The elements for another library: themselves where it can be told not to write to them, else a copy.
+
+        Raises BufferError for a device that is not the CPU, and where `copy` is False and a copy is needed.
+        """
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"a tensor in the memory of the CPU does not go to the device {dl_device}")
+        if copy is False and (max_version is None or max_version[0] < 1):
+            raise BufferError("a tensor is given away without a copy to what knows of memory that is not written to")
         shared = self._shared()
         if copy or max_version is None or max_version[0] < 1:
             return shared.copy().__dlpack__()

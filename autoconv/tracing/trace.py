@@ -38,21 +38,13 @@ from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
+from autoconv.tracing.keys import Custom, Literal, ObjectKey, Reference, SpecKey, TensorKey
 from autoconv.tracing.leaf_names import leaf_names
 from autoconv.tracing.live_arrays import live_constants, make_inputs
 from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.results import outputs_of
-from autoconv.tracing.signature import (
-    Call,
-    Custom,
-    Literal,
-    ObjectKey,
-    Reference,
-    Signature,
-    SpecKey,
-    TensorKey,
-)
+from autoconv.tracing.signature import Call, Signature
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()

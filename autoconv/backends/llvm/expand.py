@@ -12,7 +12,7 @@ from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_array, is_complex, is_dense, is_scalar, sizes
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, clone, copy_node
+from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, leads_to_recursion
 from autoconv.ops.builder import GraphBuilder
 
 _SAME = frozenset({"identity", "stop_gradient"})  # give their input
@@ -30,7 +30,7 @@ def is_composite(node: Node) -> bool:
 
 
 def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-    if any(_is_empty_list(value) for value in inputs):
+    if any(_is_empty_list(value) for value in inputs) and not leads_to_recursion(node):
         # A list of its own for every use, so that each can be a stack.
         own = [copy_node(copy, v.node, ()).results[0] if v.node and _is_empty_list(v) else v for v in inputs]
         return copy_node(copy, node, own, [clone(region, _replaced) for region in node.regions]).results
