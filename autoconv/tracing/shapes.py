@@ -153,7 +153,10 @@ class ByShape:
             sizes = open_sizes(graph, needs)
         except (CannotSpecialise, ValueError):
             return None
-        lost = kernels(graph)
+        try:
+            lost = kernels(graph)
+        except (TypeError, ValueError):  # what some op becomes takes numbers: each shape has its own code then
+            return None
         if lost:
             try:
                 for name in kernels(specialise(self._graph, self._types(shapes))):
