@@ -129,6 +129,14 @@ class ConcreteFunction:
             self.entry = self.entry and undoing(self.entry)
 
     @property
+    def entries(self) -> tuple[Callable[..., Any], ...]:
+        """What `entry` asks, one after the other: of code for several shapes as many as there are."""
+        if self.entry is None:
+            return ()
+        several = getattr(self.entry, "__self__", None)
+        return several.entries if isinstance(several, ByShape) else (self.entry,)
+
+    @property
     def can_run_again(self) -> bool:
         """Whether a run that failed left nothing behind: no output, no write, no draw."""
         lasting = Effects.RANDOM if _is_on_its_own(self.optimised) else Effects.WRITE | Effects.RANDOM
