@@ -206,8 +206,7 @@ def _linear(name: str) -> Rule:
             made = getattr(b, name)(*given, **attributes)
             found.append(made if isinstance(made, tuple) else (made,))
             for part, whole in zip(found[-1], node.results, strict=True):
-                if part.type.shape != whole.type.shape:  # more is known of it than the op's rule says
-                    part.type = part.type.with_shape(whole.type.shape)
+                part.type = part.type.with_shape(dimensions(whole))  # the op's rule may say less
         pairs = list(zip(*found, strict=True))
         return pairs if len(node.results) != 1 else pairs[0]
 
