@@ -312,3 +312,17 @@ def test_the_gradient_of_rows_without_elements():
         tape.watch(x)
         y = autoconv.gather(x, [1, 0])
     assert autoconv.convert_to_tensor(tape.gradient(y, x)).shape == (3, 0)
+
+
+def test_what_masks_hold_for():
+    @autoconv.function(input_signature=[spec(None, None, 3), spec(None, None, dtype=autoconv.bool)])
+    def f(x, mask):
+        return autoconv.boolean_mask(x, mask), autoconv.where(mask), autoconv.boolean_mask(x[:, :, 0], mask)
+
+    for n, m in ((4, 5), (7, 3), (2, 2)):
+        x = floats(n, m, 3, seed=n)
+        mask = x[:, :, 1] > 0
+        found = f(autoconv.constant(x), autoconv.constant(mask))
+        for one, expected in zip(found, (x[mask], np.argwhere(mask), x[:, :, 0][mask]), strict=True):
+            np.testing.assert_array_equal(one, expected)
+    compiled_once(f)

@@ -13,6 +13,7 @@ from autoconv.backends.llvm.indices import is_indexed
 from autoconv.backends.llvm.open_indices import goes_into, indexed_role, is_update, shape_of
 from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import (
+    COUNTED,
     GENERATED,
     LOOP_REDUCTIONS,
     MAPPED,
@@ -35,6 +36,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import Type
 from autoconv.ops.elements import ELEMENTS
 
+_OF_MASKS = frozenset({"where_indices", "get_item"})  # how large their results are, the values say
 _OF_SHAPES = frozenset({"dimension", "size"})
 
 
@@ -43,7 +45,7 @@ def open_role(node: Node) -> str:
     name = node.op.name
     types = [value.type for value in (*node.inputs, *node.results)]
     if not all(is_scalar(t) or is_dense(t) for t in types):
-        return "kernel"
+        return "whole" if name in _OF_MASKS and COUNTED[name](node) else "kernel"
     if any(map(is_complex, types)):
         return _role_of_complex(node)
     if name in OPEN and not any(is_narrow(t.dtype) for t in types):  # type: ignore[union-attr]
