@@ -93,7 +93,9 @@ _OF_REALS = frozenset({
 
 def _is_complex(*operands: Any) -> bool:
     """Whether one is a complex number of Python's; what has one of several kinds is asked later, one kind at a time."""
-    return any(type(x) is complex or (hasattr(type(x), "weak") and x.weak and x.type.dtype.is_complex) for x in operands)
+    return any(
+        type(x) is complex or (hasattr(type(x), "weak") and x.weak and x.type.dtype.is_complex) for x in operands
+    )
 
 
 def _sample(value: Any) -> tuple[Any] | None:
