@@ -14,7 +14,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.operators.layout import Variant
-from autoconv.operators.numpy_calls import numpy_call
+from autoconv.operators.numpy_calls import gives_array, numpy_call
 from autoconv.operators.variants import distribute
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_members import member, view_of
@@ -58,7 +58,7 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         *args[:kept], *map(_loaded, args[kept:]),
         **{key: value if key == "out" else _loaded(value) for key, value in kwargs.items()},
     )  # fmt: skip
-    return found if type(found) is SymbolicArray else fresh(found)
+    return found if type(found) is SymbolicArray else fresh(found, gives_array(function, args))
 
 
 def _loaded(value: Any) -> Any:
@@ -203,9 +203,7 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
     found: Any = _elements(value)
     if dtype is not None and found.type.dtype is not _dtype(dtype):
         found = dispatch.apply("cast", found, dtype=_dtype(dtype))
-    if found.type.shape == ():
-        raise StagingError("an array without dimensions is made", current_place())
-    return fresh(found)
+    return fresh(found, scalars=True)
 
 
 def _elements(value: Any) -> Tensor:
