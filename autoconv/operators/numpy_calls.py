@@ -35,11 +35,11 @@ def _known(*names: str) -> frozenset[Any]:
 
 # Whose results are arrays also where they have no dimensions, all others' are scalars then.
 _WITHOUT_DIMENSIONS = _known(
-    "array", "asanyarray", "asarray", "asarray_chkfinite", "block", "broadcast_arrays", "broadcast_to", "choose",
+    "array", "asanyarray", "asarray", "block", "broadcast_arrays", "broadcast_to", "choose",
     "copy", "cov", "cross", "empty", "empty_like", "expand_dims", "fft.fftn", "fft.ifftn", "full", "full_like", "i0",
     "isin", "linalg.tensordot", "linalg.tensorsolve", "moveaxis", "ones", "ones_like", "pad", "permute_dims",
-    "real_if_close", "resize", "roll", "select", "tensordot", "tile", "unique_all", "unique_inverse", "where", "zeros",
-    "zeros_like",
+    "real_if_close", "resize", "roll", "select", "tensordot", "tile", "unique", "unique_all", "unique_inverse", "where",
+    "zeros", "zeros_like",
 )
 # Those that call a method of their argument: a scalar's gives a scalar, of a Python number NumPy makes an array.
 _KEEPING = _known("astype", "reshape", "squeeze", "transpose", "trim_zeros")

@@ -145,6 +145,24 @@ def products(x):
     return x @ x, np.dot(x, x), np.tensordot(x, x, 1), np.einsum("i,i->", x, x), np.linalg.norm(x), np.isin(2.0, x)
 
 
+def the_same_array(x):
+    ordered = np.ascontiguousarray(x), np.asfortranarray(x)
+    return np.asarray(x), np.asanyarray(x), ordered, np.astype(x, float, copy=False)
+
+
+def turned(x, i):
+    return np.flip(x, i), np.roll(x, i), np.sum(x, axis=i), np.repeat(x, i, axis=0)
+
+
+def parts_of_numbers(x):
+    return np.real(x), np.imag(x), np.isreal(x), np.iscomplex(x)
+
+
+def tuples_of_one(x):
+    (only,) = np.ix_(x)
+    return only + 0, np.linalg.matrix_rank(x), np.unstack(x)
+
+
 def gradually(x, y):
     x[...] = y
     y[...] = 5.0
@@ -184,6 +202,7 @@ CASES = [
     (array_or_number, "array scalar number"), (in_containers, "array number"), (of_conditions, "array scalar number"),
     (in_place_in_a_loop, "array scalar number"), (numbers_of_it, "array scalar number"), (out, "array number"),
     (products, "vector"), (scalar_methods, "scalar"), (through_a_helper, "number array"),
+    (the_same_array, "array scalar vector"), (parts_of_numbers, "number scalar array"), (tuples_of_one, "vector"),
 ]  # fmt: skip
 
 
@@ -233,6 +252,11 @@ def test_two_arguments():
     for turns in (2, 3):
         compiled = ac.compile(swapped)
         assert outcome(compiled, [1.0, turns]) == outcome(swapped, [1.0, turns])
+
+
+def test_axes_that_are_arrays():
+    x = np.arange(6.0).reshape(2, 3)
+    assert outcome(ac.compile(turned), [x, np.array(1)]) == outcome(turned, [x, np.array(1)])
 
 
 def test_what_is_traced():
