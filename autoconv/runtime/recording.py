@@ -37,7 +37,8 @@ class Trace:
     `on_create` is told of each variable the traced code creates; `evaluate` gives the array that a value of the root
     graph has in the call that is being traced, or None. `pending_output` holds prints of a region that may
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`,
-    `concretise` and `attribute` (for names that tensors do not have); `stores` are told before a node is
+    `concretise`, `attribute` (for names that tensors do not have) and `without_dimensions` (what a tensor without any
+    becomes where NumPy has an array and not a scalar); `stores` are told before a node is
     recorded that does more than compute, and after a call of a function that is being recorded. `calls` are the user's
     functions that run now, `recursions` those that were recorded as functions that call themselves. `arrays` says that
     NumPy arrays came in, which can be changed in place, `memory` that they are traced as memory (see
@@ -70,6 +71,7 @@ class Trace:
     python_print: Any = None
     concretise: Any = None
     attribute: Any = None
+    without_dimensions: Any = None
     stores: list[Stores] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     recursions: dict[Any, Any] = field(default_factory=dict)

@@ -125,6 +125,7 @@ def _trace(
         if outside is not None:
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
+            outside.check_dimensions(call)
         try:
             result = _invoke(target, signature, arguments)
         except Suspended as never:  # what follows is not reached
@@ -192,6 +193,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
+    trace.without_dimensions = outside.without_dimensions
     trace.begin_again = begin_again
     trace.holders = {name for how, name in call.learned if how == "holder"}
     trace.made_early = frozenset(name for how, name in call.learned if how == "class")
