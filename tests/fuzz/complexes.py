@@ -110,9 +110,11 @@ class Generator:
             return self.pick("z", "w", "u", "z", "u", self.real(0), self.pick(*_LITERALS))
         a, b = self.number(depth - 1), self.number(depth - 1)
         return self.pick(
-            f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} * {b})", f"({a} / {b})", f"-{a}", f"({a}).conjugate()",
-            f"({a}) ** {self.pick('2', '3', '-1', '0', 'k', '0.5', '2.0', '(1-1j)', 'w')}", f"complex({self.real(1)}, v)",
-            f"complex({a}, {self.real(0)})", f"({a} if {self.condition(1)} else {b})", f"cmath.{self.pick(*_CMATH)}({a})",
+            f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} * {b})", f"({a} / {b})", f"-{a}",
+            f"({a}).conjugate()", f"complex({self.real(1)}, v)",
+            f"({a}) ** {self.pick('2', '3', '-1', '0', 'k', '0.5', '2.0', '(1-1j)', 'w')}",
+            f"complex({a}, {self.real(0)})", f"({a} if {self.condition(1)} else {b})",
+            f"cmath.{self.pick(*_CMATH)}({a})",
             f"cmath.rect({self.real(0)}, {self.real(0)})", f"({self.real(1)} * {b})", f"(z or {a})", f"(u and {a})",
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A small budget of the programs over complex numbers; `python tests/fuzz/complexes.py --programs N` is the large one."""
+"""A small budget of the programs over complex numbers; `python tests/fuzz/complexes.py` is the large one."""
 
 import importlib.util
 from pathlib import Path

@@ -133,7 +133,8 @@ def test_durand_kerner():
 
     start = 1 + 0j, 0.4 + 0.9j, (0.4 + 0.9j) ** 2
     found = roots(*start, 6)
-    assert [complex(round(z.real, 4), round(z.imag, 4)) for z in found] == [2.5874 + 0j, 0.2063 + 1.3747j, 0.2063 - 1.3747j]
+    rounded = [complex(round(z.real, 4), round(z.imag, 4)) for z in found]
+    assert rounded == [2.5874 + 0j, 0.2063 + 1.3747j, 0.2063 - 1.3747j]
     assert found == roots.python_function(*start, 6)
 
 
