@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import builtins
+import cmath
 import collections
 import heapq
 import math
@@ -102,7 +103,9 @@ LIBRARY: dict[Any, str] = {
 }  # fmt: skip
 _MAKING.update({name: function for function, name in LIBRARY.items()})
 FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
-FUNCTIONS.update({f"math.{name}": value for name, value in vars(math).items() if callable(value)})
+for _module in (math, cmath):
+    _names = {name: value for name, value in vars(_module).items() if callable(value)}
+    FUNCTIONS.update({f"{_module.__name__}.{name}": value for name, value in _names.items()})
 
 _PLAIN: tuple[type, ...] = (
     str, bytes, bytearray, int, float, bool, complex, list, tuple, dict, set, frozenset, range, slice, types.NoneType,

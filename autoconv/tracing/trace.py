@@ -24,6 +24,7 @@ from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import traced_argument
 from autoconv.runtime.journal import Journal
+from autoconv.runtime.number_methods import part_of_complex
 from autoconv.runtime.objects import StagedException, SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
 from autoconv.runtime.structure import flatten, pack
@@ -73,6 +74,7 @@ def trace_function(
     created: list[Variable] = []
     trace.on_create = on_create or created.append
     trace.evaluate = evaluator(trace, call, current_region())
+    trace.attribute = part_of_complex
     guards = Guards(python=contract == COMPILE, skip=frozenset(spot.key for spot in call.spots))
     if contract == COMPILE:
         outside = _python_rules(trace, call, guards)
