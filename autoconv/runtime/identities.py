@@ -56,7 +56,7 @@ def refuse_nans(graph: Graph) -> None:
         if node.op.name == "object_box" and node.attributes["how"] == "number":
             type_ = node.inputs[0].type
             if isinstance(type_, TensorType) and type_.dtype is float64:
-                node.attributes["how"] = IDENTIFIED
+                node.attributes = {**node.attributes, "how": IDENTIFIED}
     for node in reversed(nodes):  # the innermost first
         if node.regions or node.op.name == "object_box":
             node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
