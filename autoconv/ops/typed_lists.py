@@ -279,6 +279,8 @@ def _or_given(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
 _define("typed_list_of", _list, _of, _MAKES | Effects.RAISE)
 _define("typed_list_of_rows", lambda *_, **__: ObjectType("list"), _of_rows, _MAKES | Effects.RAISE)
 _define("typed_list_or_given", lambda *_, **__: ObjectType("list"), _or_given, _MAKES)
+# Of a Python list of typed ones, or of such lists, the one at an index.
+_define("typed_list_row", lambda *_, **__: NUMBERS, lambda x, index: (x[int(index)],), _READS | Effects.RAISE)
 # That a list holds numbers of one kind, or lists of such lists: what is known when a call is traced.
 define(
     name="object_numbers", graphdef="ObjectNumbers", result=lambda x, **_: x, kernel=lambda x, *, element, depth: (x,),

@@ -126,7 +126,8 @@ class Writer:
 
     def write(self, node: Node) -> None:
         nested = node in self.kinds.nested and key_of(node) != "object_defined"
-        found = self.raw(node) if nested else _WRITES[key_of(node)](self, node)
+        is_row = nested and key_of(node) == "object_apply.getitem"
+        found = self._row(node) if is_row else self.raw(node) if nested else _WRITES[key_of(node)](self, node)
         if not found:
             return  # a None that nobody uses, or a slice of what is known
         self.set(node, found)
@@ -222,6 +223,14 @@ class Writer:
         inputs = [self.parts(v)[0] if kinds.number(v) == LIST else self.object(v, node) for v in node.inputs]
         types = [type_ for value in node.results for type_ in self.types(value)]
         made = self.graph.add(node.op, inputs, node.attributes, types=types, name=node.name, span=node.span)
+        return [*made.results]
+
+    def _row(self, node: Node) -> list[Value]:
+        """A list out of a list of lists."""
+        index = self.converted(self.number(node.inputs[1]), INT, node)
+        (type_,) = self.types(node.results[0])
+        inputs = [*self.list(node.inputs[0]), index]
+        made = self.graph.add(OPS["typed_list_row"], inputs, {}, types=[type_], name=node.name, span=node.span)
         return [*made.results]
 
     def list(self, value: Value) -> tuple[Value, ...]:
