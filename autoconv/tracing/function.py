@@ -250,6 +250,7 @@ class Function(Described, Pickled):
             raise error
         if hasattr(error, "_autoconv_items"):  # they are objects from now on
             self._signature.looks_into = False
+            self._call_directly()
         reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
         # Python's own numbers know no such limit: the call is made again as plain Python.
         self._explanation.plain.append(f"one call: {reason}")

@@ -9,7 +9,7 @@ from autoconv.runtime.structure import mutable_parts
 
 # Items from which on a container is not taken apart: each would be an input of its own, and loops over them be
 # written out.
-_MANY = 17
+MANY = 17
 _DEEPEST = 3
 _CONTAINERS = (list, tuple, dict)
 _PLAIN = (bool, int, float, str, type(None))
@@ -24,7 +24,7 @@ def taken_whole(arguments: Sequence[tuple[str, Any]], whole: frozenset[str]) -> 
     containers = [(name, value) for name, value in arguments if type(value) in _CONTAINERS and name not in whole]
     if not containers:
         return whole
-    found = whole.union(name for name, value in containers if _count(value) >= _MANY)
+    found = whole.union(name for name, value in containers if _count(value) >= MANY)
     others = [(name, value) for name, value in containers if name not in found]
     if others and _meet([value for _, value in others], [value for name, value in arguments if name in found]):
         return found.union(name for name, value in others if _count(value) > 0)
