@@ -47,7 +47,8 @@ def kept_apart(kinds: Kinds) -> None:
     fresh = fresh_objects(kinds.graph)
     for node in kinds.graph.walk():
         if node in kinds.known:
-            if key_of(node) in _CHANGES and kinds.kind(node.inputs[0]) == LIST:
+            # Cells are of what may meet somewhere; what is made here is not what came in, wherever it goes.
+            if key_of(node) in _CHANGES and node.inputs[0] not in fresh and kinds.kind(node.inputs[0]) == LIST:
                 wrong |= root(kinds.cell(node.inputs[0])).sites & sites
         elif not node.regions and _may_change(node, fresh):
             wrong |= sites
