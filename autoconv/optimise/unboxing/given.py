@@ -54,7 +54,11 @@ def kept_apart(kinds: Kinds) -> None:
             wrong |= sites
     for value in kinds.graph.outputs:
         cell = kinds.cell(value)
-        if cell.kind == LIST and not is_number(root(cell.of or cell).kind):
+        if cell.kind != LIST:
+            continue
+        wrong |= {site for site in cell.sites & sites if site.attributes["depth"] > 1}
+        while cell.of is not None and not is_number(root(cell.of).kind):  # what is in what goes out, goes out
+            cell = root(cell.of)
             wrong |= cell.sites & sites
     kinds.ban(wrong)
 
