@@ -38,6 +38,7 @@ from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
+from autoconv.tracing.given import told_of_items
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
 from autoconv.tracing.keys import Custom, Literal, ObjectKey, Reference, SpecKey, TensorKey
@@ -173,7 +174,8 @@ def _trace(
     trace.sources = None
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
     with young_garbage():
-        finished = optimise(graph, contract=contract, dump=trace_logs.optimisations(name))
+        told = told_of_items(graph, call.key)
+        finished = optimise(told, contract=contract, dump=trace_logs.optimisations(name))
         trace_logs.graphs(name, graph, finished)
         what = (call.key, call.names, captures, layout, guards, contract, owner, name)
         concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays)
