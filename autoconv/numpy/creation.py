@@ -117,7 +117,13 @@ def _as_array(
 
 
 creates("array")(_array)
-creates("asarray", "asanyarray", "ascontiguousarray", "asarray_chkfinite", "asfortranarray")(_as_array)
+creates("asarray", "asanyarray")(_as_array)
+
+
+@creates("ascontiguousarray", "asfortranarray")
+def _in_order(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
+    x = _array(a, dtype, copy=False)
+    return x if rank_of(x) else apply("reshape", x, shape=(1,))
 
 
 # ---- ranges
@@ -361,6 +367,12 @@ for _kind in _SCALARS:
 # Windows and frequencies, and places of a shape: of plain numbers alone.
 for _name in (
     "hanning", "hamming", "blackman", "bartlett", "kaiser", "fft.fftfreq", "fft.rfftfreq", "tril_indices",
-    "triu_indices", "diag_indices", "ix_", "mask_indices", "frombuffer", "fromiter",
+    "triu_indices", "diag_indices", "mask_indices", "frombuffer", "fromiter",
 ):  # fmt: skip
     creates(_name)(_spaced(_name))
+
+
+@creates("ix_")
+def ix_(*args: Any) -> tuple[Tensor, ...]:
+    found = whole_call("ix_", False, *args)
+    return found if isinstance(found, tuple) else (found,)

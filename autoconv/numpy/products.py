@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import (
     axes_of,
@@ -383,7 +384,17 @@ def matmul(x1: Any, x2: Any, /) -> Any:
 
 
 by_kernel(
-    "linalg.matrix_rank", "linalg.pinv", "linalg.cond", "linalg.svdvals", "linalg.matrix_norm",
+    "linalg.pinv", "linalg.cond", "linalg.svdvals", "linalg.matrix_norm",
     "linalg.tensorsolve", "linalg.tensorinv", "matvec", "vecmat",
 )  # fmt: skip
 by_kernel("linalg.lstsq", by_values=True)
+
+
+@computes("linalg.matrix_rank")
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    x = tensor(A)
+    if rank_of(x) < 2:  # of a vector a Python int
+        some = apply("numpy_any", tensor(x, bool))
+        return apply("python_cast", some, dtype=as_dtype(np.int64), weak=True)
+    options = {key: value for key, value in (("tol", tol), ("rtol", rtol)) if value is not None}
+    return whole_call("linalg.matrix_rank", False, x, hermitian=hermitian, **options)

@@ -1,7 +1,8 @@
 """Arithmetic on Python's own numbers that became part of a graph: exact, checked, with Python's errors.
 
 A Python int is carried as int64 and raises OverflowError where it no longer fits; float division by zero raises
-ZeroDivisionError, as do `//` and `%`. Kernels compute with Python's numbers, so that they mean what Python means.
+ZeroDivisionError, as do `//` and `%`. A complex number is carried as complex128, and makes complex numbers of the real
+ones that it meets. Kernels compute with Python's numbers, so that they mean what Python means.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ def to_python_array(value: Any, complex_too: bool = False) -> np.ndarray:
         )
     if isinstance(value, complex) and not complex_too:
         raise OtherKindError(
-            "a negative number to a fractional power is complex, which a graph does not carry; start with a complex "
-            "tensor, or use @autoconv.compile, which runs such a call as plain Python"
+            "a negative number to a fractional power is complex, where this graph was recorded for a float; start with "
+            "a complex number, or use @autoconv.compile, which runs such a call as plain Python"
         )
     return np.array(value, np.int64 if type(value) is int else None)
 

@@ -82,6 +82,9 @@ def is_scalar(x: SymbolicTensor, name: str) -> bool:
         _refuse(name, "depends on a shape that only the running graph knows")
     if x.type.shape != ():
         return False
+    region = current_region()
+    if region is not None and region.trace.memory:
+        return True  # arrays without dimensions are memory
     if not _gives_scalar(x.value_in_graph.node):
         _refuse(name, "gives a NumPy scalar for a scalar, and an array for an array without dimensions")
     return True
@@ -218,7 +221,7 @@ def _reshape(x: SymbolicTensor, *shape: Any, order: Any = "C", copy: Any = None,
         shape = tuple(shape[0])
     sizes = tuple(map(operator.index, shape))
     if not sizes:
-        _refuse("reshape", "gives an array without dimensions")
+        return x if is_scalar(x, "reshape") else _without_dimensions(dispatch.apply("reshape", x, shape=()))
     if sizes != (-1,):
         _shape(x, "reshape")
     return dispatch.apply("reshape", x, shape=sizes)
@@ -246,7 +249,14 @@ def _squeeze(x: SymbolicTensor, axis: Any = None) -> Any:
     _shape(x, "squeeze")
     chosen = _axis("squeeze", axis)
     found = dispatch.apply("squeeze", x, axis=(chosen,) if isinstance(chosen, int) else chosen)
-    return found if found.type.shape != () else _refuse("squeeze", "gives an array without dimensions")
+    return found if found.type.shape != () else _without_dimensions(found)
+
+
+def _without_dimensions(x: SymbolicTensor) -> Any:
+    """The array that it is in NumPy."""
+    region = current_region()
+    assert region is not None
+    return region.trace.without_dimensions(x)
 
 
 # ---- values of their own

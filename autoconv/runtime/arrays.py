@@ -308,11 +308,12 @@ def is_array(value: Any) -> bool:
     return type(value) is SymbolicArray
 
 
-def fresh(value: Any) -> Any:
-    """What was computed, tensors with dimensions as new arrays; in tuples and lists too."""
+def fresh(value: Any, scalars: bool = False) -> Any:
+    """What was computed, tensors with dimensions as new arrays; in tuples and lists too. With `scalars`, those without
+    dimensions as well, which otherwise are NumPy's scalars."""
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
-        return type(value)(map(fresh, value))
-    if not isinstance(value, Tensor) or value.type.weak or value.type.shape == ():
+        return type(value)(fresh(item, scalars) for item in value)
+    if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not scalars):
         return value
     region = current_region()
     if region is None or not region.trace.memory:

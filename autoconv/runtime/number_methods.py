@@ -33,6 +33,13 @@ def number_attribute(x: SymbolicTensor, name: str) -> Any:
     return found  # of a real number the same for all: its imaginary part, the denominator of an int
 
 
+def part_of_complex(x: SymbolicTensor, name: str) -> Any:
+    """`x.name` under the first contract: what a complex number of Python's has that tensors have not."""
+    if x.weak and x.type.dtype.is_complex and name in ("real", "imag", "conjugate"):
+        return number_attribute(x, name)
+    return NotImplemented
+
+
 def refuse_number(x: Any, words: str) -> None:
     """Raises the TypeError that Python has for a number, in these words with the name of its type, where x is one."""
     region = current_region()
@@ -67,4 +74,4 @@ def _itself(x: SymbolicTensor) -> Any:
     return dispatch.apply("python_int", x) if x.type.dtype.is_bool else x
 
 
-__all__ = ["NumberMethod", "number_attribute", "refuse_number"]
+__all__ = ["NumberMethod", "number_attribute", "part_of_complex", "refuse_number"]

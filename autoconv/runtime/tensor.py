@@ -271,6 +271,7 @@ class SymbolicTensor(Tensor):
         arrays gets NumPy's dtype."""
         type_ = self.type
         if type_.weak:
+            _check_asked(self, "dtype", sys._getframe(1))
             return standalone_dtype(type_)
         return type_.dtype.numpy if _is_asked_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
 
@@ -278,9 +279,17 @@ class SymbolicTensor(Tensor):
     def shape(self) -> TensorShape:
         """A program with NumPy's arrays gets a tuple, in which an unknown size is a number of the graph."""
         dims = self.type.shape
-        if dims is not None and _is_asked_as_array(sys._getframe(1)):
+        if self.weak:
+            _check_asked(self, "shape", sys._getframe(1))
+        elif dims is not None and _is_asked_as_array(sys._getframe(1)):
             return tuple(d if isinstance(d, int) else size_of(self, axis) for axis, d in enumerate(dims))  # type: ignore[return-value]
         return TensorShape(dims)
+
+    @property
+    def ndim(self) -> int | None:
+        if self.weak:
+            _check_asked(self, "ndim", sys._getframe(1))
+        return self.type.rank
 
     @property
     def name(self) -> str:
@@ -327,7 +336,11 @@ class SymbolicTensor(Tensor):
             error = TypeError(f"{type(self.type.dtype.numpy.type(1).item()).__name__!r} object is not subscriptable")
             error._autoconv_run_time = True  # type: ignore[attr-defined]
             raise error
-        return super().__getitem__(index)
+        found = super().__getitem__(index)
+        by_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
+        if by_ellipsis and found.type.shape == () and region is not None and region.trace.arrays:
+            return region.trace.without_dimensions(found)  # a view, and no element
+        return found
 
     def _shown(self) -> None:
         """Text of a tensor under `compile` would be text of a number or array, which is not known yet."""
@@ -448,6 +461,16 @@ def _is_asked_as_array(frame: Any) -> bool:
     """Whether the program asks, which under `compile` has NumPy's arrays, and not this package."""
     region = current_region()
     return region is not None and region.trace.arrays and not is_own_file(frame.f_code.co_filename)
+
+
+def _check_asked(x: SymbolicTensor, name: str, frame: Any) -> None:
+    """Raises AttributeError, in Python's words, where the program asks a Python number for what tensors have."""
+    region = current_region()
+    if region is not None and region.contract == COMPILE and not is_own_file(frame.f_code.co_filename):
+        kind = type(x.type.dtype.numpy.type(1).item()).__name__
+        error = AttributeError(f"{kind!r} object has no attribute {name!r}")
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
 
 
 def namespace_by(find: Callable[[], Any]) -> None:

@@ -17,7 +17,7 @@ from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.crossing import rebuild
 from autoconv.operators.layout import Layout, leaf_types
 from autoconv.ops.objects import NotAssigned
-from autoconv.ops.undo import can_undo, restoring, undoing
+from autoconv.ops.undo import LOCAL, can_undo, restoring, undoing
 from autoconv.optimise import optimise
 from autoconv.optimise.limits import may_exceed
 from autoconv.runtime import taping
@@ -141,7 +141,11 @@ class ConcreteFunction:
         """Whether a run that failed left nothing behind: no output, no write, no draw."""
         lasting = Effects.RANDOM if _is_on_its_own(self.optimised) else Effects.WRITE | Effects.RANDOM
         printing = {"print", "python_print", "object_print", "py_call"}
-        return not any(node.effects & lasting or node.op.name in printing for node in self.optimised.walk())
+        return not any(
+            (node.effects & lasting and not node.regions and not node.op.name.startswith(LOCAL))
+            or node.op.name in printing
+            for node in self.optimised.walk()
+        )
 
     @property
     def kernels(self) -> list[str]:

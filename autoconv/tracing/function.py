@@ -247,6 +247,9 @@ class Function(Described, Pickled):
         again = concrete.can_run_again or hasattr(error, "_autoconv_undone")
         if self.contract != COMPILE or not again:
             raise error
+        if hasattr(error, "_autoconv_items"):  # they are objects from now on
+            self._signature.looks_into = False
+            self._call_directly()
         reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
         # Python's own numbers know no such limit: the call is made again as plain Python.
         self._explanation.plain.append(f"one call: {reason}")

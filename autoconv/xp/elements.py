@@ -27,7 +27,7 @@ def _unary(name: str) -> Callable[..., Any]:
     compute = by_numpy(name)
 
     def run(x: Any, /) -> Tensor:
-        return compute(x)
+        return compute(tensor(x))
 
     return run
 
