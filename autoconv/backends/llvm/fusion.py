@@ -16,7 +16,7 @@ from autoconv.backends.llvm.blocks import block_rows, side_by_side
 from autoconv.backends.llvm.contiguous import is_block, is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.patches import Patches, patches_of
-from autoconv.backends.llvm.products import tiles_of
+from autoconv.backends.llvm.products import takes_patches, tiles_of
 from autoconv.backends.llvm.roles import is_dense, read_inputs, role, sizes
 from autoconv.backends.llvm.rows import fuse_rows
 from autoconv.graph.effects import Effects
@@ -89,7 +89,7 @@ class Plan:
         outputs = set(self.graph.outputs)
         for node in self.graph.nodes:
             found = patches_of(node, self._consumers, outputs) if self.roles[node] == "matmul" else None
-            if found is not None and tiles_of(node, found) is not None:
+            if found is not None and takes_patches(node, found):
                 self.patches[node] = found
         for found in self.patches.values():
             for node in found.nodes:

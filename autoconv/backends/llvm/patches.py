@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from autoconv.backends.llvm.roles import is_array, sizes
+from autoconv.backends.llvm.positions import is_known
+from autoconv.backends.llvm.roles import is_dense, sizes
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.index_spec import INPUT
 
@@ -67,15 +68,20 @@ class _Slice:
 def _slice(value: Value) -> _Slice | None:
     """Where the elements of a slice with known bounds lie; None where its last dimension has gaps."""
     node = value.node
-    if node is None or node.op.name != "get_item" or len(node.inputs) != 1 or not is_array(node.inputs[0].type):
+    if node is None or node.op.name != "get_item" or len(node.inputs) != 1 or not is_dense(node.inputs[0].type):
         return None
     (base,) = node.inputs
     shape, spec = sizes(base.type), node.attributes["spec"]
     if any(entry[0] != "slice" or INPUT in entry for entry in spec):
         return None
     whole = [*spec, *[("slice", None, None, None)] * (len(shape) - len(spec))]
+    if not is_known(shape[1:]) or (not is_known(shape) and any(bound is not None for bound in whole[0][1:])):
+        return None  # rows of patches may be as many as only the call knows
     offset, steps, stride = 0, [], 1
     for size, entry in zip(reversed(shape), reversed(whole), strict=True):
+        if not isinstance(size, int):
+            steps.append(stride)
+            break
         bounds = range(*slice(*entry[1:]).indices(size))
         offset += bounds.start * stride
         steps.append(bounds.step * stride)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.blas import alone, declared_gemm
 from autoconv.backends.llvm.open_code import write_open_product
+from autoconv.backends.llvm.open_split import OpenSplit
 from autoconv.backends.llvm.patches import Patches
-from autoconv.backends.llvm.positions import is_known
+from autoconv.backends.llvm.positions import element_count, is_known
 from autoconv.backends.llvm.roles import is_of_open, sizes
 from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
@@ -37,7 +38,11 @@ def write_matmul(region: Region, node: Node) -> None:
     """By tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results
     if is_of_open(node):
-        write_open_product(region, node)
+        patches = region.patches(node)
+        if patches is None:
+            write_open_product(region, node)
+        else:
+            _write_open_patches(region, Product(node, patches))
         return
     tiled = tiles_of(node, region.patches(node))
     if tiled is not None:
@@ -66,6 +71,18 @@ def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
     return product if product.suits_tiles() else None
 
 
+def takes_patches(node: Node, patches: Patches) -> bool:
+    """Whether tiles make the product of a left-hand side that is never made; lines of patches may be as many as only
+    the call knows."""
+    if not is_of_open(node):
+        return tiles_of(node, patches) is not None
+    product = Product(node, patches)
+    known = (product.columns, product.inner, *(size for size, _ in patches.rows[1:]))
+    if registers() is None or not is_known(known) or len(patches.rows) < 2 or product.columns < FEWEST:
+        return False
+    return product.inner * product.columns * product.dtype.size <= LARGEST
+
+
 def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, list[str], int]:
     """Makes the product's result; answers the function that fills in units of it from one number to another, what it is
     given before these, and how many rows a unit is: the height of a tile, or a line of patches. Where a `unit` is
@@ -88,6 +105,7 @@ def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, lis
             sums.append(Sum(offset, done * product.columns, count, 1, product.columns))
             done += count
         *lines, (_, row) = patches.rows
+        lines[:1] = [(1, step) for _, step in lines[:1]]  # how many there are, the count says
     body = ProductText(module, plan, dtype, tuple(sums), row, product.columns, tuple(lines)).rows()
     given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
     return body, given, product.unit if patches else plan.height
@@ -101,6 +119,17 @@ def _write_tiles(region: Region, product: Product) -> None:
         Split(None, count, -(-count // parts)).run(region.body.module, region.out, body, given, has_rare=False)
     else:
         region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
+
+
+def _write_open_patches(region: Region, product: Product) -> None:
+    """A line of patches after the other, which several threads share where the call finds that they are many."""
+    out, lines = region.out, element_count(region.out, sizes(product.node.results[0].type)[:-2])
+    body, given, unit = tile_rows(region, product)
+    if available() and thread_count() > 1:
+        split = OpenSplit(None, lines, 1, (lines, unit, product.inner, product.columns), 1, 1, SHARE, 2 * SHARE)
+        split.run(region.body.module, out, body, given, has_rare=False)
+    else:
+        out.new(f"call i1 @{body}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {lines}'])})")
 
 
 def _write_parts(product: Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
@@ -129,7 +158,7 @@ class Product:
         self.dtype = x.type.dtype  # type: ignore[union-attr]
         self.name = "sgemm" if self.dtype.name == "float32" else "dgemm"
         *several, self.columns = sizes(result.type)
-        self.rows: int = several[-1] if batched else math.prod(several)
+        self.rows: int = several[-1] if batched else math.prod(several) if is_known(several) else 0
         self.unit = patches.rows[-1][0] if patches else self.rows
         self.flip_x: bool = node.attributes.get("transpose_a", False)
         self.flip_y: bool = node.attributes.get("transpose_b", False)
