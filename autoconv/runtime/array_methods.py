@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
 from autoconv.ops.rules import element_count
-from autoconv.runtime import dispatch
+from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.containers import traced
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.number_methods import number_attribute
@@ -315,7 +315,7 @@ def _item(x: SymbolicTensor, *index: Any) -> Any:
         _refuse("item", f"is called on {element_count(shape)} elements")
     if len(positions) != len(shape):
         x, positions = dispatch.apply("reshape", x, shape=(-1,)), positions or (0,)
-    return _number("item", dispatch.get_item(x, positions) if positions else x)
+    return _number("item", expressions.get_item(x, positions) if positions else x)
 
 
 def _tolist(x: SymbolicTensor) -> Any:
@@ -330,7 +330,7 @@ def _tolist(x: SymbolicTensor) -> Any:
 def _nested(x: Any, shape: tuple[Any, ...]) -> Any:
     if not shape:
         return _number("tolist", x)
-    return traced([_nested(dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])
+    return traced([_nested(expressions.get_item(x, row), shape[1:]) for row in range(shape[0])])
 
 
 # ---- products
@@ -344,7 +344,7 @@ def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
     ranks = [np.ndim(b) if other is None else other.type.rank, x.type.rank]
     if any(rank is None or rank > 2 for rank in ranks):
         _refuse("dot", "has more than two dimensions")
-    return dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
+    return expressions.binary("matmul" if all(ranks) else "multiply", x, b)
 
 
 def _by_function(name: str, *parameters: str) -> Callable[..., Any]:

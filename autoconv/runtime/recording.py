@@ -8,6 +8,7 @@ capture of every region in between.
 from __future__ import annotations
 
 import ctypes
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -55,6 +56,7 @@ class Trace:
     hold such objects, `relied` those of which the trace took for granted that they do not, `made_early` the names of
     the classes all of whose objects are made in the graph, and `begin_again` is what has the trace begin anew with more
     in the last or the first. `asked_by_python`: what runs now is a special method, whose answer Python itself takes.
+    `identifies`: the graph asks whether objects are one (see `runtime/identities.py`).
     `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
     what is recorded into that graph.
     """
@@ -95,6 +97,7 @@ class Trace:
     asked_by_class: bool = False
     asked_by_python: bool = False
     begin_again: Any = None
+    identifies: bool = False
     scope: str = ""
     device: str = ""
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
@@ -191,32 +194,46 @@ class Region:
 
 class _Stack(threading.local):
     region: Region | None = None
+    untraced: bool = True
+
+
+_STACK = _Stack()
+
+
+class _UntracedHere:
+    """Is true in threads that record nothing. No frame of Python's is made to find that out: a function asks it where
+    it begins, also the innermost one that the limit of recursion lets through."""
+
+    __bool__ = staticmethod(functools.partial(getattr, _STACK, "untraced"))
 
 
 class _Activity:
-    """How many threads record. `on_change` is told whether none does, when that changes."""
+    """How many threads record. `on_change` is told, when that changes, what is true where nothing is recorded: True
+    itself while no thread records, False while all are to do as if they did."""
 
     def __init__(self) -> None:
         self.count = 0
+        self.pretended = 0
         self.tapes = 0
         self.lock = threading.Lock()
-        self.on_change: Callable[[bool], None] = lambda untraced: None
+        self.here = _UntracedHere()
+        self.on_change: Callable[[object], None] = lambda untraced: None
 
-    def add(self, change: int) -> None:
+    def add(self, change: int, pretended: int = 0) -> None:
         with self.lock:
             self.count += change
-            BUSY.value = self.count + self.tapes
-            self.on_change(self.count == 0)
+            self.pretended += pretended
+            BUSY.value = self.count + self.pretended + self.tapes
+            self.on_change(not self.pretended and (self.here if self.count else True))
 
     def add_tape(self, change: int) -> None:
         with self.lock:
             self.tapes += change
-            BUSY.value = self.count + self.tapes
+            BUSY.value = self.count + self.pretended + self.tapes
 
 
 # How many threads record, and how many tapes do, for native code to read: while it is not 0, calls take the long way.
 BUSY = ctypes.c_int64(0)
-_STACK = _Stack()
 _ACTIVITY = _Activity()
 
 
@@ -225,20 +242,21 @@ def tape_started(change: int = 1) -> None:
     _ACTIVITY.add_tape(change)
 
 
-def follow(on_change: Callable[[bool], None]) -> None:
-    """Has `on_change` told whether no thread records anything, now and when that changes."""
+def follow(on_change: Callable[[object], None]) -> None:
+    """Has `on_change` told, now and when that changes, what is true in the threads that record nothing."""
     _ACTIVITY.on_change = on_change
     _ACTIVITY.add(0)
 
 
 @contextmanager
 def as_if_traced() -> Iterator[None]:
-    """Converted code takes the way through the operators inside the block, though nothing is recorded."""
-    _ACTIVITY.add(1)
+    """Converted code takes the way through the operators inside the block, in all threads, though nothing is
+    recorded."""
+    _ACTIVITY.add(0, 1)
     try:
         yield
     finally:
-        _ACTIVITY.add(-1)
+        _ACTIVITY.add(0, -1)
 
 
 def current_region() -> Region | None:
@@ -248,7 +266,7 @@ def current_region() -> Region | None:
 
 def enter(region: Region | None) -> None:
     """From here on ops of this thread are recorded into `region`; for regions that are left elsewhere."""
-    _STACK.region = region
+    _STACK.region, _STACK.untraced = region, region is None
 
 
 @contextmanager
@@ -258,11 +276,11 @@ def recording(region: Region | None) -> Iterator[Region | None]:
     starts = before is None and region is not None
     if starts:
         _ACTIVITY.add(1)
-    _STACK.region = region
+    _STACK.region, _STACK.untraced = region, region is None
     try:
         yield region
     finally:
-        _STACK.region = before
+        _STACK.region, _STACK.untraced = before, before is None
         if starts:
             _ACTIVITY.add(-1)
 

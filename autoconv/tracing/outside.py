@@ -18,8 +18,9 @@ from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
+from autoconv.tracing.keys import TensorKey
 from autoconv.tracing.python_contract import RunPlain
-from autoconv.tracing.signature import Call, TensorKey
+from autoconv.tracing.signature import Call
 
 
 class Restage(AbandonTrace):
