@@ -116,6 +116,14 @@ class ConcreteFunction:
             self._run, self.entry = taking_back(optimised, self._run, self.entry, at)
 
     @property
+    def entries(self) -> tuple[Callable[..., Any], ...]:
+        """What `entry` asks, one after the other: of code for several shapes as many as there are."""
+        if self.entry is None:
+            return ()
+        several = getattr(self.entry, "__self__", None)
+        return several.entries if isinstance(several, ByShape) else (self.entry,)
+
+    @property
     def kernels(self) -> list[str]:
         """The ops that have no native form here and run by their kernels, by name, one entry a node; all of them where
         none has one, or the backend has none."""
