@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,19 +17,24 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class GlobalGuard:
-    """`namespace[name]` has to be this very object."""
+    """`namespace[name]` has to be this very object. `words` are what it holds at some offsets, in bytes: this very
+    object too, or NULL for None; `empty` is a dict that has to be so."""
 
     namespace: dict[str, Any]
     name: str
     value: Any
+    words: tuple[tuple[int, Any], ...] = ()
+    empty: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CellGuard:
-    """A closure's cell has to hold this very object."""
+    """A closure's cell has to hold this very object; `words` and `empty` as of a GlobalGuard."""
 
     cell: Any
     value: Any
+    words: tuple[tuple[int, Any], ...] = ()
+    empty: dict[str, Any] | None = None
 
 
 Guard = GlobalGuard | CellGuard
@@ -111,6 +117,23 @@ class CallForm:
     busy: ctypes.c_int64
     donated: frozenset[int] = frozenset()
     donation: Any = None
+
+
+DICT_COUNT = 16  # where a dict says how many entries it has
+
+
+@functools.cache
+def function_offsets() -> tuple[int, ...]:
+    """Where in a function its defaults, those of keywords and its attributes are held, in bytes; nothing where this
+    Python lays functions or dicts out in a way that is not known."""
+
+    def probe() -> None: ...
+
+    held = ("mark",), {"a": 1}, {"b": 1, "c": 2, "d": 3}
+    probe.__defaults__, probe.__kwdefaults__, probe.__dict__ = held
+    words = list((ctypes.c_void_p * (probe.__sizeof__() // 8)).from_address(id(probe)))
+    counted = ctypes.c_int64.from_address(id(held[2]) + DICT_COUNT).value == len(held[2])
+    return tuple(8 * words.index(id(one)) for one in held) if counted and all(id(x) in words for x in held) else ()
 
 
 def slot_offset(instance: Any, name: str) -> int:

@@ -213,6 +213,11 @@ def is_recursive(node: Node) -> bool:
     return node.op.name == "call" and bool(node.attributes.get("recursive"))
 
 
+def leads_to_recursion(node: Node) -> bool:
+    """Whether the node, or one inside of its regions, is a recursive call."""
+    return is_recursive(node) or any(is_recursive(inner) for region in node.regions for inner in region.walk())
+
+
 def has_recursion(graph: Graph) -> bool:
     """Whether a function in the graph calls itself."""
     return any(map(is_recursive, graph.walk()))

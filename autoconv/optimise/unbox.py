@@ -22,7 +22,7 @@
 
 from __future__ import annotations
 
-from autoconv.graph.graph import Graph, Node, clone, has_recursion
+from autoconv.graph.graph import Graph, Node, clone
 from autoconv.optimise.unboxing import lists, numbers, rows, whole_lists  # they say what is known of which op
 from autoconv.optimise.unboxing.kinds import Kinds
 from autoconv.optimise.unboxing.writer import rewritten
@@ -38,7 +38,7 @@ def unbox(graph: Graph, contract: str = "function") -> Graph:
     behind something that cannot be taken back stays with objects where an int may outgrow them.
     """
     makes = any(node.op.name in _MAKING for node in graph.walk())
-    if contract == "compile" and makes and not has_recursion(graph) and not any(map(_asks_identity, graph.walk())):
+    if contract == "compile" and makes and not any(map(_asks_identity, graph.walk())):
         kinds = Kinds(graph)
         if kinds.has_lists():
             return rewritten(graph, kinds)

@@ -11,12 +11,10 @@ from typing import Any
 from autoconv.runtime.tracebacks import present, presented
 
 
-def _dispatch() -> Any:
-    from autoconv.runtime import (
-        dispatch,  # the operators of a class, and the function they call, need each other
-    )
+def _expressions() -> Any:
+    from autoconv.runtime import expressions  # a class's operators, and the functions they call, need each other
 
-    return dispatch
+    return expressions
 
 
 # What is no operand of Python's numbers, or (a sequence) hardly.
@@ -94,18 +92,10 @@ _OF_REALS = frozenset({
 
 
 def _is_complex(*operands: Any) -> bool:
-    """Whether one is a complex number of Python's."""
-    for x in operands:
-        number = _graph_number(x)
-        if type(x) is complex or (number is not None and number.type.dtype.is_complex):
-            return True
-    return False
-
-
-def _graph_number(x: Any) -> Any:
-    """A number of Python's that only the running graph knows; None for anything else."""
-    tensor: Any = x if isinstance(x, TensorMethods) and hasattr(x, "value_in_graph") else None
-    return tensor if tensor is not None and tensor.weak else None
+    """Whether one is a complex number of Python's; what has one of several kinds is asked later, one kind at a time."""
+    return any(
+        type(x) is complex or (hasattr(type(x), "weak") and x.weak and x.type.dtype.is_complex) for x in operands
+    )
 
 
 def _sample(value: Any) -> tuple[Any] | None:
@@ -115,8 +105,10 @@ def _sample(value: Any) -> tuple[Any] | None:
     kind = getattr(type(value), "__autoconv_plain__", type(value))
     if kind in _NO_OPERANDS:
         return (None if value is None else kind(),)
-    number = _graph_number(value)
-    return None if number is None else (number.type.dtype.numpy.type(1).item(),)
+    tensor: Any = value if isinstance(value, TensorMethods) and hasattr(value, "value_in_graph") else None
+    if tensor is None or not tensor.weak:
+        return None
+    return (tensor.type.dtype.numpy.type(1).item(),)
 
 
 def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
@@ -124,7 +116,7 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
         if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         try:
-            return _dispatch().binary(op, self, other)
+            return _expressions().binary(op, self, other)
         except BaseException as error:
             present(error)
             raise
@@ -133,7 +125,7 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
         if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), other, self)
         try:
-            return _dispatch().binary(op, other, self)
+            return _expressions().binary(op, other, self)
         except BaseException as error:
             present(error)
             raise
@@ -149,7 +141,7 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
         if other is None:
             return op == "not_equal"
         try:
-            return _dispatch().binary(op, self, other)
+            return _expressions().binary(op, self, other)
         except BaseException as error:
             present(error)
             raise
@@ -184,22 +176,22 @@ class TensorMethods:
 
     @presented
     def __neg__(self) -> Any:
-        return _dispatch().unary("negative", self)
+        return _expressions().unary("negative", self)
 
     def __pos__(self) -> Any:
         return self
 
     @presented
     def __abs__(self) -> Any:
-        return _dispatch().unary("abs", self)
+        return _expressions().unary("abs", self)
 
     @presented
     def __invert__(self) -> Any:
-        return _dispatch().unary("invert", self)
+        return _expressions().unary("invert", self)
 
     @presented
     def __round__(self, digits: int | None = None) -> Any:
-        return _dispatch().round_to(self, digits)
+        return _expressions().round_to(self, digits)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -209,4 +201,4 @@ class TensorMethods:
 
     @presented
     def __getitem__(self, index: Any) -> Any:
-        return _dispatch().get_item(self, index)
+        return _expressions().get_item(self, index)

@@ -20,6 +20,7 @@ from autoconv.backends.form import (
     OneOf,
     Same,
     Together,
+    function_offsets,
     slot_offset,
 )
 from autoconv.graph.types import ArrayType, TensorType
@@ -30,7 +31,7 @@ from autoconv.runtime.recording import BUSY, COMPILE
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import Key, Literal, TensorKey
+from autoconv.tracing.keys import Key, Literal, TensorKey
 
 _CONSTANTS = (bool, int, float, complex, str, bytes)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
@@ -93,15 +94,33 @@ def needs_asking(guards: Guards) -> bool:
 def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
     """A guard for a value of which its identity says all; None for others. `place` is a namespace and a name, or a
     cell and None."""
-    if place is None or not _says_all(value):
+    if place is None:
         return None
     container, name = place
-    return CellGuard(container, value) if name is None else GlobalGuard(container, name, value)
+    words: tuple[tuple[int, Any], ...] = ()
+    empty = None
+    if isinstance(value, types.FunctionType) and is_user_code(value):
+        offsets = function_offsets()
+        if not offsets or value.__kwdefaults__ or value.__dict__ or not _is_constant(value.__defaults__):
+            return None
+        empty = value.__dict__
+        words = tuple(zip(offsets, (value.__defaults__, value.__kwdefaults__, empty), strict=True))
+    elif not _says_all(value):
+        return None
+    if name is None:
+        return CellGuard(container, value, words, empty)
+    return GlobalGuard(container, name, value, words, empty)
+
+
+def _is_constant(defaults: tuple[Any, ...] | None) -> bool:
+    return all(value is None or type(value) in _CONSTANTS for value in defaults or ())
 
 
 def _says_all(value: Any) -> bool:
     if isinstance(value, (types.FunctionType, type)):
         return not is_user_code(value)
+    if hasattr(type(value), "__autoconv_function__"):
+        return True
     return type(value) in _PLAIN or isinstance(value, (types.ModuleType, Tensor))
 
 

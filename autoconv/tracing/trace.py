@@ -39,21 +39,13 @@ from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
+from autoconv.tracing.keys import Custom, Literal, ObjectKey, Reference, SpecKey, TensorKey
 from autoconv.tracing.leaf_names import leaf_names
 from autoconv.tracing.live_arrays import live_constants, make_inputs
 from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.results import outputs_of
-from autoconv.tracing.signature import (
-    Call,
-    Custom,
-    Literal,
-    ObjectKey,
-    Reference,
-    Signature,
-    SpecKey,
-    TensorKey,
-)
+from autoconv.tracing.signature import Call, Signature
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()
@@ -135,6 +127,7 @@ def _trace(
         if outside is not None:
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
+            outside.check_dimensions(call)
         try:
             result = _invoke(target, signature, arguments)
         except Suspended as never:  # what follows is not reached
@@ -202,6 +195,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
+    trace.without_dimensions = outside.without_dimensions
     trace.begin_again = begin_again
     trace.holders = {name for how, name in call.learned if how == "holder"}
     trace.made_early = frozenset(name for how, name in call.learned if how == "class")

@@ -6,6 +6,7 @@ import builtins
 import ctypes
 import functools
 import importlib
+import sys
 import types
 from typing import Any
 
@@ -25,8 +26,8 @@ OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
 _PYTHON = (
     "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
-    "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
-    "PyComplex_FromDoubles",
+    "PyLong_AsLongLong", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble",
+    "PyType_GenericAlloc", "PyThreadState_Get", "PyComplex_FromDoubles",
     "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback", "PyByteArray_FromStringAndSize",
     "PyByteArray_Resize",
     # of objects
@@ -101,6 +102,26 @@ def symbols() -> dict[str, int]:
     for name in ("fmod", "fmodf", "log", "exp"):
         found[name] = _address(getattr(libm, name))
     return found
+
+
+@functools.cache
+def frames_left_offset() -> int | None:
+    """Where the state of a thread says how many more frames of Python's there may be, an int of 4 bytes before the one
+    that is the limit; None where that is not seen."""
+    state = ctypes.pythonapi.PyThreadState_Get
+    state.restype = ctypes.c_void_p
+    count = 64
+
+    def words(depth: int) -> list[int]:
+        return words(depth - 1) if depth else list((ctypes.c_int32 * count).from_address(state()))
+
+    limit, seen = sys.getrecursionlimit(), [words(depth) for depth in range(4)]
+    found = [
+        i
+        for i in range(count - 1)
+        if all(one[i + 1] == limit and one[i] == seen[0][i] - depth > 0 for depth, one in enumerate(seen))
+    ]
+    return 4 * found[0] if len(found) == 1 else None
 
 
 def _numpy_core() -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.form import CallForm, Captured, CellGuard, outputs_of
+from autoconv.backends.form import DICT_COUNT, CallForm, Captured, CellGuard, outputs_of
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.answers import Answers
 from autoconv.backends.llvm.calls import Address, Calls
@@ -212,6 +212,12 @@ class _Entry:
                 name = self._calls.object(guard.name)(self.out)
                 found = self.out.new(f'call ptr @"PyDict_GetItemWithError"(ptr {namespace}, ptr {name})')
             self._check(f"icmp eq ptr {found}, {self._calls.object(guard.value)(self.out)}")
+            for offset, wanted in guard.words:
+                expected = "null" if wanted is None else self._calls.object(wanted)(self.out)
+                self._check(f"icmp eq ptr {self._field(found, offset, 'ptr')}, {expected}")
+            if guard.empty is not None:
+                held = self._calls.object(guard.empty)(self.out)
+                self._check(f"icmp eq i64 {self._field(held, DICT_COUNT, 'i64')}, 0")
 
     def check_different(self, array: str, others: Sequence[str]) -> None:
         for other in others:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.keys import from_key, key_dtype, to_key
-from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native
-from autoconv.backends.llvm.positions import Position, plus, times
-from autoconv.backends.llvm.roles import is_array, sizes
+from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native, open_dimensions
+from autoconv.backends.llvm.positions import Position, element_count, is_known, plus, product, times
+from autoconv.backends.llvm.roles import is_array, is_dense, sizes
 from autoconv.backends.llvm.scalars import Element, load, register, store
 from autoconv.graph.dtypes import DType, bool_, int32, int64, uint32
 from autoconv.graph.graph import Node
@@ -31,16 +31,18 @@ _FEW = 32  # the most of the largest that are kept in order while the elements g
 
 
 class Sorter:
-    """Sorts the keys of one row in memory of its own, and with them (`ordered`) their positions."""
+    """Sorts the keys of one row in memory of its own, and with them (`ordered`) their positions. Where only the call
+    knows the size, it decides how."""
 
-    def __init__(self, routine: Routine, size: int, dtype: DType, ordered: bool) -> None:
+    def __init__(self, routine: Routine, size: Position, dtype: DType, ordered: bool) -> None:
         self.out, self.b = routine.out, routine.b
         self.size = size
         self.dtype = dtype  # of the keys
         self.ordered = ordered
-        self.bits = 8 if size < _WIDE or dtype.size < 4 else 11
+        self.bits = 11 if isinstance(size, int) and size >= _WIDE and dtype.size >= 4 else 8
         self.passes = -(-dtype.size * 8 // self.bits)
-        if size <= _ON_STACK:
+        self.on_stack = isinstance(size, int) and size <= _ON_STACK
+        if isinstance(size, int) and self.on_stack:
             keys, positions = (self.out.alloca(f"[{2 * size} x {register(d)}]") for d in (dtype, uint32))
         else:
             keys, positions = "%keys", "%positions"
@@ -53,9 +55,20 @@ class Sorter:
 
     def sort(self, key_at: Callable[[str], Element]) -> tuple[str, str]:
         """Pointers to the sorted keys of a row, and to their positions."""
-        if self.size <= _BY_INSERTION:
-            return self._by_insertion(key_at)
-        return self._by_digits(key_at)
+        out, size = self.out, self.size
+        if isinstance(size, int):
+            return self._by_insertion(key_at) if size <= _BY_INSERTION else self._by_digits(key_at)
+        found = [out.alloca("ptr") for _ in range(2)]
+        few, many, done = out.label("few"), out.label("many"), out.label("sorted")
+        out.branch_if(out.new(f"icmp sle i64 {size}, {_BY_INSERTION}"), few, many)
+        for label, sort in ((few, self._by_insertion), (many, self._by_digits)):
+            out.begin(label)
+            for cell, pointer in zip(found, sort(key_at), strict=True):
+                out.line(f"store ptr {pointer}, ptr {cell}")
+            out.branch(done)
+        out.begin(done)
+        keys, positions = (out.new(f"load ptr, ptr {cell}") for cell in found)
+        return keys, positions
 
     def _by_insertion(self, key_at: Callable[[str], Element]) -> tuple[str, str]:
         out, b = self.out, self.b
@@ -111,7 +124,8 @@ class Sorter:
         shift = b.cast(b.wrap(int64, out.new(f"mul i64 {turn}, {self.bits}")), self.dtype)
         first = load(b, uint32, counts, self._digit(load(b, self.dtype, source, 0), shift))
         needed, done = out.label("needed"), out.label("sorted")
-        out.branch_if(b.compare("ne", first, self.size).ir, needed, done)
+        all_ = b.cast(b.wrap(int64, str(self.size)), uint32)
+        out.branch_if(b.compare("ne", first, all_).ir, needed, done)
         out.begin(needed)
         total = out.alloca("i32")
         out.line(f"store i32 0, ptr {total}")
@@ -166,18 +180,20 @@ class _Rows:
         x: Any = node.inputs[0].type
         shape, axis = sizes(x), node.attributes.get("axis", -1)
         axis %= len(shape)
-        self.outer, self.size, self.inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+        self.shape, self.size, self._several = shape, shape[axis], shape[:axis]
         self.dtype: DType = x.dtype
         self.descending = node.attributes.get("descending", node.op.name == "top_k")
         self.results = [f"%result{i}" for i in range(results)]
         names = ["ptr noalias readonly %x", *(f"ptr noalias {name}" for name in self.results)]
-        self._region, self._arguments = region, [*names, "ptr noalias %keys", "ptr noalias %positions"]
+        self._region, self._arguments = region, [*open_dimensions(region), *names, "ptr noalias %keys", "ptr noalias %positions"]
         self.routine = Routine(region, [*self._arguments, *PART], "i1", short=True)
-        self.sorter = Sorter(self.routine, max(self.size, 1), key_dtype(self.dtype), ordered)
+        self.inner = element_count(self.routine.out, shape[axis + 1 :])
+        size = max(self.size, 1) if isinstance(self.size, int) else self.size
+        self.sorter = Sorter(self.routine, size, key_dtype(self.dtype), ordered)
 
     def place(self, row: Position, step: Position, column: Position) -> Position:
         out = self.routine.out
-        return plus(out, times(out, plus(out, times(out, row, self.size), step), self.inner), column)
+        return plus(out, product(out, plus(out, product(out, row, self.size), step), self.inner), column)
 
     def key_at(self, row: Position, column: Position, zeros_alike: bool) -> Callable[[str], Element]:
         b = self.routine.b
@@ -186,14 +202,17 @@ class _Rows:
     def each(self, write: Callable[[Position, Position], None]) -> None:
         """Loops over the rows."""
         out = self.routine.out
-        if self.outer * self.size * self.inner:
+        if 0 not in self.shape:
             with out.loop("%first", "%last") as row, out.loop("0", str(self.inner)) as column:
                 write(row, column)
 
     def finish(self) -> str:
         """The name of the routine. Threads share the rows where each has memory of its own for them."""
-        work = _WORK * self.outer * self.size * self.inner if self.size <= _ON_STACK else 0
-        return in_parts(self._region, self._arguments, self.routine, self.outer, work)
+        each = _WORK if self.sorter.on_stack else 0
+        if is_known(self.shape):
+            outer, work = math.prod(self._several), each * math.prod(self.shape)
+            return in_parts(self._region, self._arguments, self.routine, outer, work)
+        return in_parts(self._region, self._arguments, self.routine, self._several, each, self.shape)
 
 
 def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -> None:
@@ -204,7 +223,12 @@ def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -
         _sort_by_numpy(region, node)
     pointers = [f"ptr {region.data(value)}" for value in (node.inputs[0], *node.results)]
     held = []
-    if rows.size > _ON_STACK:
+    if not isinstance(rows.size, int):
+        for dtype in (rows.sorter.dtype, uint32):
+            made = region.body.new_counted(dtype, (times(region.out, rows.size, 2),))
+            held.append((made.slot or "", TensorType(dtype, (None,))))
+            pointers.append(f"ptr {region.address(made)}")
+    elif rows.size > _ON_STACK:
         for dtype in (rows.sorter.dtype, uint32):
             type_ = TensorType(dtype, (2 * rows.size,))
             made = region.new_array(type_)
@@ -212,7 +236,7 @@ def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -
             pointers.append(f"ptr {region.address(made)}")
     else:
         pointers += ["ptr null", "ptr null"]
-    call(region, rows.finish(), *pointers)
+    call(region, rows.finish(), *open_dimensions(region), *pointers)
     for slot, type_ in held:
         region.body.let_go(slot, type_)
 
@@ -222,7 +246,7 @@ def _sort_by_numpy(region: Region, node: Node) -> None:
     out, (x,), (result,) = region.out, node.inputs, node.results
     kind: Any = x.type
     region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-    count = math.prod(sizes(kind)) * kind.dtype.size
+    count = product(out, element_count(out, sizes(kind)), kind.dtype.size)
     pair = f"ptr {region.data(result)}, ptr {region.data(x)}"
     out.line(f'call void @"llvm.memcpy.p0.p0.i64"({pair}, i64 {count}, i1 false)')
     region.body.module.declare("PyArray_Sort", "i32", "ptr, i32, i32")
@@ -236,18 +260,23 @@ def _sorts(node: Node) -> bool:
     return is_array(type_) and sizes(type_)[node.attributes.get("axis", -1)] < 2**31
 
 
+def _sorts_open(node: Node) -> bool:
+    """NumPy's sort keeps to nan last; of bools and complex numbers there is no key."""
+    return len(node.inputs) == 1 and all(is_dense(value.type) for value in (*node.inputs, *node.results))
+
+
 def _work(node: Node) -> int:
     """Rows that are not long are shared by threads."""
     shape, axis = sizes(node.inputs[0].type), node.attributes.get("axis", -1)
     return _WORK * math.prod(shape) if shape[axis] > _ON_STACK else 0
 
 
-@native("sort", fits=_sorts, work=_work)
+@native("sort", fits=_sorts, work=_work, of_open=_sorts_open)
 def write_sort(region: Region, node: Node) -> None:
     """By the keys alone; of -0.0 and 0.0, which are equal, each goes where it was."""
     rows = _Rows(region, node, 1, ordered=False)
     out, b, dtype = rows.routine.out, rows.routine.b, rows.dtype
-    vectorised = _BY_INSERTION < rows.size < _VECTORISED and dtype.size >= 4
+    vectorised = not isinstance(rows.size, int) or (_BY_INSERTION < rows.size < _VECTORISED and dtype.size >= 4)
 
     def write(row: Position, column: Position) -> None:
         if vectorised:
@@ -267,8 +296,10 @@ def write_sort(region: Region, node: Node) -> None:
 
 def _turn_round(rows: _Rows, row: Position, column: Position) -> None:
     out, b = rows.routine.out, rows.routine.b
-    with out.loop("0", str(rows.size // 2)) as i:
-        places = [rows.place(row, step, column) for step in (i, plus(out, times(out, i, -1), rows.size - 1))]
+    half = rows.size // 2 if isinstance(rows.size, int) else out.new(f"lshr i64 {rows.size}, 1")
+    with out.loop("0", str(half)) as i:
+        last = plus(out, rows.size, -1)
+        places = [rows.place(row, step, column) for step in (i, plus(out, times(out, i, -1), last))]
         pair = [load(b, rows.dtype, "%result0", place) for place in places]
         for place, x in zip(reversed(places), pair, strict=True):
             store(b, x, "%result0", place)
@@ -309,7 +340,7 @@ def _restore_zeros(rows: _Rows, row: Position, column: Position) -> None:
     out.begin(done)
 
 
-@native("argsort", fits=_sorts, work=_work)
+@native("argsort", fits=_sorts, work=_work, of_open=_sorts_open)
 def write_argsort(region: Region, node: Node) -> None:
     """The stable order."""
     rows = _Rows(region, node, 1, ordered=True)
@@ -324,12 +355,12 @@ def write_argsort(region: Region, node: Node) -> None:
     _finish(region, node, rows)
 
 
-@native("top_k", fits=lambda node: len(node.inputs) == 1 and _sorts(node))
+@native("top_k", fits=lambda node: len(node.inputs) == 1 and _sorts(node), of_open=_sorts_open)
 def write_top_k(region: Region, node: Node) -> None:
     """Of few, those so far are kept in order while the row goes by; else the whole row is sorted."""
     rows = _Rows(region, node, 2, ordered=True)
     out, b, count = rows.routine.out, rows.routine.b, node.attributes["k"]
-    few = count <= _FEW and count * 4 <= rows.size
+    few = count <= _FEW and (not isinstance(rows.size, int) or count * 4 <= rows.size)
 
     def write(row: Position, column: Position) -> None:
         key_at = rows.key_at(row, column, zeros_alike=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
-from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.undo import lasts
 
@@ -193,6 +193,7 @@ class Kinds:
                 self._changed = False
                 self.known: set[Node] = set()
                 self.nested: set[Node] = set()
+                self._visited: set[Graph] = set()
                 self._visit(self.graph)
                 for value in self.graph.outputs:
                     if self.kind(value) not in (None, LIST) and not is_number(self.kind(value)):
@@ -216,6 +217,9 @@ class Kinds:
                     break  # a list that holds itself, which is left alone
 
     def _visit(self, graph: Graph) -> None:
+        if graph in self._visited:  # a function that calls itself
+            return
+        self._visited.add(graph)
         for node in graph.nodes:
             if node.regions:
                 self._flow_through(node)
@@ -347,12 +351,21 @@ def is_python_number(kind: Any) -> bool:
 def _late_nodes(graph: Graph) -> set[Node]:
     """The nodes that may run behind what cannot be taken back: there no call can be made again as plain Python."""
     found: set[Node] = set()
+    entered: set[tuple[Graph, bool]] = set()  # functions that call themselves
 
     def visit(region: Graph, late: bool) -> bool:
         for node in region.nodes:
             inner = late
-            if node.op.name == "while" and any(lasts(one) for part in node.regions for one in part.walk()):
+            again = node.op.name == "while" or is_recursive(node)
+            if again and any(lasts(one) for part in node.regions for one in part.walk()):
                 inner = True
+            if is_recursive(node):
+                known = (node.regions[0], inner)
+                late = inner
+                if known not in entered:
+                    entered.add(known)
+                    visit(*known)
+                continue
             if inner and not node.regions:
                 found.add(node)
             after = [visit(part, inner) for part in node.regions]
