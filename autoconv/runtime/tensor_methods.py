@@ -92,10 +92,18 @@ _OF_REALS = frozenset({
 
 
 def _is_complex(*operands: Any) -> bool:
-    """Whether one is a complex number of Python's; what has one of several kinds is asked later, one kind at a time."""
-    return any(
-        type(x) is complex or (hasattr(type(x), "weak") and x.weak and x.type.dtype.is_complex) for x in operands
-    )
+    """Whether one is a complex number of Python's."""
+    for x in operands:
+        number = _graph_number(x)
+        if type(x) is complex or (number is not None and number.type.dtype.is_complex):
+            return True
+    return False
+
+
+def _graph_number(x: Any) -> Any:
+    """A number of Python's that only the running graph knows; None for anything else."""
+    tensor: Any = x if isinstance(x, TensorMethods) and hasattr(x, "value_in_graph") else None
+    return tensor if tensor is not None and tensor.weak else None
 
 
 def _sample(value: Any) -> tuple[Any] | None:
@@ -105,10 +113,8 @@ def _sample(value: Any) -> tuple[Any] | None:
     kind = getattr(type(value), "__autoconv_plain__", type(value))
     if kind in _NO_OPERANDS:
         return (None if value is None else kind(),)
-    tensor: Any = value if isinstance(value, TensorMethods) and hasattr(value, "value_in_graph") else None
-    if tensor is None or not tensor.weak:
-        return None
-    return (tensor.type.dtype.numpy.type(1).item(),)
+    number = _graph_number(value)
+    return None if number is None else (number.type.dtype.numpy.type(1).item(),)
 
 
 def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:

@@ -1,10 +1,10 @@
-"""Random graphs whose arguments have open dimensions, called with many shapes and compared with the same ops one by one.
+"""Random graphs whose arguments have open dimensions, called with many shapes, against the same ops one by one.
 
     python tests/fuzz/open_sizes.py --programs 500 [--seed 0]
 
 A program is one trace with an input signature of None dimensions. It is called with several shapes, sizes 0 and 1 and
-equal ones among them, and what it answers, or that it raises, has to be what its ops give when they run at once, each by
-its NumPy kernel. The summary says for which ops there was code for any size, and which were compiled for each shape.
+equal ones among them, and what it answers, or that it raises, has to be what its ops give when they run at once, each
+by its NumPy kernel. The summary says for which ops there was code for any size, and which were compiled for each shape.
 """
 
 from __future__ import annotations
@@ -22,59 +22,63 @@ import autoconv as ac
 from autoconv.tracing.shapes import ByShape
 
 ONE = [
-    "{a} * 2.0 + 1.0", "ac.tanh({a})", "ac.sin({a})", "-{a}", "ac.square({a})", "ac.exp(-ac.abs({a}))", "ac.sigmoid({a})",
-    "ac.reduce_sum({a}, axis={k})", "ac.reduce_mean({a}, axis={k})", "ac.reduce_max({a}, axis={k})",
+    "{a} * 2.0 + 1.0", "ac.tanh({a})", "ac.sin({a})", "-{a}", "ac.square({a})", "ac.exp(-ac.abs({a}))",
+    "ac.sigmoid({a})", "ac.reduce_sum({a}, axis={k})", "ac.reduce_mean({a}, axis={k})", "ac.reduce_max({a}, axis={k})",
     "ac.reduce_min({a}, axis={k}, keepdims=True)", "ac.reduce_sum({a}, axis={k}, keepdims=True)", "ac.reduce_sum({a})",
     "ac.reduce_mean({a})", "ac.reduce_prod({a}, axis={k})", "ac.transpose({a})", "ac.reshape({a}, [-1])",
     "ac.reshape({a}, [ac.shape({a})[0], -1])", "ac.reshape({a}, [-1, ac.shape({a})[-1]])",
     "ac.reshape({a}, [ac.shape({a})[0] * 2, -1])", "ac.expand_dims({a}, {k})", "ac.reverse({a}, [{k}])", "{a}[::-1]",
-    "{a}[1:]", "{a}[:-1]", "{a}[::2]", "{a}[:2]", "{a}[-2:]", "{a}[..., 1:]", "{a}[..., :2]", "{a}[..., ::3]", "{a}[0]", "{a}[-1]",
-    "{a}[..., 0]", "{a}[1]", "{a}[:, None]", "{a}[1:-1]", "{a}[5:]", "{a}[:5]", "{a}[-5:-1]", "{a}[3:0:-1]",
-    "{a}[: ac.shape({a})[0] // 2]",
-    "ac.nn.softmax({a})", "ac.nn.log_softmax({a})", "ac.tile({a}, [2] * {r})", "ac.tile({a}, [1] * ({r} - 1) + [3])",
-    "ac.cumsum({a}, axis={k})", "ac.cumsum({a}, axis={k}, reverse=True)", "ac.cumsum({a}, axis={k}, exclusive=True)",
-    "ac.math.cumprod({a}, axis={k})", "ac.sort({a}, axis={k})", "ac.sort({a}, axis=-1, direction='DESCENDING')",
-    "ac.cast(ac.argsort({a}, axis={k}), {t})", "ac.nn.top_k({a}, 2)[0]", "ac.cast(ac.nn.top_k({a}, 2)[1], {t})",
-    "ac.cast(ac.argmax({a}, axis={k}), {t})", "ac.cast(ac.argmin({a}, axis={k}), {t})", "ac.roll({a}, 1, axis={k})",
-    "ac.roll({a}, -2, axis={k})", "ac.pad({a}, [[1, 2]] + [[0, 0]] * ({r} - 1))",
-    "ac.pad({a}, [[0, 0]] * ({r} - 1) + [[0, 1]])", "ac.pad({a}, [[1, 1]] * {r}, mode='REFLECT')",
-    "ac.pad({a}, [[1, 1]] * {r}, mode='SYMMETRIC')", "ac.repeat({a}, 2, axis={k})", "ac.split({a}, 2, axis={k})[1]",
-    "ac.split({a}, [1, -1], axis={k})[1]", "ac.unstack({a}, axis={k})[-1]", "ac.unstack({a}, 3, axis={k})[2]",
-    "ac.linalg.band_part({a}, 1, 0)", "ac.linalg.diag_part({a})", "ac.linalg.diag({a})", "ac.linalg.matrix_transpose({a})",
-    "ac.zeros_like({a}) + {a}", "ac.ones([ac.shape({a})[0], 3], {t})", "ac.fill([ac.shape({a})[-1]], {a}[0, 0])",
-    "ac.cast(ac.range(ac.shape({a})[0]), {t})", "ac.cast(ac.shape({a})[0], {t}) * {a}", "ac.cast(ac.size({a}), {t}) + {a}",
-    "ac.one_hot(ac.cast({a} * 2.0, ac.int32), 4, dtype={t})", "ac.nn.l2_normalize({a}, axis={k})",
-    "ac.reduce_logsumexp({a}, axis={k})", "ac.math.reduce_std({a}, axis={k})", "ac.norm({a})",
-    "ac.boolean_mask({a}, {a}[..., 0] > 0.0)", "ac.gather({a}, [1, 0, 1], axis={k})", "ac.squeeze({a}[:1], 0)",
-    "ac.gather({a}, ac.argsort({a}[..., 0]))", "ac.gather({a}, ac.shape({a})[0] - 1)", "ac.map_fn(lambda row: row * 2.0, {a})",
+    "{a}[1:]", "{a}[:-1]", "{a}[::2]", "{a}[:2]", "{a}[-2:]", "{a}[..., 1:]", "{a}[..., :2]", "{a}[..., ::3]", "{a}[0]",
+    "{a}[-1]", "{a}[..., 0]", "{a}[1]", "{a}[:, None]", "{a}[1:-1]", "{a}[5:]", "{a}[:5]", "{a}[-5:-1]", "{a}[3:0:-1]",
+    "{a}[: ac.shape({a})[0] // 2]", "ac.nn.softmax({a})", "ac.nn.log_softmax({a})", "ac.tile({a}, [2] * {r})",
+    "ac.tile({a}, [1] * ({r} - 1) + [3])", "ac.cumsum({a}, axis={k})", "ac.cumsum({a}, axis={k}, reverse=True)",
+    "ac.cumsum({a}, axis={k}, exclusive=True)", "ac.math.cumprod({a}, axis={k})", "ac.sort({a}, axis={k})",
+    "ac.sort({a}, axis=-1, direction='DESCENDING')", "ac.cast(ac.argsort({a}, axis={k}), {t})",
+    "ac.nn.top_k({a}, 2)[0]", "ac.cast(ac.nn.top_k({a}, 2)[1], {t})", "ac.cast(ac.argmax({a}, axis={k}), {t})",
+    "ac.cast(ac.argmin({a}, axis={k}), {t})", "ac.roll({a}, 1, axis={k})", "ac.roll({a}, -2, axis={k})",
+    "ac.pad({a}, [[1, 2]] + [[0, 0]] * ({r} - 1))", "ac.pad({a}, [[0, 0]] * ({r} - 1) + [[0, 1]])",
+    "ac.pad({a}, [[1, 1]] * {r}, mode='REFLECT')", "ac.pad({a}, [[1, 1]] * {r}, mode='SYMMETRIC')",
+    "ac.repeat({a}, 2, axis={k})", "ac.split({a}, 2, axis={k})[1]", "ac.split({a}, [1, -1], axis={k})[1]",
+    "ac.unstack({a}, axis={k})[-1]", "ac.unstack({a}, 3, axis={k})[2]", "ac.linalg.band_part({a}, 1, 0)",
+    "ac.linalg.diag_part({a})", "ac.linalg.diag({a})", "ac.linalg.matrix_transpose({a})", "ac.zeros_like({a}) + {a}",
+    "ac.ones([ac.shape({a})[0], 3], {t})", "ac.fill([ac.shape({a})[-1]], {a}[0, 0])",
+    "ac.cast(ac.range(ac.shape({a})[0]), {t})", "ac.cast(ac.shape({a})[0], {t}) * {a}",
+    "ac.cast(ac.size({a}), {t}) + {a}", "ac.one_hot(ac.cast({a} * 2.0, ac.int32), 4, dtype={t})",
+    "ac.nn.l2_normalize({a}, axis={k})", "ac.reduce_logsumexp({a}, axis={k})", "ac.math.reduce_std({a}, axis={k})",
+    "ac.norm({a})", "ac.boolean_mask({a}, {a}[..., 0] > 0.0)", "ac.gather({a}, [1, 0, 1], axis={k})",
+    "ac.squeeze({a}[:1], 0)", "ac.gather({a}, ac.argsort({a}[..., 0]))", "ac.gather({a}, ac.shape({a})[0] - 1)",
     "ac.real(ac.complex({a}, {a} * 0.5) * ac.complex({a} + 1.0, {a}))", "ac.abs(ac.complex({a}, {a} + 1.0))",
     "ac.imag(ac.exp(ac.complex({a} * 0.1, {a})))", "ac.linalg.trace(ac.matmul({a}, {a}, transpose_b=True))",
 ]  # fmt: skip
 TWO = [
-    "{a} + {b}", "{a} - {b}", "{a} * {b}", "ac.maximum({a}, {b})", "ac.where({a} > {b}, {a}, {b} * 2.0)", "{a} / ({b} * {b} + 1.0)",
-    "ac.where({a} > 0.0, {b}, 0.0)", "ac.concat([{a}, {b}], 0)", "ac.concat([{a}, {b}], -1)", "ac.stack([{a}, {b}], {k})",
-    "ac.matmul({a}, {b})", "ac.matmul({a}, {b}, transpose_b=True)", "ac.matmul({a}, {b}, transpose_a=True)",
-    "ac.einsum('ij,kj->ik', {a}, {b})", "ac.einsum('bij,bjk->bik', {a}, {b})", "ac.einsum('i,j->ij', {a}, {b})",
-    "ac.einsum('bij,bkj->bik', {a}, {b})", "ac.einsum('bi,bi->b', {a}, {b})", "ac.einsum('bij,j->bi', {a}, {b})",
-    "ac.tensordot({a}, {b}, 1)", "ac.broadcast_to({b}, ac.shape({a}))", "ac.reshape({b}, ac.shape({a}))",
-    "ac.linalg.outer({a}, {b})", "ac.searchsorted(ac.sort({a}), {b})", "ac.math.squared_difference({a}, {b})",
-    "ac.nn.sigmoid_cross_entropy_with_logits(ac.sigmoid({a}), {b})", "ac.linalg.matvec({a}, {b})",
-    "ac.nn.softmax_cross_entropy_with_logits(ac.nn.softmax({a}), {b})",
+    "{a} + {b}", "{a} - {b}", "{a} * {b}", "ac.maximum({a}, {b})", "ac.where({a} > {b}, {a}, {b} * 2.0)",
+    "{a} / ({b} * {b} + 1.0)", "ac.where({a} > 0.0, {b}, 0.0)", "ac.concat([{a}, {b}], 0)", "ac.concat([{a}, {b}], -1)",
+    "ac.stack([{a}, {b}], {k})", "ac.matmul({a}, {b})", "ac.matmul({a}, {b}, transpose_b=True)",
+    "ac.matmul({a}, {b}, transpose_a=True)", "ac.einsum('ij,kj->ik', {a}, {b})", "ac.einsum('bij,bjk->bik', {a}, {b})",
+    "ac.einsum('i,j->ij', {a}, {b})", "ac.einsum('bij,bkj->bik', {a}, {b})", "ac.einsum('bi,bi->b', {a}, {b})",
+    "ac.einsum('bij,j->bi', {a}, {b})", "ac.tensordot({a}, {b}, 1)", "ac.broadcast_to({b}, ac.shape({a}))",
+    "ac.reshape({b}, ac.shape({a}))", "ac.linalg.outer({a}, {b})", "ac.searchsorted(ac.sort({a}), {b})",
+    "ac.math.squared_difference({a}, {b})", "ac.nn.sigmoid_cross_entropy_with_logits(ac.sigmoid({a}), {b})",
+    "ac.linalg.matvec({a}, {b})", "ac.nn.softmax_cross_entropy_with_logits(ac.nn.softmax({a}), {b})",
     "ac.tensor_scatter_nd_add({a}, [[0], [1]], {a}[:2])", "ac.concat([{a}, {b}, {a}], 0)",
 ]  # fmt: skip
 INDEXED = [  # i and j are vectors of positions, s a single one
-    "ac.gather({a}, i)", "ac.gather({a}, i, axis={k})", "{a}[i]", "{a}[:, j]", "{a}[i, j]", "{a}[i, 1:]", "{a}[..., j]", "{a}[s]",
-    "{a}[s:]", "{a}[:s]", "{a}[s : s + 2]", "{a}[:, s]", "{a}[s, ::2]", "ac.gather_nd({a}, ac.expand_dims(i, 1))",
+    "ac.gather({a}, i)", "ac.gather({a}, i, axis={k})", "{a}[i]", "{a}[:, j]", "{a}[i, j]", "{a}[i, 1:]", "{a}[..., j]",
+    "{a}[s]", "{a}[s:]", "{a}[:s]", "{a}[s : s + 2]", "{a}[:, s]", "{a}[s, ::2]",
+    "ac.gather_nd({a}, ac.expand_dims(i, 1))",
     "ac.tensor_scatter_nd_update({a}, ac.expand_dims(i, 1), ac.gather({a}, i) * 2.0)",
-    "ac.tensor_scatter_nd_add({a}, ac.expand_dims(i, 1), ac.gather({a}, i))", "ac.slice({a}, [s] + [0] * ({r} - 1), [1] + [-1] * ({r} - 1))",
-    "ac.math.unsorted_segment_sum(ac.gather({a}, i), i, 4)", "ac.scatter_nd(ac.expand_dims(i, 1), ac.gather({a}, i), ac.shape({a}))",
-    "ac.gather({a}, j, axis=-1)", "ac.cast(i, {t}) * 0.5", "ac.roll({a}, s, axis=0)", "{a} + ac.cast(s, {t})",
+    "ac.tensor_scatter_nd_add({a}, ac.expand_dims(i, 1), ac.gather({a}, i))",
+    "ac.slice({a}, [s] + [0] * ({r} - 1), [1] + [-1] * ({r} - 1))",
+    "ac.math.unsorted_segment_sum(ac.gather({a}, i), i, 4)",
+    "ac.scatter_nd(ac.expand_dims(i, 1), ac.gather({a}, i), ac.shape({a}))", "ac.gather({a}, j, axis=-1)",
+    "ac.cast(i, {t}) * 0.5", "ac.roll({a}, s, axis=0)", "{a} + ac.cast(s, {t})",
     "ac.one_hot(i, ac.shape({a})[0], dtype={t})", "ac.tile({a}[:1], [s] + [1] * ({r} - 1))",
     "ac.sequence_mask(i, ac.shape({a})[0], dtype={t})", "ac.nn.embedding_lookup({a}, i)",
 ]  # fmt: skip
 IMAGES = [
-    "ac.nn.conv2d({a}, w, 1, 'SAME')", "ac.nn.conv2d({a}, w, 2, 'VALID')", "ac.nn.relu(ac.nn.conv2d({a}, w, 1, 'VALID'))",
-    "ac.reduce_mean({a}, [1, 2])", "ac.nn.conv2d({a}, w, 1, 'SAME', dilations=2)", "ac.reshape({a}, [ac.shape({a})[0], -1])",
+    "ac.nn.conv2d({a}, w, 1, 'SAME')", "ac.nn.conv2d({a}, w, 2, 'VALID')",
+    "ac.nn.relu(ac.nn.conv2d({a}, w, 1, 'VALID'))", "ac.reduce_mean({a}, [1, 2])",
+    "ac.nn.conv2d({a}, w, 1, 'SAME', dilations=2)", "ac.reshape({a}, [ac.shape({a})[0], -1])",
     "ac.nn.moments({a}, [0, 1, 2])[1]",
 ]  # fmt: skip
 
@@ -116,7 +120,8 @@ class Generator:
         for shape in self.arguments:
             known = tuple(d if isinstance(d, int) else sizes[d] for d in shape)
             if broadcast:
-                known = tuple(1 if isinstance(d, str) and draw.random() < 0.3 else n for d, n in zip(shape, known, strict=True))
+                chosen = zip(shape, known, strict=True)
+                known = tuple(1 if isinstance(d, str) and draw.random() < 0.3 else n for d, n in chosen)
             found.append(draw.standard_normal(known).astype(dtype))
         count = int(draw.integers(0, 5))
         found += [draw.integers(0, 3, (count,)).astype(np.int32) for _ in "ij"]
@@ -171,7 +176,8 @@ class Generator:
         else:
             loss = " + ".join(f"ac.reduce_sum({name} * {name})" for name in made[-2:])
             body += [f"    loss = {loss}"]
-            body.append(f"return [{', '.join(made)}, *tape.gradient(loss, [{', '.join(watched)}], unconnected_gradients='zero')]")
+            slopes = f"tape.gradient(loss, [{', '.join(watched)}], unconnected_gradients='zero')"
+            body.append(f"return [{', '.join(made)}, *{slopes}]")
         return f"def program({', '.join(parameters)}):\n" + "\n".join("    " + line for line in body) + "\n"
 
     def statement(self, names: list[str], kind: str, scope: dict[str, Any]) -> str:

@@ -48,7 +48,8 @@ def _is_open_batch(node: Node) -> bool:
     """Whether the shapes go together by their symbols."""
     x, y = (shape_of(value.type) for value in node.inputs)
     batch = shape_of(node.results[0].type)[:-2]
-    inner = x[-2 if node.attributes.get("transpose_a", False) else -1], y[-1 if node.attributes.get("transpose_b") else -2]
+    flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
+    inner = x[-2 if flip_x else -1], y[-1 if flip_y else -2]
     kinds: list[Any] = [value.type for value in node.inputs]
     known = all(kind.dtype.name in ("float32", "float64") for kind in kinds) and "cblas_dgemm" in abi.symbols()
     return known and inner[0] == inner[1] and 0 not in (*x, *y) and all(goes_into(one[:-2], batch) for one in (x, y))

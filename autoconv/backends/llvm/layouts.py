@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.natives import Routine, call, native, open_dimensions
-from autoconv.backends.llvm.positions import Position, element_count, is_known, linear, plus, product, times
+from autoconv.backends.llvm.positions import Position, element_count, linear, plus, product, times
 from autoconv.backends.llvm.roles import OPEN, ROLES, is_array, is_dense, sizes
 from autoconv.backends.llvm.scalars import load, store
 from autoconv.backends.llvm.text import FunctionText
@@ -79,9 +79,10 @@ def _joined(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Posit
     for count, stride in dimensions:
         if count == 1:
             continue
-        before = found[-1] if found else ("", "")
-        if is_known((*before, count, stride)) and before[1] == count * stride:
-            found[-1] = (before[0] * count, stride)
+        outer, far = found[-1] if found else ("", "")
+        numbers = isinstance(outer, int) and isinstance(count, int) and isinstance(stride, int)
+        if numbers and far == count * stride:  # type: ignore[operator]
+            found[-1] = (outer * count, stride)  # type: ignore[operator]
         else:
             found.append((count, stride))
     return found
@@ -106,8 +107,9 @@ def _mirrored(routine: Routine, position: Position, size: Position, symmetric: b
 
 
 def _walk(
-    routine: Routine, shape: Sequence[Position], paddings: Any, symmetric: bool, write: Callable[[Position, Position], None]
-) -> None:
+    routine: Routine, shape: Sequence[Position], paddings: Any, symmetric: bool,
+    write: Callable[[Position, Position], None],
+) -> None:  # fmt: skip
     """`write(inner, outer)` for each element of the padded array: which element it is, and where it stands. The middle
     of the last dimension is a loop of its own, without mirrors."""
     out = routine.out

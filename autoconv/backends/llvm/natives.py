@@ -30,8 +30,8 @@ def native(
     of_open: Callable[[Node], bool] | None = None,
 ) -> Callable[[Write], Write]:  # fmt: skip
     """Makes a function the writer of the ops of those names, of the nodes that fit; the others run by kernels. All
-    inputs and results are numbers in registers and arrays of known shapes; with `of_open` also arrays of dimensions that
-    only the call knows, of the nodes that it holds for. `work` is what a node takes, in units of 0.05 ns, where a single
+    inputs and results are numbers in registers and arrays of known shapes; of the nodes that `of_open` holds for, also
+    arrays of dimensions that only the call knows. `work` is what a node takes, in units of 0.05 ns, where a single
     thread does it all, else 0."""
 
     def register(write: Write) -> Write:
@@ -104,9 +104,10 @@ def in_parts(
     region: Region, arguments: Sequence[str], body: Routine, size: Position | Sequence[Position], work: int,
     shape: Sequence[Position] = (),
 ) -> str:  # fmt: skip
-    """The name of a function of `arguments` that has `body` count from 0 to `size` (of several: their product): several
-    threads, where the work (in units of 0.05 ns) is worth it. Where only the call knows the size, the work is that of
-    one of the elements of `shape`, or of one count. The body takes `PART` as well, and goes from `%first` to `%last`."""
+    """The name of a function of `arguments` that has `body` count from 0 to `size` (of several: their product): by
+    several threads, where the work (in units of 0.05 ns) is worth it. Where only the call knows the size, the work is
+    that of one of the elements of `shape`, or of one count. The body takes `PART` as well, and goes from `%first` to
+    `%last`."""
     name = body.finish("ret i1 false")
     whole = Routine(region, arguments)
     if not isinstance(size, (int, str)):
@@ -115,7 +116,7 @@ def in_parts(
     if isinstance(size, int) and is_known(shape):
         split = split_counts(size, work)
     else:
-        split = OpenSplit(None, size, 1, shape or (size,), work) if available() and work else None
+        split = OpenSplit(None, size, 1, tuple(shape) or (size,), work) if available() and work else None
     if split is None:
         names = [argument.replace("noalias ", "").replace("readonly ", "") for argument in arguments]
         whole.out.new(f"call i1 @{name}({', '.join([*names, 'i64 0', 'i64 0', f'i64 {size}'])})")

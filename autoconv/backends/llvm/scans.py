@@ -115,8 +115,8 @@ class _Scan:
                     store(b, self.joined(load(b, self.dtype, "%result", last), given), "%result", place)
 
     def by_rows(self) -> None:
-        """Of rows that are not as many, the last ones of before are gone over again, or the very last one where only the
-        call knows how many there are."""
+        """Of rows that are not as many, the last ones of before are gone over again; where only the call knows how many
+        there are, the very last one."""
         out, walk = self.out, self.walk
         if not isinstance(walk.outer, int):
             least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")

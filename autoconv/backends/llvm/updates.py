@@ -34,7 +34,9 @@ def _updated_shape(region: Region, node: Node) -> tuple[Position, ...]:
     return tuple(dimension(region.out, size) for size in item_shape(node) or ())
 
 
-def _write_part(region: Region, node: Node, value: Value, pointer: str, index: Index, shape: tuple[Position, ...]) -> None:
+def _write_part(
+    region: Region, node: Node, value: Value, pointer: str, index: Index, shape: tuple[Position, ...]
+) -> None:
     if len(index) < len(shape):
         with region.out.loop("0", str(shape[len(index)])) as i:
             _write_part(region, node, value, pointer, (*index, i), shape)
