@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,20 +16,35 @@ class Captured:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """A parameter that is a list of at least so many items, the first of which is of this class; or a list of such
+    lists, so many deep."""
+
+    items: type
+    depth: int
+    least: int
+
+
+@dataclass(frozen=True, slots=True)
 class GlobalGuard:
-    """`namespace[name]` has to be this very object."""
+    """`namespace[name]` has to be this very object. `words` are what it holds at some offsets, in bytes: this very
+    object too, or NULL for None; `empty` is a dict that has to be so."""
 
     namespace: dict[str, Any]
     name: str
     value: Any
+    words: tuple[tuple[int, Any], ...] = ()
+    empty: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CellGuard:
-    """A closure's cell has to hold this very object."""
+    """A closure's cell has to hold this very object; `words` and `empty` as of a GlobalGuard."""
 
     cell: Any
     value: Any
+    words: tuple[tuple[int, Any], ...] = ()
+    empty: dict[str, Any] | None = None
 
 
 Guard = GlobalGuard | CellGuard
@@ -37,7 +53,7 @@ Guard = GlobalGuard | CellGuard
 @dataclass(frozen=True, slots=True)
 class Given:
     """An output of the graph, by its position. `kind` is what the user gets: a "tensor", an "array" (a NumPy scalar
-    where there are no dimensions), "memory" (an ndarray) or a "number"."""
+    where there are no dimensions), "memory" (an ndarray), an "object" as it is, or a "number"."""
 
     position: int
     kind: str
@@ -87,7 +103,7 @@ class CallForm:
 
     parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), "memory" (an
                   ndarray that lies in memory as its type says, shares none with the others, and may be written to),
-                  "number" (a Python bool, int or float), or what it always is
+                  "number" (a Python bool, int or float), a list, or what it always is
     exact         positions of arguments that are no parameters: each has to be of this type and value (of texts,
                   this object)
     answer        what the call answers, made of the outputs
@@ -99,7 +115,7 @@ class CallForm:
                   were, and may use the memory of those for other arrays
     """
 
-    parameters: tuple[str | Captured, ...]
+    parameters: tuple[str | Captured | Listed, ...]
     exact: tuple[tuple[int, Any], ...]
     answer: Answer
     shares: bool
@@ -111,6 +127,23 @@ class CallForm:
     busy: ctypes.c_int64
     donated: frozenset[int] = frozenset()
     donation: Any = None
+
+
+DICT_COUNT = 16  # where a dict says how many entries it has
+
+
+@functools.cache
+def function_offsets() -> tuple[int, ...]:
+    """Where in a function its defaults, those of keywords and its attributes are held, in bytes; nothing where this
+    Python lays functions or dicts out in a way that is not known."""
+
+    def probe() -> None: ...
+
+    held = ("mark",), {"a": 1}, {"b": 1, "c": 2, "d": 3}
+    probe.__defaults__, probe.__kwdefaults__, probe.__dict__ = held
+    words = list((ctypes.c_void_p * (probe.__sizeof__() // 8)).from_address(id(probe)))
+    counted = ctypes.c_int64.from_address(id(held[2]) + DICT_COUNT).value == len(held[2])
+    return tuple(8 * words.index(id(one)) for one in held) if counted and all(id(x) in words for x in held) else ()
 
 
 def slot_offset(instance: Any, name: str) -> int:

@@ -32,9 +32,10 @@ def compile_graph(graph: Graph) -> Run:
     return _compile(graph)
 
 
-def compile_with_recursion(graph: Graph, compile_region: Compile) -> Run:
-    """As `compile_graph`, for a graph with functions that call themselves; `compile_region` compiles what has none."""
-    return compile_recursive(graph, lambda node: node_function(node, compile_region), locate, _is_own)
+def compile_with_recursion(graph: Graph, compile_region: Compile, within: bool = False) -> Callable[..., list[Any]]:
+    """As `compile_graph`, for a graph with functions that call themselves; `compile_region` compiles what has none.
+    For `within` see `compile_recursive`."""
+    return compile_recursive(graph, lambda node: node_function(node, compile_region), locate, is_own, within)
 
 
 def _compile(graph: Graph) -> Run:
@@ -63,7 +64,8 @@ def _compile(graph: Graph) -> Run:
     return run
 
 
-def _is_own(filename: str) -> bool:
+def is_own(filename: str) -> bool:
+    """Whether that is a file of this package."""
     return filename.startswith(_PACKAGE)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.graph.graph import Graph, Node, Span, is_recursive
+from autoconv.graph.graph import Graph, Node, Span, is_recursive, leads_to_recursion
 from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Frame = list[Any]
@@ -26,24 +26,24 @@ Start = tuple["Code", list[Any], Any]
 _LIMITS = (IntegerLimitError, OtherKindError, StagingError)
 
 
-def leads_to_recursion(node: Node) -> bool:
-    """Whether the node, or one inside of its regions, is a recursive call."""
-    return is_recursive(node) or any(is_recursive(inner) for region in node.regions for inner in region.walk())
-
-
 def compile_recursive(
-    graph: Graph, lower: Callable[[Node], Function], locate: Locate, package: Callable[[str], bool]
-) -> Callable[[Sequence[Any]], list[Any]]:
+    graph: Graph,
+    lower: Callable[[Node], Function],
+    locate: Locate,
+    package: Callable[[str], bool],
+    within: bool = False,
+) -> Callable[..., list[Any]]:
     """A function from the parameters' values to the outputs', as `reference.compile_graph` gives it.
 
     `lower` makes a function of a node that leads to no recursive call, `locate` puts a node's span on an error, and
     `package` tells the files of this package, whose frames do not count towards Python's limit. Raises RecursionError
-    where the functions of the program would.
+    where the functions of the program would. `within`: the graph is such a function, and calls of it, as many frames of
+    Python's as the second argument says, are around.
     """
-    code = _Compiler(lower, locate).code(graph)
+    code = _Compiler(lower, locate, within).code(graph)
 
-    def run(arguments: Sequence[Any]) -> list[Any]:
-        return _run(code, list(arguments), sys.getrecursionlimit() - _depth(package))
+    def run(arguments: Sequence[Any], frames: int = 0) -> list[Any]:
+        return _run(code, list(arguments), sys.getrecursionlimit() - frames_on_stack(package) - frames)
 
     return run
 
@@ -136,10 +136,10 @@ _CONTROLS: dict[str, type[Control]] = {"call": _Call, "cond": _Cond, "while": _W
 class _Compiler:
     """Compiles each graph once; a recursive call finds the code of the graph that it is in."""
 
-    def __init__(self, lower: Callable[[Node], Function], locate: Locate) -> None:
+    def __init__(self, lower: Callable[[Node], Function], locate: Locate, within: bool) -> None:
         self.lower, self.locate = lower, locate
         self.codes: dict[Graph, Code] = {}
-        self.inside = 0  # how many functions that call themselves are around
+        self.inside = int(within)  # how many functions that call themselves are around
 
     def code(self, graph: Graph) -> Code:
         known = self.codes.get(graph)
@@ -157,8 +157,7 @@ class _Compiler:
                 self.inside -= is_recursive(node)
                 control = _CONTROLS[node.op.name](node, inputs, outputs, regions, self.locate)
                 if is_recursive(node):
-                    # Inside of a function the first place is in its own frame, which its caller counts.
-                    control.frames = max(_length(node.span), 1) if not outermost else _length(node.span) + 1
+                    control.frames = frames_of(node.span, outermost)
                 code.steps.append(control)
             else:
                 code.steps.append((self.lower(node), inputs, outputs))
@@ -242,16 +241,17 @@ def _too_deep(control: Control) -> RecursionError:
     return error
 
 
-def _length(span: Span | None) -> int:
-    """How many functions of the program a call goes through."""
+def frames_of(span: Span | None, outermost: bool) -> int:
+    """How many frames of Python's a recursive call stands for: of the functions that it goes through, and of the one
+    that is called. Within that one the first place is in its own frame, which its caller counts."""
     count = 0
     while span is not None:
         count += 1
         span = span.caller
-    return count
+    return count + 1 if outermost else max(count, 1)
 
 
-def _depth(package: Callable[[str], bool]) -> int:
+def frames_on_stack(package: Callable[[str], bool]) -> int:
     """How many frames are on Python's stack, up to the innermost that is not this package's."""
     frame = sys._getframe(1)
     outer: Any = frame

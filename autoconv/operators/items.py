@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +18,7 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.picking import is_only_an_arm, picked_by_object, picked_item, picked_value, picks_an_arm
 from autoconv.operators.twins import refuse_change
 from autoconv.operators.variants import distribute, is_absent, one_number, payload, raise_if
-from autoconv.runtime import dispatch
+from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.array_members import refuse_attribute
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
@@ -39,38 +38,6 @@ from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import SymbolicTensor, Tensor
 
 slice = builtins.slice  # `ag__.slice(a, b, c)` in emitted code
-
-
-def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The operator, which changes lists, dicts and sets in place: noted where a region is traced."""
-
-    def augment(x: Any, value: Any) -> Any:
-        if isinstance(x, (list, dict, set)):
-            _about_to_write(x)
-        if type(x) is SymbolicArray and type(value) is Variant:
-            distribute(lambda v: change(x, v), value)
-            return x
-        try:
-            return change(x, value)
-        except TypeError as error:
-            operands = getattr(error, "_autoconv_operands", None)
-            if operands is not None:  # what Python says of the operator, it says otherwise of `+=`
-                try:
-                    change(*operands)
-                except TypeError as told:
-                    error.args = told.args
-            raise
-
-    return augment
-
-
-iadd, isub, imul, iand, ior, ixor, imatmul, itruediv, ifloordiv, imod, ipow, ilshift, irshift = map(
-    _augmenting,
-    (
-        operator.iadd, operator.isub, operator.imul, operator.iand, operator.ior, operator.ixor, operator.imatmul,
-        operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow, operator.ilshift, operator.irshift,
-    ),
-)  # fmt: skip
 
 
 def get_item(x: Any, index: Any) -> Any:
@@ -119,7 +86,7 @@ _KINDS = (bool, int, float)
 
 def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
     if isinstance(x, np.ndarray):
-        return dispatch.get_item(x, index)
+        return expressions.get_item(x, index)
     if heap_of(x) is not None or type(x) is SymbolicObject:
         return apply_object("getitem", x, index)
     if items_of(x) is not None:
@@ -132,12 +99,12 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
             held = constant_object(x if isinstance(x, (tuple, range)) else items)
             return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
         if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
-            found = dispatch.get_item(table_of(items), index)
+            found = expressions.get_item(table_of(items), index)
             return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
         region = current_region()
         mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1
         if items and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
-            return dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
+            return expressions.get_item(dispatch.apply("stack", *items, axis=0), index)
         if any(map(is_only_an_arm, items)):
             return picked_item(x, items, index)
         if region is not None and region.contract == COMPILE:
@@ -184,8 +151,8 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return x
     if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
         _in_place(x, "an item of an array or tensor is assigned")
-        return dispatch.set_item(x, index, value)
-    _about_to_write(x)
+        return expressions.set_item(x, index, value)
+    about_to_write(x)
     known = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
     if type(index) is SymbolicTensor and known and not _is_compiled():
         _write_at_tensor(x, index, value)
@@ -281,7 +248,7 @@ def context(manager: Any) -> Any:
 
 
 def del_item(x: Any, index: Any) -> None:
-    _about_to_write(x)
+    about_to_write(x)
     del x[index]
 
 
@@ -357,7 +324,7 @@ def note_attribute(owner: Any, attribute: str) -> None:
         check(owner, what, [attribute_spot(owner, attribute)])
 
 
-def _about_to_write(x: Any) -> None:
+def about_to_write(x: Any) -> None:
     region = current_region()
     if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_UNCHANGING)):
         return
@@ -383,7 +350,7 @@ def about_to_call(function: Any) -> None:
     """Notes the container that a builtin method changes."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATORS:
-        _about_to_write(owner)
+        about_to_write(owner)
 
 
 _MUTATORS = frozenset(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import builtins
+import cmath
 import collections
 import heapq
 import math
@@ -19,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError
+from autoconv.errors import OtherKindError, StagingError
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
 from autoconv.ops.control import again
 from autoconv.ops.exception_groups import left_of_group, split_group
-from autoconv.ops.python_numbers import to_python_array
+from autoconv.ops.python_numbers import KINDS, to_python_array
 from autoconv.ops.record import define, none
 from autoconv.ops.undo import CHANGING_HEAPS, note_apply, note_attribute, note_method
 
@@ -102,7 +103,9 @@ LIBRARY: dict[Any, str] = {
 }  # fmt: skip
 _MAKING.update({name: function for function, name in LIBRARY.items()})
 FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
-FUNCTIONS.update({f"math.{name}": value for name, value in vars(math).items() if callable(value)})
+for _module in (math, cmath):
+    _names = {name: value for name, value in vars(_module).items() if callable(value)}
+    FUNCTIONS.update({f"{_module.__name__}.{name}": value for name, value in _names.items()})
 
 _PLAIN: tuple[type, ...] = (
     str, bytes, bytearray, int, float, bool, complex, list, tuple, dict, set, frozenset, range, slice, types.NoneType,
@@ -133,27 +136,34 @@ define(
 
 
 def _box(x: Any, *, how: str) -> tuple[Any]:
-    """`how`: "number", a Python number; "array", what NumPy has; "tensor", as it is under the first contract."""
+    """`how`: "number", a Python number; "identified", a float that may be looked up, which no NaN may be; "array", what
+    NumPy has; "tensor", as it is under the first contract."""
     array = np.asarray(x)
-    if how == "number":
+    if how == "identified" and array != array:
+        raise OtherKindError(
+            "a NaN becomes part of a list, dict or set where a graph looks numbers up, and which NaN is which only "
+            "plain Python knows"
+        )
+    if how in ("number", "identified"):
         return (array.item(),)
     return (array[()] if not array.ndim else array,)
 
 
 def _box_type(x: TensorType, *, how: str) -> ObjectType:
-    if how != "number":
+    if how not in ("number", "identified"):
         return ObjectType()
-    return ObjectType("bool" if x.dtype.is_bool else "int" if x.dtype.is_integer else "float")
+    return ObjectType(KINDS[weak_rank(x.dtype)])
 
 
 define(
-    name="object_box", graphdef="ObjectBox", result=_box_type, kernel=_box, gradient=NO_GRADIENT, effects=Effects.READ
-)
+    name="object_box", graphdef="ObjectBox", result=_box_type, kernel=_box, gradient=NO_GRADIENT,
+    effects=lambda _, attributes: READS if attributes["how"] == "identified" else Effects.READ,
+)  # fmt: skip
 
 
 def _unbox(x: Any, *, type: TensorType) -> np.ndarray:
     if type.weak:
-        return to_python_array(x)
+        return to_python_array(x, type.dtype.is_complex)
     array = np.asarray(x, type.dtype.numpy)
     if type.shape == () and array.ndim:
         raise ValueError("setting an array element with a sequence.")

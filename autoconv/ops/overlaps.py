@@ -23,6 +23,7 @@ class Overlaps:
     def __init__(self, graph: Graph) -> None:
         self._roots: dict[Value, frozenset[Value | None]] = {}
         self._feeds: dict[Value, list[Value]] = {}
+        self._seen: set[Graph] = set()  # a function that calls itself is met within itself
         shared = [value for value in graph.parameters if isinstance(value.type, ArrayType) and value.type.shared]
         for value in graph.parameters:
             if isinstance(value.type, ArrayType):
@@ -57,6 +58,9 @@ class Overlaps:
         return self._roots.get(base_of(value), frozenset({None}))
 
     def _collect(self, graph: Graph) -> None:
+        if graph in self._seen:
+            return
+        self._seen.add(graph)
         for node in graph.nodes:
             for value in node.results:
                 if not isinstance(value.type, ArrayType):

@@ -17,7 +17,7 @@ import numpy as np
 
 from autoconv.errors import IntegerLimitError, OtherKindError
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, is_recursive
+from autoconv.graph.graph import Graph, Node
 
 # Nodes that write, and whose changes are noted, or are to objects of the graph alone.
 _NOTED = frozenset(
@@ -131,10 +131,10 @@ def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) 
 
 
 def _cannot_undo(node: Node) -> bool:
-    if node.regions and not is_recursive(node):
+    if node.regions:
         return False  # what is in them is looked at by itself
     known = node.op.name in _NOTED or node.op.name.startswith(LOCAL) or not node.effects & Effects.WRITE
-    return is_recursive(node) or bool(node.effects & Effects.RANDOM) or node.op.name in _PRINTING or not known
+    return bool(node.effects & Effects.RANDOM) or node.op.name in _PRINTING or not known
 
 
 def undoing(run: Callable[..., Any]) -> Callable[..., Any]:

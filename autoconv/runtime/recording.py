@@ -37,7 +37,8 @@ class Trace:
     `on_create` is told of each variable the traced code creates; `evaluate` gives the array that a value of the root
     graph has in the call that is being traced, or None. `pending_output` holds prints of a region that may
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`,
-    `concretise` and `attribute` (for names that tensors do not have); `stores` are told before a node is
+    `concretise`, `attribute` (for names that tensors do not have) and `without_dimensions` (what a tensor without any
+    becomes where NumPy has an array and not a scalar); `stores` are told before a node is
     recorded that does more than compute, and after a call of a function that is being recorded. `calls` are the user's
     functions that run now, `recursions` those that were recorded as functions that call themselves. `arrays` says that
     NumPy arrays came in, which can be changed in place, `memory` that they are traced as memory (see
@@ -55,6 +56,7 @@ class Trace:
     hold such objects, `relied` those of which the trace took for granted that they do not, `made_early` the names of
     the classes all of whose objects are made in the graph, and `begin_again` is what has the trace begin anew with more
     in the last or the first. `asked_by_python`: what runs now is a special method, whose answer Python itself takes.
+    `identifies`: the graph asks whether objects are one (see `runtime/identities.py`).
     `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
     what is recorded into that graph.
     """
@@ -70,6 +72,7 @@ class Trace:
     python_print: Any = None
     concretise: Any = None
     attribute: Any = None
+    without_dimensions: Any = None
     stores: list[Stores] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     recursions: dict[Any, Any] = field(default_factory=dict)
@@ -94,6 +97,7 @@ class Trace:
     asked_by_class: bool = False
     asked_by_python: bool = False
     begin_again: Any = None
+    identifies: bool = False
     scope: str = ""
     device: str = ""
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())

@@ -17,7 +17,7 @@ from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.crossing import rebuild
 from autoconv.operators.layout import Layout, leaf_types
 from autoconv.ops.objects import NotAssigned
-from autoconv.ops.undo import can_undo, restoring, undoing
+from autoconv.ops.undo import LOCAL, can_undo, restoring, undoing
 from autoconv.optimise import optimise
 from autoconv.optimise.limits import may_exceed
 from autoconv.runtime import taping
@@ -36,8 +36,8 @@ from autoconv.tracing.donation import donated_leaves
 from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
+from autoconv.tracing.keys import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 from autoconv.tracing.shapes import ByShape, depends_on_shapes
-from autoconv.tracing.signature import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
@@ -133,7 +133,11 @@ class ConcreteFunction:
         """Whether a run that failed left nothing behind: no output, no write, no draw."""
         lasting = Effects.RANDOM if _is_on_its_own(self.optimised) else Effects.WRITE | Effects.RANDOM
         printing = {"print", "python_print", "object_print", "py_call"}
-        return not any(node.effects & lasting or node.op.name in printing for node in self.optimised.walk())
+        return not any(
+            (node.effects & lasting and not node.regions and not node.op.name.startswith(LOCAL))
+            or node.op.name in printing
+            for node in self.optimised.walk()
+        )
 
     @property
     def kernels(self) -> list[str]:

@@ -17,12 +17,14 @@ from autoconv.backends.form import (
     Given,
     GlobalGuard,
     Guard,
+    Listed,
     OneOf,
     Same,
     Together,
+    function_offsets,
     slot_offset,
 )
-from autoconv.graph.types import ArrayType, TensorType
+from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.calls import is_user_code
 from autoconv.operators.layout import Arms, Layout, Leaf, Parts, Static
 from autoconv.runtime.donation import Donated
@@ -30,7 +32,8 @@ from autoconv.runtime.recording import BUSY, COMPILE
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.signature import Key, Literal, TensorKey
+from autoconv.tracing.keys import Key, Literal, ObjectKey, TensorKey
+from autoconv.tracing.large import MANY
 
 _CONSTANTS = (bool, int, float, complex, str, bytes)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
@@ -48,7 +51,7 @@ def call_form(
     the first one that is the same, if any are; `donated` are the positions of the leaves that are given to the function
     of that name.
     """
-    leaves = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, ArrayKey))]
+    leaves = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, ArrayKey)) or _is_listed(leaf)]
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
     exact = {i: value for i, value in literals.items() if _is_checked(value)}
     if len(leaves) + len(exact) < len(key.leaves) or any(template is not None for _, template in key.templates):
@@ -61,7 +64,7 @@ def call_form(
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
     places = [i for i in range(len(key.leaves)) if i not in exact]
-    origins = ["memory" if isinstance(leaf, ArrayKey) else leaf.origin for leaf in leaves]
+    origins = [_origin(leaf) for leaf in leaves]
     return CallForm(
         parameters=(*origins, *map(Captured, held)),
         exact=tuple(exact.items()),
@@ -76,6 +79,16 @@ def call_form(
         donated=frozenset(i for i, place in enumerate(places) if place in donated and origins[i] == "tensor"),
         donation=Donated(name) if donated else None,
     )
+
+
+def _is_listed(leaf: Any) -> bool:
+    return isinstance(leaf, ObjectKey) and bool(leaf.items)
+
+
+def _origin(leaf: Any) -> str | Listed:
+    if isinstance(leaf, ObjectKey):
+        return Listed({"int": int, "float": float, "bool": bool}[leaf.items], leaf.depth, MANY)
+    return "memory" if isinstance(leaf, ArrayKey) else str(leaf.origin)
 
 
 def _is_checked(value: Any) -> bool:
@@ -93,15 +106,33 @@ def needs_asking(guards: Guards) -> bool:
 def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
     """A guard for a value of which its identity says all; None for others. `place` is a namespace and a name, or a
     cell and None."""
-    if place is None or not _says_all(value):
+    if place is None:
         return None
     container, name = place
-    return CellGuard(container, value) if name is None else GlobalGuard(container, name, value)
+    words: tuple[tuple[int, Any], ...] = ()
+    empty = None
+    if isinstance(value, types.FunctionType) and is_user_code(value):
+        offsets = function_offsets()
+        if not offsets or value.__kwdefaults__ or value.__dict__ or not _is_constant(value.__defaults__):
+            return None
+        empty = value.__dict__
+        words = tuple(zip(offsets, (value.__defaults__, value.__kwdefaults__, empty), strict=True))
+    elif not _says_all(value):
+        return None
+    if name is None:
+        return CellGuard(container, value, words, empty)
+    return GlobalGuard(container, name, value, words, empty)
+
+
+def _is_constant(defaults: tuple[Any, ...] | None) -> bool:
+    return all(value is None or type(value) in _CONSTANTS for value in defaults or ())
 
 
 def _says_all(value: Any) -> bool:
     if isinstance(value, (types.FunctionType, type)):
         return not is_user_code(value)
+    if hasattr(type(value), "__autoconv_function__"):
+        return True
     return type(value) in _PLAIN or isinstance(value, (types.ModuleType, Tensor))
 
 
@@ -110,7 +141,7 @@ def _answer(layout: Layout, positions: Iterator[int], contract: str, arrays_out:
     if isinstance(layout, Static):
         return Same(layout.value) if layout.value is None or type(layout.value) in _CONSTANTS else None
     if isinstance(layout, Leaf):
-        if not isinstance(layout.type, (TensorType, ArrayType)):
+        if not isinstance(layout.type, (TensorType, ArrayType, ObjectType)):
             return None
         return Given(next(positions), _result_kind(layout.type, contract, arrays_out))
     inner = layout.arms if isinstance(layout, Arms) else layout.parts if isinstance(layout, Parts) else ()
@@ -129,6 +160,8 @@ def _answer(layout: Layout, positions: Iterator[int], contract: str, arrays_out:
 
 
 def _result_kind(type_: Any, contract: str, arrays_out: bool) -> str:
+    if isinstance(type_, ObjectType):
+        return "object"
     if contract != COMPILE:
         return "tensor"
     if isinstance(type_, ArrayType):

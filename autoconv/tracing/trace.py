@@ -23,7 +23,9 @@ from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import traced_argument
+from autoconv.runtime.identities import refuse_nans
 from autoconv.runtime.journal import Journal
+from autoconv.runtime.number_methods import part_of_complex
 from autoconv.runtime.objects import StagedException, SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
 from autoconv.runtime.structure import flatten, pack
@@ -36,23 +38,16 @@ from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
+from autoconv.tracing.given import told_of_items
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
+from autoconv.tracing.keys import Custom, Literal, ObjectKey, Reference, SpecKey, TensorKey
 from autoconv.tracing.leaf_names import leaf_names
 from autoconv.tracing.live_arrays import live_constants, make_inputs
 from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.results import outputs_of
-from autoconv.tracing.signature import (
-    Call,
-    Custom,
-    Literal,
-    ObjectKey,
-    Reference,
-    Signature,
-    SpecKey,
-    TensorKey,
-)
+from autoconv.tracing.signature import Call, Signature
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()
@@ -81,6 +76,7 @@ def trace_function(
     created: list[Variable] = []
     trace.on_create = on_create or created.append
     trace.evaluate = evaluator(trace, call, current_region())
+    trace.attribute = part_of_complex
     guards = Guards(python=contract == COMPILE, skip=frozenset(spot.key for spot in call.spots))
     if contract == COMPILE:
         outside = _python_rules(trace, call, guards)
@@ -133,6 +129,7 @@ def _trace(
         if outside is not None:
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
+            outside.check_dimensions(call)
         try:
             result = _invoke(target, signature, arguments)
         except Suspended as never:  # what follows is not reached
@@ -158,6 +155,8 @@ def _trace(
             restore_special_methods(trace)
     graph = trace.root.graph
     graph.outputs = outputs
+    if trace.identifies and contract == COMPILE:
+        refuse_nans(graph)
     guards.settle()
     if trace.arrays and not trace.memory and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
         if outside is not None and outside.may_be_memory:
@@ -175,7 +174,8 @@ def _trace(
     trace.sources = None
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
     with young_garbage():
-        finished = optimise(graph, contract=contract, dump=trace_logs.optimisations(name))
+        told = told_of_items(graph, call.key)
+        finished = optimise(told, contract=contract, dump=trace_logs.optimisations(name))
         trace_logs.graphs(name, graph, finished)
         what = (call.key, call.names, captures, layout, guards, contract, owner, name)
         concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays)
@@ -200,6 +200,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
+    trace.without_dimensions = outside.without_dimensions
     trace.begin_again = begin_again
     trace.holders = {name for how, name in call.learned if how == "holder"}
     trace.made_early = frozenset(name for how, name in call.learned if how == "class")

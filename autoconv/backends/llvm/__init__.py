@@ -28,6 +28,7 @@ from autoconv.backends.llvm import (
     linalg,
     open_roles,
     patterns,
+    recursive,
     scans,
     searching,
     sorting,
@@ -115,7 +116,7 @@ def compile_graph(graph: Graph, form: CallForm | None = None) -> reference.Run:
     Where functions call themselves, conditions and loops without such calls are native. Raises abi.UnknownLayout on a
     Python or NumPy that native code does not know.
     """
-    if has_recursion(graph):
+    if has_recursion(graph) and not recursive.has_form(graph):
         return reference.compile_with_recursion(graph, compile_region)
     return NativeGraph(graph, form) if _is_worth_it(graph) else reference.compile_graph(graph)
 

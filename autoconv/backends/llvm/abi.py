@@ -6,6 +6,7 @@ import builtins
 import ctypes
 import functools
 import importlib
+import sys
 import types
 from typing import Any
 
@@ -15,8 +16,10 @@ import numpy as np
 REFERENCE_COUNT, TYPE = 0, 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 FLOAT_VALUE = CELL_CONTENTS = 16
+REAL_PART, IMAGINARY_PART = 16, 24  # of a complex number
 # And in PyByteArrayObject: its size, how much memory it has, where that begins and where its bytes do.
 BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
+LIST_COUNT, LIST_ITEMS = 16, 24
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
 WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned, and may be written to
 OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
@@ -24,7 +27,8 @@ OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
 _PYTHON = (
     "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
-    "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble", "PyType_GenericAlloc",
+    "PyLong_AsLongLong", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble",
+    "PyType_GenericAlloc", "PyThreadState_Get", "PyComplex_FromDoubles",
     "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback", "PyByteArray_FromStringAndSize",
     "PyByteArray_Resize",
     # of objects
@@ -44,6 +48,7 @@ CLASSES = {
     "int": "PyLong_Type", "float": "PyFloat_Type", "bool": "PyBool_Type", "str": "PyUnicode_Type",
     "NoneType": "_PyNone_Type", "list": "PyList_Type", "tuple": "PyTuple_Type", "dict": "PyDict_Type",
     "set": "PySet_Type", "slice": "PySlice_Type", "range": "PyRange_Type", "bytes": "PyBytes_Type",
+    "complex": "PyComplex_Type",
 }  # fmt: skip
 SCALARS = {
     name: f"numpy_{name}" for name in ("int64", "float64", "bool_", "int32", "float32", "uint8")
@@ -100,6 +105,26 @@ def symbols() -> dict[str, int]:
     return found
 
 
+@functools.cache
+def frames_left_offset() -> int | None:
+    """Where the state of a thread says how many more frames of Python's there may be, an int of 4 bytes before the one
+    that is the limit; None where that is not seen."""
+    state = ctypes.pythonapi.PyThreadState_Get
+    state.restype = ctypes.c_void_p
+    count = 64
+
+    def words(depth: int) -> list[int]:
+        return words(depth - 1) if depth else list((ctypes.c_int32 * count).from_address(state()))
+
+    limit, seen = sys.getrecursionlimit(), [words(depth) for depth in range(4)]
+    found = [
+        i
+        for i in range(count - 1)
+        if all(one[i + 1] == limit and one[i] == seen[0][i] - depth > 0 for depth, one in enumerate(seen))
+    ]
+    return 4 * found[0] if len(found) == 1 else None
+
+
 def _numpy_core() -> Any:
     """The extension module that NumPy's C API lives in."""
     name = "numpy._core._multiarray_umath" if int(np.__version__.split(".")[0]) > 1 else "numpy.core._multiarray_umath"
@@ -141,6 +166,11 @@ def _check_layout() -> None:
     if not seen:
         raise UnknownLayout("arrays of this NumPy do not lie in memory as native code expects")
     _check_bytes()
+    number = complex(1.25, -2.5)
+    parts = [ctypes.c_double.from_address(id(number) + at).value for at in (REAL_PART, IMAGINARY_PART)]
+    if parts != [number.real, number.imag]:
+        raise UnknownLayout("a complex number of this Python does not lie in memory as native code expects")
+    _check_list()
     empty = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.py_object, ctypes.c_int
     )(_numpy_table()[_NUMPY["PyArray_Empty"]])
@@ -149,6 +179,15 @@ def _check_layout() -> None:
     made = empty(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
     if type(made) is not np.ndarray or made.shape != (4, 5) or made.dtype != np.int16:
         raise UnknownLayout("NumPy's C API is not where native code expects it")
+
+
+def _check_list() -> None:
+    made = ["a", "b", "c"]
+    at = id(made)
+    items = ctypes.c_int64.from_address(at + LIST_ITEMS).value
+    words = (ctypes.c_int64 * 3).from_address(items)
+    if ctypes.c_int64.from_address(at + LIST_COUNT).value != 3 or list(words) != list(map(id, made)):
+        raise UnknownLayout("a list of this Python does not lie in memory as native code expects")
 
 
 def _check_bytes() -> None:

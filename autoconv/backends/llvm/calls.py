@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.backends.llvm.roles import is_array, is_open, is_scalar, sizes
 from autoconv.backends.llvm.text import FunctionText, ModuleText
-from autoconv.backends.reference import Compile, locate, node_function
+from autoconv.backends.reference import Compile, compile_with_recursion, locate, node_function
 from autoconv.graph.graph import Node, Span, Value
 
 Reference = Callable[[FunctionText], str]
@@ -75,6 +75,37 @@ class Calls:
             return finish(found)
 
         return self.object(call)
+
+    def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
+        """The function that makes a recursive call on a stack of its own; its last argument is how many frames of
+        Python's the calls around it are."""
+        finish, region, spans = _finisher(node.results), node.regions[0], [one.span for one in (node, *owners)]
+        compile_region = self._compile_region
+        compiled: list[Any] = []
+
+        def call(*inputs: Any) -> Any:
+            if not compiled:
+                compiled.append(compile_with_recursion(region, compile_region, within=True))
+            try:
+                return finish(tuple(compiled[0](inputs[:-1], int(inputs[-1]))))
+            except Exception as error:
+                for span in spans:
+                    locate(error, span)
+                raise
+
+        return self.object(call)
+
+    def caller(self, node: Node, owners: Sequence[Node]) -> Reference:
+        """As `locator`, for an error that a call of a function raised."""
+        spans = [one.span for one in (node, *owners)]
+
+        def again(error: BaseException) -> None:
+            if isinstance(error, Exception):
+                for span in spans:
+                    locate(error, span)
+            raise error
+
+        return self.object(again)
 
     def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
         """The function that raises an error again, with the places of the node and of the calls around it."""

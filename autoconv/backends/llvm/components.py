@@ -68,9 +68,7 @@ def _sweep(graph: Graph) -> None:
 
 def _graphs(graph: Graph) -> Iterator[Graph]:
     yield graph
-    for node in graph.nodes:
-        for region in node.regions:
-            yield from _graphs(region)
+    yield from dict.fromkeys(region for node in graph.walk() for region in node.regions)
 
 
 def _chosen(graph: Graph) -> set[Node]:

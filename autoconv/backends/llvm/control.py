@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import memory_values
 from autoconv.backends.llvm.counted import Counter, counter_of, is_short
+from autoconv.backends.llvm.recursive import write_recursive_call
 from autoconv.backends.llvm.roles import is_scalar, role
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.sinking import MARK, write_sunk
 from autoconv.backends.llvm.values import Cells, Memory, Native, Object
 from autoconv.graph.dtypes import bool_, int64
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Node, Value, is_recursive
 from autoconv.graph.types import Type
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ def _held_elsewhere(native: Native) -> Native:
 
 
 def _write_call(region: Region, node: Node) -> None:
+    if is_recursive(node):
+        write_recursive_call(region, node)
+        return
     owners = (node, *region.owners)
     found = region.inner(node.regions[0], _lent(region, node, node.inputs), owners)
     for value, output, native in zip(node.results, node.regions[0].outputs, found, strict=True):

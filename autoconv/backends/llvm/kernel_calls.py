@@ -58,8 +58,13 @@ class KernelCalls:
 
     def call_kernel(self, node: Node, rarely: bool = False) -> list[Native]:
         """The op's kernel, called as the Python function that it is; `rarely`: where native code cannot go on."""
+        return self.call_function(node, self.body.calls.kernel(node, self.owners, rarely))
+
+    def call_function(self, node: Node, function: Callable[[FunctionText], str], *more: Element) -> list[Native]:
+        """A Python function of what the node takes, and of the numbers behind that, which gives what the node does."""
         out, body = self.out, self.body
-        arguments = out.alloca(f"[{max(len(node.inputs), 1)} x ptr]")
+        count = len(node.inputs) + len(more)
+        arguments = out.alloca(f"[{max(count, 1)} x ptr]")
         boxes: list[str] = []
         for i, value in enumerate(node.inputs):
             native = self._values.get(value)
@@ -78,8 +83,11 @@ class KernelCalls:
                 boxes.append(native.slot or "")
             place = out.new(f"getelementptr inbounds ptr, ptr {arguments}, i64 {i}")
             out.line(f"store ptr {native.ir}, ptr {place}")
-        function = body.calls.kernel(node, self.owners, rarely)
-        found = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {arguments}, i64 {len(node.inputs)})")
+        for i, number in enumerate(more, len(node.inputs)):
+            box = self.boxed(number)
+            boxes.append(box.slot or "")
+            out.line(f"store ptr {box.ir}, ptr {out.new(f'getelementptr inbounds ptr, ptr {arguments}, i64 {i}')}")
+        found = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {arguments}, i64 {count})")
         for slot in boxes:
             body.release(slot)
         body.check(out.new(f"icmp eq ptr {found}, null"))
@@ -91,7 +99,10 @@ class KernelCalls:
         if base in self._values and is_dense(base.type):
             return self._reshaped(self.object(base), value.type)
         zero = np.zeros((), value.type.dtype.numpy)  # type: ignore[union-attr]
-        return Object(self.body.calls.object(np.broadcast_to(zero, sizes(value.type)))(self.out))
+        shape = sizes(value.type)
+        if is_known(shape):
+            return Object(self.body.calls.object(np.broadcast_to(zero, shape))(self.out))
+        return self._viewed(Object(self.body.calls.object(zero)(self.out)), value.type.dtype, shape, [0] * len(shape))  # type: ignore[union-attr]
 
     def _reshaped(self, array: Object, type_: Type) -> Object:
         """The same elements as an object of that type's shape."""
@@ -104,10 +115,14 @@ class KernelCalls:
         self.body.check(out.new(f"icmp eq ptr {made}, null"))
         return self.body.own(made)
 
-    def _viewed(self, array: Object, dtype: DType, shape: Sequence[Position]) -> Object:
-        out, strides, step = self.out, [], dtype.size
-        stride: Position = step
-        for size in reversed(shape):
+    def _viewed(
+        self, array: Object, dtype: DType, shape: Sequence[Position], steps: Sequence[Position] | None = None
+    ) -> Object:
+        """What an array holds, under another shape; `steps` in bytes are those of a C-contiguous one, if not given."""
+        out = self.out
+        strides = list(reversed(steps or ()))
+        stride: Position = dtype.size
+        for size in reversed(shape[len(strides) :]):
             strides.append(stride)
             stride = product(out, stride, size)
         kind, descriptor = (self.body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))

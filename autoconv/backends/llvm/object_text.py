@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.llvm import abi
+from autoconv.backends.llvm import abi, list_text
 
 OTHER = "inttoptr (i64 1 to ptr)"
 FUNCTIONS = {
@@ -34,6 +34,7 @@ FUNCTIONS = {
     "object_whole": ("i1", "ptr, ptr"),
     "object_advance": ("i32", "ptr, ptr"),
     "object_locate": ("void", "ptr"),
+    "object_numbers": ("ptr", "ptr, ptr, i64, i64"),
 }  # fmt: skip
 
 # Classes, one bit each: of what is exactly of them nothing of the user's decides how it behaves.
@@ -46,7 +47,7 @@ def mask(*names: str) -> int:
     return sum(1 << CLASSES.index(name) for name in names)
 
 
-NUMBERS = mask("int", "float", "bool", *abi.SCALARS)
+NUMBERS = mask("int", "float", "bool", "complex", *abi.SCALARS)
 EVERY = (1 << len(CLASSES)) - 1
 _SIZED = mask("str", "list", "tuple", "dict", "set", "range", "bytes")
 
@@ -315,6 +316,7 @@ done:
 }
 """
 )
+TEXT += list_text.TEXT
 for _name, _value in {
     "GUARDED": _GUARDED, "PACKS": _PACKS, "EVERY": EVERY, "GETTER": abi.GETTER, "SETTER": abi.SETTER, "TYPE": abi.TYPE,
 }.items():  # fmt: skip

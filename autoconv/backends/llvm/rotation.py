@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autoconv.backends.llvm.roles import is_scalar, role
-from autoconv.graph.graph import Graph, Node, Value, clone, copied_regions, copy_node, is_recursive
+from autoconv.graph.graph import Graph, Node, Value, clone, copied_regions, copy_node, leads_to_recursion
 
 _LOOPS = frozenset({"element", "reduce"})
 
@@ -32,7 +32,7 @@ def rotate(graph: Graph) -> Graph:
 
 
 def _fits(node: Node) -> bool:
-    if node.op.name != "while" or is_recursive(node):
+    if node.op.name != "while" or leads_to_recursion(node):
         return False
     test, body = node.regions
     state = node.attributes["state"]

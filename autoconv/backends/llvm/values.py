@@ -102,6 +102,9 @@ class Body:
         self.calls = calls
         self.failed = "failed"
         self.loops = 0  # how many loops are around what is being written
+        # In functions that call themselves, and around the first call of one (see recursive.py).
+        self.recursion: tuple[str, str] | None = None
+        self.recursion_state: str | None = None
         self._ticks: str | None = None
         self.ranges: dict[str, tuple[int, int]] = {}  # of integers in registers, as far as they are known
         self.overlaps = Overlaps(graph)
@@ -246,6 +249,10 @@ class Body:
         out.line(f"store i64 {ticks}, ptr {self._ticks}")
         changed = out.new(f"xor i64 {before}, {ticks}")
         self._ask(out.new(f"icmp ugt i64 {changed}, 65535"))
+
+    def count_in(self, cell: str) -> None:
+        """Has all activations of the function count in that cell how often they would have polled."""
+        self._ticks = cell
 
     def poll(self, often: bool) -> None:
         """Asks Python for an interrupt, and lets other threads run: every 256 times where an iteration takes long, else

@@ -13,7 +13,7 @@ from typing import Any
 from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.ops.undo import lasts
+from autoconv.optimise.unboxing.late import late_nodes
 
 LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "pair"
 SLICE, RANGE, ROW_CURSOR, OTHER = "slice", "range", "row cursor", "other"
@@ -24,6 +24,7 @@ Kind = TensorType | str | None  # None: nothing is known to come there yet
 # are (then the kinds of its results are said); None where that cannot be said yet.
 Rule = Callable[["Kinds", Node], bool | None]
 RULES: dict[str, Rule] = {}
+LOOKS: list[Callable[[Kinds], object]] = []  # at everything when it is found out
 NESTED_RULES: dict[str, Rule] = {}  # the same where an input is a list of lists
 
 
@@ -69,7 +70,7 @@ class Kinds:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.late = _late_nodes(graph)
+        self.late = late_nodes(graph)
         self.used = _used_values(graph)
         self._banned: set[Node] = set()
         while not self._found():
@@ -151,6 +152,25 @@ class Kinds:
             return None
         return root(cell.of)
 
+    def make_row(self, cell: Cell, node: Node) -> Cell | None:
+        """As `make_list`, of the items of a list of lists that the node makes as well."""
+        cell.sites.add(node)
+        if cell.of is None:
+            cell.of = Cell()
+        self.say(cell, LIST)
+        cell = root(cell)
+        if cell.kind == OTHER:
+            self._banned.add(node)
+            return None
+        return root(cell.of or cell)
+
+    def cells(self) -> set[Cell]:
+        return set(map(root, self._cells.values()))
+
+    def ban(self, sites: set[Node]) -> None:
+        """Leaves alone the lists of these nodes."""
+        self._banned |= sites
+
     def put(self, target: Value, value: Value) -> None:
         """Says that the list gets the value."""
         kind = self.number(value)
@@ -193,6 +213,7 @@ class Kinds:
                 self._changed = False
                 self.known: set[Node] = set()
                 self.nested: set[Node] = set()
+                self._visited: set[Graph] = set()
                 self._visit(self.graph)
                 for value in self.graph.outputs:
                     if self.kind(value) not in (None, LIST) and not is_number(self.kind(value)):
@@ -201,6 +222,8 @@ class Kinds:
             if cell.kind == LIST and not _holds_numbers(cell):
                 self._banned |= cell.sites
         self._look_at_outputs()
+        for look in LOOKS:
+            look(self)
         return len(self._banned) == before
 
     def _look_at_outputs(self) -> None:
@@ -216,6 +239,9 @@ class Kinds:
                     break  # a list that holds itself, which is left alone
 
     def _visit(self, graph: Graph) -> None:
+        if graph in self._visited:  # a function that calls itself
+            return
+        self._visited.add(graph)
         for node in graph.nodes:
             if node.regions:
                 self._flow_through(node)
@@ -342,25 +368,6 @@ def is_index(kind: Any) -> bool:
 
 def is_python_number(kind: Any) -> bool:
     return kind in (INT, FLOAT, BOOL)
-
-
-def _late_nodes(graph: Graph) -> set[Node]:
-    """The nodes that may run behind what cannot be taken back: there no call can be made again as plain Python."""
-    found: set[Node] = set()
-
-    def visit(region: Graph, late: bool) -> bool:
-        for node in region.nodes:
-            inner = late
-            if node.op.name == "while" and any(lasts(one) for part in node.regions for one in part.walk()):
-                inner = True
-            if inner and not node.regions:
-                found.add(node)
-            after = [visit(part, inner) for part in node.regions]
-            late = any(after) or late or lasts(node)
-        return late
-
-    visit(graph, False)
-    return found
 
 
 __all__ = [
