@@ -127,11 +127,11 @@ class Liveness:
         ends = [body.then(orelse)]
         for handler in node.handlers:
             inner = self.block(handler.body)
-            bound = _handler_name(handler)
+            bound = handler_name(handler)
             exposed |= inner.exposed - bound
             if handler.type is not None:
                 exposed |= expression(handler.type).exposed
-            modified |= inner.modified
+            modified |= inner.modified | bound  # which Python deletes behind the handler
             ends.append(Activity(killed=inner.killed - bound, falls=inner.falls))
         joined = _join(ends)
         return Activity(exposed, joined.killed | final.killed, modified, joined.falls and final.falls)
@@ -216,7 +216,8 @@ def _join(arms: list[Activity]) -> Activity:
     )
 
 
-def _handler_name(handler: gast.AST) -> frozenset[str]:
+def handler_name(handler: gast.AST) -> frozenset[str]:
+    """What an except clause calls the exception."""
     if handler.name is None:
         return NOTHING
     return frozenset([handler.name if isinstance(handler.name, str) else handler.name.id])

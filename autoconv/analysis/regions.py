@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import gast
 
 from autoconv.analysis.escapes import LOOPS, TRIES
-from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression, has_loop_exit
+from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression, handler_name, has_loop_exit
 from autoconv.analysis.scopes import Scope, own_names
 from autoconv.syntax import build
 from autoconv.syntax.tree import INLINED, inner_parts, walk, walk_scope
@@ -32,12 +32,13 @@ class Region(NamedTuple):
 
 class Plan:
     """`regions` by `id(statement)`. `undefined`: names that a region takes, or a function that a pass makes
-    reads, although they may not be assigned yet; they start out as Undefined. `unsure`: the reads (ids of
-    Name nodes) at which such a name might still be so."""
+    reads, although they may not be assigned yet; they start out as Undefined. `tried`: names that a try may leave
+    unassigned, and that are read. `unsure`: the reads (ids of Name nodes) at which such a name might still be so."""
 
     def __init__(self) -> None:
         self.regions: dict[int, Region] = {}
         self.undefined: set[str] = set()
+        self.tried: set[str] = set()
         self.unsure: set[int] = set()
 
 
@@ -60,8 +61,9 @@ def plan_regions(
     plan.undefined = {
         name for name in planner.needed | (unsure & planner.kept_inside) if name in scope.locals
     }
-    if plan.undefined:
-        plan.unsure = {key for name, key in planner.unsure_reads if name in plan.undefined}
+    plan.tried = planner.tried & unsure - exit_names
+    if plan.undefined or plan.tried:
+        plan.unsure = {key for name, key in planner.unsure_reads if name in plan.undefined | plan.tried}
     return plan
 
 
@@ -121,6 +123,7 @@ class _Planner:
         )
         self.kept = NOTHING  # what a break or continue that stays one may lead to
         self.needed: set[str] = set()
+        self.tried: set[str] = set()  # what a try leaves assigned on some of its paths
         self.unsure_reads: list[tuple[str, int]] = []
         self.shared = scope.captured | scope.globals | scope.nonlocals
 
@@ -227,11 +230,14 @@ class _Planner:
             protected |= final.exposed
         in_handlers = NOTHING
         for handler in node.handlers:
-            in_handlers |= self.liveness.block(handler.body).exposed
+            in_handlers |= self.liveness.block(handler.body).exposed - handler_name(handler)
         if id(node) in self.tries:
             parts = [node.body, *(handler.body for handler in node.handlers), node.finalbody]
             modified = NOTHING.union(*(self.liveness.block(part).modified for part in parts))
-            self.plan.regions[id(node)] = self._rounds(modified, live | in_handlers | final.exposed | protected)
+            wanted = live | in_handlers | final.exposed | protected
+            unbound = NOTHING.union(*map(handler_name, node.handlers)) & wanted
+            self.plan.regions[id(node)] = self._rounds(modified | unbound, wanted)
+            self.tried |= self.scope.locals.intersection(self.plan.regions[id(node)].cells)
         in_body = protected
         if node.handlers:
             in_body |= in_handlers | at_final
@@ -245,9 +251,7 @@ class _Planner:
         for handler in node.handlers:
             if handler.type is not None:
                 self._reads(handler.type, defined)
-            name = handler.name
-            bound = frozenset([name if isinstance(name, str) else name.id] if name is not None else [])
-            self.block(handler.body, at_final, protected, defined.plus(bound))
+            self.block(handler.body, at_final, protected, defined.plus(handler_name(handler)))
         self.block(node.finalbody, live, protected, defined)
 
     def _rounds(self, modified: frozenset[str], wanted: frozenset[str]) -> Region:
@@ -288,8 +292,7 @@ class _Planner:
         """The names that a statement, or what is inside of it, may delete."""
         if not self.deletes:
             return NOTHING
-        found = [n.id for n in walk(node) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Del)]
-        return frozenset(found)
+        return frozenset(name for part in walk(node) for name in _deleted_by(part))
 
     def _is_guard(self, test: Any) -> bool:
         """Whether this is `ag__.goes_on(exit_)`."""
@@ -303,8 +306,11 @@ class _Planner:
 
 
 def _deletes_names(function: Any) -> bool:
-    return any(
-        isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del)
-        for s in function.body
-        for node in walk(s)
-    )
+    return any(_deleted_by(node) for s in function.body for node in walk(s))
+
+
+def _deleted_by(node: Any) -> frozenset[str]:
+    """The name that a node deletes: `del x`, or the end of `except E as x`."""
+    if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del):
+        return frozenset([node.id])
+    return handler_name(node) if isinstance(node, gast.ExceptHandler) else NOTHING

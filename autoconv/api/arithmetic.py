@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
-from autoconv.runtime.dispatch import apply, binary
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.expressions import binary
 from autoconv.runtime.tensor import Tensor
 
 

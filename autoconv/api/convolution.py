@@ -9,7 +9,8 @@ from typing import Any
 
 from autoconv.api.shaping import concat, expand_dims, pad, reshape, squeeze, transpose
 from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.dispatch import apply, get_item
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.expressions import get_item
 from autoconv.runtime.tensor import Tensor
 
 _MOST_PATCHES = 1 << 23  # numbers in all patches

@@ -12,7 +12,7 @@ from autoconv.graph.types import Shape, TensorType
 from autoconv.operators.calls import call
 from autoconv.operators.iterables import leading_dimension
 from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.dispatch import get_item
+from autoconv.runtime.expressions import get_item
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.structure import Template, flatten, map_structure, pack
 from autoconv.runtime.tensor import Tensor

@@ -9,7 +9,8 @@ import numpy as np
 from autoconv.api.arguments import shape_argument, static_int
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
-from autoconv.runtime.dispatch import apply, get_item
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.expressions import get_item
 from autoconv.runtime.static import static_value
 from autoconv.runtime.tensor import Tensor
 

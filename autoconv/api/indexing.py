@@ -10,7 +10,8 @@ import numpy as np
 from autoconv.api.arguments import static_int
 from autoconv.errors import InvalidArgumentError
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
-from autoconv.runtime.dispatch import apply, get_item
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.expressions import get_item
 from autoconv.runtime.static import static_value
 from autoconv.runtime.tensor import Tensor
 
@@ -20,7 +21,8 @@ newaxis = None
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
     """size[i] elements of dimension i from begin[i] on; a size of -1 takes all the rest.
 
-    Raises InvalidArgumentError for a part that sticks out, where the shape is known.
+    Raises InvalidArgumentError for a part that sticks out, where shape and size are known; where the size is, but not
+    the beginning or the shape, when the graph runs.
     """
     tensor = convert_to_tensor(input_)
     starts, sizes = _scalars(begin, _count(size)), _scalars(size, _count(begin))
@@ -31,7 +33,17 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
         _part(i, start, count, shape[i] if shape.rank is not None and i < shape.rank else None)
         for i, (start, count) in enumerate(zip(starts, sizes, strict=True))
     )
-    return get_item(tensor, items)
+    part = get_item(tensor, items)
+    looked_at = [isinstance(start, int) and _is_known(shape, i) for i, start in enumerate(starts)]
+    wanted = tuple(
+        count if isinstance(count, int) and count >= 0 and not done else None
+        for count, done in zip(sizes, looked_at, strict=True)
+    )
+    return part if wanted.count(None) == len(wanted) else apply("ensure_shape", part, shape=wanted)
+
+
+def _is_known(shape: Any, axis: int) -> bool:
+    return shape.rank is not None and axis < shape.rank and shape[axis] is not None
 
 
 def _count(values: Any) -> int | None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from autoconv.api.arguments import static_axes, static_int
 from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.dispatch import apply, get_item
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.expressions import get_item
 from autoconv.runtime.tensor import Tensor
 
 

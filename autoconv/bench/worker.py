@@ -10,6 +10,7 @@ peer's own Python, where autoconv need not be installed; nothing here imports it
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import inspect
@@ -82,12 +83,13 @@ class Bench:
         call = f"f({', '.join(names)})"
         timer = timeit.Timer(call if self.wait is None else f"wait({call})", globals={**names, **self._called()})
         timer.timeit(1)  # the first call of a new shape may compile
+        gc.collect()  # what that call left behind, a whole trace maybe, is not this round's
         end = time.perf_counter() + seconds
         number, best = 1, float("inf")
         while True:
             taken = timer.timeit(number)
             best = min(best, taken / number)
-            if time.perf_counter() >= end:
+            if taken >= min(_BATCH, seconds) and time.perf_counter() >= end:  # a single call is a cold one
                 break
             if taken < _BATCH:
                 number = max(number * 2, int(number * _BATCH / max(taken, 1e-7)))

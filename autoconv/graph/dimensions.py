@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from autoconv.graph.types import Dimension, Symbol
 
@@ -86,6 +87,35 @@ def quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
             return None
         total[tuple(left)] = count // many
     return _dimension(total)
+
+
+def slice_length(size: Dimension, bounds: Sequence[Any], needs: list[Dimension]) -> Dimension:
+    """How long a slice is, whose bounds are dimensions or None: they are taken to lie in the dimension. Adds to `needs`
+    what must not be negative for that."""
+    start, stop, step = bounds
+    step = 1 if step is None else step
+    if size is None or not isinstance(step, int) or not step or isinstance(start, tuple) or isinstance(stop, tuple):
+        return None
+    if all(isinstance(d, int) for d in (size, start or 0, stop or 0)):
+        return len(range(*slice(start, stop, step).indices(int(size))))  # type: ignore[arg-type]
+    if step < 0:
+        return size if start is None and stop is None and step == -1 else None
+    first = _inside(size, 0 if start is None else start, needs)
+    end = _inside(size, size if stop is None else stop, needs)
+    length = plus(end, times(first, -1))
+    needs.append(length)
+    if isinstance(length, int) and length < 0:
+        return 0
+    return length if step == 1 else rounded_down(plus(length, step - 1), step)
+
+
+def _inside(size: Dimension, bound: Dimension, needs: list[Dimension]) -> Dimension:
+    if isinstance(bound, int) and bound < 0:
+        bound = plus(size, bound)
+        needs.append(bound)
+    elif bound != size and bound != 0:
+        needs += [plus(size, times(bound, -1)), bound]
+    return bound
 
 
 def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:

@@ -117,7 +117,13 @@ def _as_array(
 
 
 creates("array")(_array)
-creates("asarray", "asanyarray", "ascontiguousarray", "asarray_chkfinite", "asfortranarray")(_as_array)
+creates("asarray", "asanyarray")(_as_array)
+
+
+@creates("ascontiguousarray", "asfortranarray")
+def _in_order(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
+    x = _array(a, dtype, copy=False)
+    return x if rank_of(x) else apply("reshape", x, shape=(1,))
 
 
 # ---- ranges
@@ -262,7 +268,12 @@ def diagflat(v: Any, k: Any = 0) -> Tensor:
     return diag(apply("reshape", tensor(v), shape=(-1,)), k)
 
 
-@computes("diagonal", "linalg.diagonal")
+@computes("linalg.diagonal")
+def diagonal_of_matrices(x: Any, /, *, offset: Any = 0) -> Tensor:
+    return diagonal(x, offset, -2, -1)
+
+
+@computes("diagonal")
 def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> Tensor:
     x = tensor(a)
     one, other = (0 if axis1 is None else axis1), (1 if axis2 is None else axis2)
@@ -279,7 +290,12 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     return apply("get_item", flat, spec=(*(("slice", None, None, None),) * len(left), ("slice", first, stop, step)))
 
 
-@computes("trace", "linalg.trace")
+@computes("linalg.trace")
+def trace_of_matrices(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
+    return trace(x, offset, -2, -1, dtype)
+
+
+@computes("trace")
 def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> Any:
     without(out=out)
     options: dict[str, Any] = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
@@ -351,6 +367,12 @@ for _kind in _SCALARS:
 # Windows and frequencies, and places of a shape: of plain numbers alone.
 for _name in (
     "hanning", "hamming", "blackman", "bartlett", "kaiser", "fft.fftfreq", "fft.rfftfreq", "tril_indices",
-    "triu_indices", "diag_indices", "ix_", "mask_indices", "frombuffer", "fromiter",
+    "triu_indices", "diag_indices", "mask_indices", "frombuffer", "fromiter",
 ):  # fmt: skip
     creates(_name)(_spaced(_name))
+
+
+@creates("ix_")
+def ix_(*args: Any) -> tuple[Tensor, ...]:
+    found = whole_call("ix_", False, *args)
+    return found if isinstance(found, tuple) else (found,)

@@ -17,7 +17,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.runtime.convert import as_tensor, constant
 from autoconv.runtime.dispatch import apply
-from autoconv.runtime.numpy_protocol import FUNCTIONS, name_of, plain
+from autoconv.runtime.numpy_protocol import FUNCTIONS, name_of, numpy_named, plain
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.static import static_value
@@ -56,12 +56,7 @@ def computes(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., An
     return register
 
 
-def named(name: str) -> Any:
-    """numpy's `linalg.norm` by that name; None where there is none."""
-    try:
-        return functools.reduce(getattr, name.split("."), np)
-    except AttributeError:
-        return None
+named = numpy_named
 
 
 def _entry(function: Any, compute: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import (
     axes_of,
@@ -61,7 +62,17 @@ def inner(a: Any, b: Any, /) -> Any:
     return tensordot(x, y, ((rank_of(x) - 1,), (rank_of(y) - 1,)))
 
 
-@computes("outer", "linalg.outer")
+@computes("linalg.outer")
+def outer_of_vectors(x1: Any, x2: Any, /) -> Any:
+    if rank_of(tensor(x1)) != 1 or rank_of(tensor(x2)) != 1:
+        raise ValueError(
+            "Input arrays must be one-dimensional, but they are x1.ndim="
+            f"{rank_of(tensor(x1))} and x2.ndim={rank_of(tensor(x2))}."
+        )
+    return outer(x1, x2)
+
+
+@computes("outer")
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     x, y = (apply("reshape", tensor(v), shape=(-1,)) for v in (a, b))
     found = call_ufunc(np.multiply, apply("expand_dims", x, axis=1), apply("expand_dims", y, axis=0))
@@ -90,6 +101,9 @@ def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1, **kwargs: Any) -> Any:
     without(**kwargs)
     x, y = tensors(tensor(x1), tensor(x2))
     x, y = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
+    if known_shape(x)[-1] != known_shape(y)[-1]:
+        sizes = f"{known_shape(x)[-1]} and {known_shape(y)[-1]}"
+        raise ValueError(f"vecdot: the arrays have {sizes} elements along the axis")
     found = call_ufunc(np.multiply, apply("conjugate", x) if x.dtype.is_complex else x, y)
     return apply("numpy_any", found, axis=-1) if x.dtype.is_bool else apply("numpy_sum", found, axis=-1, dtype=x.dtype)
 
@@ -109,7 +123,14 @@ def kron(a: Any, b: Any) -> Any:
     return apply("reshape", call_ufunc(np.multiply, x, y), shape=sizes)
 
 
-@computes("cross", "linalg.cross")
+@computes("linalg.cross")
+def cross_of_three(x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
+    if known_shape(tensor(x1))[axis] != 3 or known_shape(tensor(x2))[axis] != 3:
+        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
+    return cross(x1, x2, axis=axis)
+
+
+@computes("cross")
 def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> Any:
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -231,7 +252,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     if upper:
         x = swapaxes(x, -1, -2)
     found = apply("cholesky", x)
-    return call_ufunc(np.conjugate, swapaxes(found, -1, -2)) if upper else found
+    return swapaxes(found, -1, -2) if upper else found  # of conj(A) = A.T that is the conjugate already
 
 
 @computes("linalg.eigh")
@@ -363,7 +384,17 @@ def matmul(x1: Any, x2: Any, /) -> Any:
 
 
 by_kernel(
-    "linalg.matrix_rank", "linalg.pinv", "linalg.cond", "linalg.svdvals", "linalg.matrix_norm",
+    "linalg.pinv", "linalg.cond", "linalg.svdvals", "linalg.matrix_norm",
     "linalg.tensorsolve", "linalg.tensorinv", "matvec", "vecmat",
 )  # fmt: skip
 by_kernel("linalg.lstsq", by_values=True)
+
+
+@computes("linalg.matrix_rank")
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    x = tensor(A)
+    if rank_of(x) < 2:  # of a vector a Python int
+        some = apply("numpy_any", tensor(x, bool))
+        return apply("python_cast", some, dtype=as_dtype(np.int64), weak=True)
+    options = {key: value for key, value in (("tol", tol), ("rtol", rtol)) if value is not None}
+    return whole_call("linalg.matrix_rank", False, x, hermitian=hermitian, **options)

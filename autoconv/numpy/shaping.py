@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.kernels import by_kernel, whole_call
+from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
     axes_of,
     axis_of,
@@ -238,6 +238,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
     shifts = _several(shift) if not holds_tensors(shift) or isinstance(shift, (tuple, list)) else (shift,)
     shifts, axes = _paired(shifts, axes)
     if holds_tensors(shifts):
+        if any(rank_of(tensor(s)) or not tensor(s).dtype.is_integer for s in shifts):
+            refuse("is given shifts that are no integers")
         vector = apply("stack", *(tensor(s, np.int64) for s in shifts), axis=0)
         return apply("roll", x, vector, axis=axes)
     return apply("roll", x, shift=tuple(map(integer, shifts)), axis=axes)
@@ -272,6 +274,8 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Tensor:
     known = static_value(repeats)
     if known is not None and np.size(known) == 1:
         return apply("repeat", x, repeats=int(np.ravel(known)[0]), axis=at)
+    if not tensor(repeats).dtype.is_integer:
+        refuse(f"is given repeats of {tensor(repeats).dtype.name}")
     return apply("repeat", x, tensor(repeats), axis=at)
 
 
@@ -369,4 +373,9 @@ def resize(a: Any, new_shape: Any) -> Tensor:
     return apply("reshape", apply("gather", apply("reshape", x, shape=(-1,)), places, axis=0), shape=wanted)
 
 
-by_kernel("trim_zeros", by_values=True)
+@computes("trim_zeros")
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    if not rank_of(tensor(filt)):
+        refuse("is given what has no dimensions")
+    options = {} if axis is None else {"axis": axis}
+    return whole_call("trim_zeros", True, tensor(filt), trim, **options)

@@ -119,13 +119,17 @@ computes("isneginf")(_infinite("isneginf", -np.inf))
 
 
 @computes("real")
-def real(val: Any) -> Tensor:
+def real(val: Any) -> Any:
+    if is_weak(val):  # NumPy asks the number itself
+        return val.real if as_tensor(val) is None else apply("python_int", val) if val.type.dtype.is_bool else val
     x = tensor(val)
     return apply("real", x) if x.dtype.is_complex else x
 
 
 @computes("imag")
-def imag(val: Any) -> Tensor:
+def imag(val: Any) -> Any:
+    if is_weak(val):
+        return val.imag if as_tensor(val) is None else val.type.dtype.numpy.type(0).item().imag
     x = tensor(val)
     return apply("imag" if x.dtype.is_complex else "zeros_like", x)
 
@@ -142,12 +146,12 @@ def angle(z: Any, deg: bool = False) -> Tensor:
 
 @computes("isreal")
 def isreal(x: Any) -> Any:
-    return call_ufunc(np.equal, imag(x), 0)
+    return imag(x) == 0 if is_weak(x) else call_ufunc(np.equal, imag(x), 0)
 
 
 @computes("iscomplex")
 def iscomplex(x: Any) -> Any:
-    return call_ufunc(np.not_equal, imag(x), 0)
+    return call_ufunc(np.not_equal, tensor(imag(x)), 0)
 
 
 @computes("round", "around")
@@ -339,6 +343,12 @@ def polyval(p: Any, x: Any) -> Any:
 
 by_kernel(
     "polyfit", "polyadd", "polysub", "polymul", "polyder", "polyint", "poly", "unwrap", "i0", "histogram_bin_edges",
-    "histogram2d", "histogramdd", "real_if_close", "packbits", "unpackbits",
+    "histogram2d", "real_if_close", "packbits", "unpackbits",
 )  # fmt: skip
 by_kernel("roots", by_values=True)
+
+
+@computes("histogramdd")
+def histogramdd(*args: Any, **kwargs: Any) -> Any:
+    refuse("gives a list of edges, of as many numbers as its bins say")
+

@@ -110,11 +110,12 @@ def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = No
 
 def _real_several(default: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def forth(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
-        without(out=out, s=s)
+        without(out=out)
         x = tensor(a)
-        places = tuple(range(rank_of(x))) if axes is None else tuple(axes)
-        found = rfft(x, axis=places[-1], norm=norm)
-        return _several("fft", None)(found, axes=places[:-1], norm=norm)
+        places = (tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))) if axes is None else tuple(axes)
+        last, others = (None, None) if s is None else (s[-1], tuple(s[:-1]))
+        found = rfft(x, None if last == -1 else last, places[-1], norm)
+        return _several("fft", None)(found, others, places[:-1], norm)
 
     def back(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
         without(out=out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.errors import ItemAssignmentError
 from autoconv.operators import variants as _variants  # gives variants their operators
-from autoconv.operators.calls import call, do_not_convert
+from autoconv.operators.calls import call, call_untraced, do_not_convert
 from autoconv.operators.comparisons import eq, ge, gt, in_, is_, is_not, le, lt, ne, not_in
 from autoconv.operators.comprehensions import dict_of, generator, list_of, nested, set_of
 from autoconv.operators.conditionals import (
@@ -87,13 +87,14 @@ from autoconv.operators.tries import (
 )
 from autoconv.runtime.recording import follow
 
-# Whether no thread records anything: then converted functions run as they were written.
-untraced = True
+_CALL = call
+# True where this thread records nothing: there converted functions run as they were written.
+untraced: object = True
 
 
-def _set_untraced(now: bool) -> None:
-    global untraced
-    untraced = now
+def _set_untraced(now: object) -> None:
+    global untraced, call
+    untraced, call = now, call_untraced if now is True else _CALL
 
 
 follow(_set_untraced)

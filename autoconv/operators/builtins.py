@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.graph.dtypes import bool_, float32, float64, int32, int64
+from autoconv.graph.dtypes import bool_, float32, int32, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import emit_output
 from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, length_of, or_, truth, users_method
@@ -26,9 +26,9 @@ from autoconv.operators.iterables import (
 from autoconv.operators.layout import Variant
 from autoconv.operators.loops import iterate
 from autoconv.operators.maybe_keys import count
+from autoconv.operators.numbers import as_python_number, math_override, refuse_complex, value_of
 from autoconv.operators.overrides import OVERRIDES, overrides
 from autoconv.operators.questions import kind_of
-from autoconv.operators.variants import payload
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_methods import is_scalar
 from autoconv.runtime.arrays import SymbolicArray
@@ -48,20 +48,11 @@ def override_for(function: Any) -> Callable[..., Any] | None:
         return None
     if found is not None:
         return found
-    if getattr(function, "__module__", None) == "math" and function.__name__ in _MATH:
-        return _math(function)
-    return None
-
-
-def _value(x: Any) -> Any:
-    """A variant as the one arm that is a value."""
-    if type(x) is Variant:
-        return payload(x, "call")
-    return x
+    return math_override(function)
 
 
 def _tensor(x: Any) -> Any:
-    return as_tensor(_value(x))
+    return as_tensor(value_of(x))
 
 
 def _gone_over(x: Any) -> Any:
@@ -74,7 +65,7 @@ def _gone_over(x: Any) -> Any:
 
 @overrides(builtins.range)
 def _range(*bounds: Any) -> Any:
-    bounds = tuple(map(_value, bounds))
+    bounds = tuple(map(value_of, bounds))
     if any(isinstance(b, SymbolicTensor) for b in bounds):
         return StagedRange(*bounds)
     return builtins.range(*(operator.index(b) for b in bounds))
@@ -93,7 +84,7 @@ def _len(x: Any) -> Any:
             return items_of(x).length()
         if may_lack_keys(x):
             return count(x)
-        return _not_negative(x.length()) if isinstance(x, Staged) else len(_value(x))
+        return _not_negative(x.length()) if isinstance(x, Staged) else len(value_of(x))
     refuse_number(tensor, "object of type {!r} has no len()")
     if tensor.type.shape == ():
         raise TypeError("len() of unsized object: the tensor has no dimensions")
@@ -107,12 +98,13 @@ def _not_negative(length: Any) -> Any:
 
 @overrides(builtins.int)
 def _int(x: Any = 0, *base: Any) -> Any:
-    x = _value(x)
+    x = value_of(x)
     if not isinstance(x, SymbolicTensor):
         return builtins.int(x, *base)
     if base:
         plainly(builtins.int, 0, 10)  # only text is read to a base
     if x.weak:
+        refuse_complex(builtins.int, x)
         return dispatch.apply("python_int", x)
     region = current_region()
     if region is not None and region.contract == COMPILE:
@@ -122,10 +114,11 @@ def _int(x: Any = 0, *base: Any) -> Any:
 
 @overrides(builtins.float)
 def _float(x: Any = 0.0) -> Any:
-    x = _value(x)
+    x = value_of(x)
     if not isinstance(x, SymbolicTensor):
         return builtins.float(x)
     region = current_region()
+    refuse_complex(builtins.float, x)
     if x.weak or (region is not None and region.contract == COMPILE):
         return dispatch.apply("python_float", x)
     return x if x.dtype.is_floating else dispatch.apply("cast", x, dtype=float32)
@@ -150,12 +143,13 @@ def _is_array(x: Any) -> bool:
 
 @overrides(builtins.abs)
 def _abs(x: Any) -> Any:
-    return builtins.abs(_value(x))
+    return builtins.abs(value_of(x))
 
 
 @overrides(builtins.round)
 def _round(x: Any, digits: Any = None) -> Any:
-    x = _value(x)
+    x = value_of(x)
+    refuse_complex(builtins.round, x)
     if _is_array(x):
         return _round_scalar(x, digits)
     if isinstance(digits, SymbolicTensor) and digits.weak:
@@ -181,12 +175,12 @@ def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
         raise TypeError("type numpy.ndarray doesn't define __round__ method")
     if digits is not None:
         return x.round(digits)
-    return dispatch.apply("python_round", _as_python_number(x), digits=None)
+    return dispatch.apply("python_round", as_python_number(x), digits=None)
 
 
 @overrides(builtins.pow)
 def _pow(x: Any, y: Any, *modulus: Any) -> Any:
-    x, y, *rest = map(_value, (x, y, *modulus))
+    x, y, *rest = map(value_of, (x, y, *modulus))
     if rest and rest != [None] and any(isinstance(v, SymbolicTensor) for v in (x, y, *rest)):
         if not _is_compiled() or not all(map(_weak, (x, y, *rest))):
             raise StagingError("pow() with a modulus does not take tensors", current_place(), "x ** y % z")
@@ -196,7 +190,9 @@ def _pow(x: Any, y: Any, *modulus: Any) -> Any:
 
 @overrides(builtins.divmod)
 def _divmod(x: Any, y: Any) -> Any:
-    return builtins.divmod(_value(x), _value(y))
+    x, y = value_of(x), value_of(y)
+    refuse_complex(builtins.divmod, x, y)
+    return builtins.divmod(x, y)
 
 
 def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
@@ -212,7 +208,7 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
         return if_exp(better, lambda: b, lambda: a) if _weak(a) and _weak(b) else dispatch.apply(op, a, b)
 
     def extreme(*args: Any, **kwargs: Any) -> Any:
-        args = tuple(map(_value, args))
+        args = tuple(map(value_of, args))
         if kwargs.keys() == {"default"} and len(args) == 1:
             items = tuple(args[0])
             return extreme(items) if items else plain(items, **kwargs)
@@ -300,7 +296,7 @@ def _zip(*iterables: Any, strict: bool = False) -> Any:
 
 @overrides(builtins.reversed)
 def _reversed(iterable: Any) -> Any:
-    refuse_number(_value(iterable), "{!r} object is not reversible")
+    refuse_number(value_of(iterable), "{!r} object is not reversible")
     return StagedReversed(iterable) if _symbolic(iterable) else builtins.reversed(iterable)
 
 
@@ -376,43 +372,6 @@ def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flu
     else:
         shown = [str(value) if isinstance(value, Tensor) else value for value in values]
         emit_output(region, lambda: builtins.print(*shown, sep=sep, end=end, file=file, flush=flush))
-
-
-_MATH = frozenset(
-    {
-        "sqrt", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
-        "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "fabs", "floor",
-        "ceil", "trunc", "fmod", "hypot", "copysign", "isnan", "isinf", "isfinite", "gcd", "lcm", "isqrt", "comb",
-        "perm", "factorial", "pow", "degrees", "radians", "remainder", "cbrt", "ldexp", "dist", "isclose",
-    }
-)  # fmt: skip
-
-
-def _math(function: Any) -> Callable[..., Any]:
-    def apply(*args: Any, **kwargs: Any) -> Any:
-        args = tuple(map(_value, args))
-        if kwargs or not any(isinstance(a, SymbolicTensor) for a in args):
-            return function(*args, **kwargs)
-        scalars = [_as_python_number(a) for a in args]
-        return dispatch.apply("python_math", *scalars, function=function.__name__)
-
-    return apply
-
-
-def _as_python_number(x: Any) -> Any:
-    """math's functions take what float() takes: typed scalars as well."""
-    if isinstance(x, SymbolicTensor) and not x.weak:
-        if x.type.shape not in ((), None):
-            raise TypeError(
-                "only scalar tensors can be converted to Python scalars; for others there is the op of autoconv.math"
-            )
-        wide = _wide(x.dtype)
-        return dispatch.apply("python_cast", x, dtype=wide, weak=True)
-    return x
-
-
-def _wide(dtype: Any) -> Any:
-    return bool_ if dtype.is_bool else int64 if dtype.is_integer else float64
 
 
 __all__ = ["OVERRIDES", "StagedTensor", "override_for"]

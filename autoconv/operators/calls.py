@@ -53,6 +53,11 @@ def call(function: Any) -> Any:
     return converted(function, region)
 
 
+def call_untraced(function: Any) -> Any:
+    """`call` while no thread records anything: in one frame."""
+    return function if function is not WARN else warn
+
+
 def converted(function: Any, region: Any = None) -> Any:
     """The function as it is to run under trace."""
     if type(function) is Variant:
@@ -279,4 +284,4 @@ def do_not_convert(function: Any = None) -> Any:
     return as_it_is
 
 
-__all__ = ["COMPILE", "OVERRIDES", "call", "converted", "do_not_convert", "is_user_code"]
+__all__ = ["COMPILE", "OVERRIDES", "call", "call_untraced", "converted", "do_not_convert", "is_user_code"]

@@ -18,7 +18,7 @@ from autoconv.operators.maybe_keys import has
 from autoconv.operators.names import BREAK, NORMAL
 from autoconv.operators.twins import check_identity
 from autoconv.operators.variants import distribute, is_arm
-from autoconv.runtime import dispatch
+from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.array_members import is_one_array
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import PLAIN, heap_of, items_of, may_lack_keys
@@ -208,7 +208,7 @@ def in_(item: Any, container: Any) -> Any:
         return truth(found) if is_staged(found) or region.contract == COMPILE else bool(found)
     refuse_number(container, "argument of type {!r} is not iterable")
     if as_tensor(container) is not None:
-        found = dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False)
+        found = dispatch.apply("reduce_any", expressions.binary("equal", container, item), axis=None, keepdims=False)
         return found if _is_symbolic(item) or _is_symbolic(container) else bool(found)
     if isinstance(container, (list, tuple)) and (_may_be_late((item,)) or _may_be_late(_items(container))):
         return _found(item, _items(container), 0)
@@ -220,7 +220,7 @@ def in_(item: Any, container: Any) -> Any:
 def _in_now(item: Any, container: Any) -> Any:
     if as_tensor(container) is None:
         return item in container
-    return bool(dispatch.apply("reduce_any", dispatch.binary("equal", container, item), axis=None, keepdims=False))
+    return bool(dispatch.apply("reduce_any", expressions.binary("equal", container, item), axis=None, keepdims=False))
 
 
 def _is_symbolic(x: Any) -> bool:

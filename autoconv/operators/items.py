@@ -19,7 +19,7 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.picking import is_only_an_arm, picked_by_object, picked_item, picked_value, picks_an_arm
 from autoconv.operators.twins import refuse_change
 from autoconv.operators.variants import distribute, is_absent, one_number, payload, raise_if
-from autoconv.runtime import dispatch
+from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.array_members import refuse_attribute
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
@@ -119,7 +119,7 @@ _KINDS = (bool, int, float)
 
 def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
     if isinstance(x, np.ndarray):
-        return dispatch.get_item(x, index)
+        return expressions.get_item(x, index)
     if heap_of(x) is not None or type(x) is SymbolicObject:
         return apply_object("getitem", x, index)
     if items_of(x) is not None:
@@ -132,12 +132,12 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
             held = constant_object(x if isinstance(x, (tuple, range)) else items)
             return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
         if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
-            found = dispatch.get_item(table_of(items), index)
+            found = expressions.get_item(table_of(items), index)
             return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
         region = current_region()
         mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1
         if items and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
-            return dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
+            return expressions.get_item(dispatch.apply("stack", *items, axis=0), index)
         if any(map(is_only_an_arm, items)):
             return picked_item(x, items, index)
         if region is not None and region.contract == COMPILE:
@@ -184,7 +184,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return x
     if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
         _in_place(x, "an item of an array or tensor is assigned")
-        return dispatch.set_item(x, index, value)
+        return expressions.set_item(x, index, value)
     _about_to_write(x)
     known = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
     if type(index) is SymbolicTensor and known and not _is_compiled():

@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.operators.fitting import of_program, plainly
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import payload, raise_if
-from autoconv.runtime import dispatch
+from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import as_tensor, table_of, weak_constant
@@ -131,7 +131,7 @@ class StagedTensor(Staged):
         return leading_dimension(self.tensor)
 
     def item(self, position: Any) -> Any:
-        return dispatch.get_item(self.tensor, position)
+        return expressions.get_item(self.tensor, position)
 
 
 class StagedArray(Staged):
@@ -257,7 +257,7 @@ class StagedSequence(Staged):
         if stacked is None or region is not current_region():  # another round of a loop's body has none of its values
             stacked = dispatch.apply("stack", *self.items, axis=0)
             self.stacked = current_region(), stacked
-        return dispatch.get_item(stacked, position)
+        return expressions.get_item(stacked, position)
 
 
 def as_staged(iterable: Any) -> Staged | None:

@@ -14,7 +14,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.operators.layout import Variant
-from autoconv.operators.numpy_calls import numpy_call
+from autoconv.operators.numpy_calls import gives_array, numpy_call
 from autoconv.operators.variants import distribute
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_members import member, view_of
@@ -48,7 +48,7 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     if function in _MAKING:
         return _MAKING[function](*args, **kwargs)
     if args and type(args[0]) is SymbolicArray and function in _VIEWS:
-        return _VIEWS[function](args[0], *args[1:], **kwargs)
+        return _VIEWS[function](args[0], *map(_loaded, args[1:]), **{k: _loaded(v) for k, v in kwargs.items()})
     region = current_region()
     compute = numpy_call(function, region)
     if compute is None:
@@ -58,7 +58,7 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         *args[:kept], *map(_loaded, args[kept:]),
         **{key: value if key == "out" else _loaded(value) for key, value in kwargs.items()},
     )  # fmt: skip
-    return found if type(found) is SymbolicArray else fresh(found)
+    return found if type(found) is SymbolicArray else fresh(found, gives_array(function, args))
 
 
 def _loaded(value: Any) -> Any:
@@ -131,6 +131,7 @@ _VIEWS: dict[Any, Callable[..., Any]] = {
     **{f: lambda *_, f=f, **__: _no_view(f) for f in _named(
         "diagonal", "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close", "linalg.diagonal")},
     np.reshape: _reshape,
+    **{f: lambda array, *args, **options: member(array, "astype")(*args, **options) for f in _named("astype")},
     np.ravel: lambda array, order="C": member(array, "ravel")(order),
 }  # fmt: skip
 
@@ -203,9 +204,7 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
     found: Any = _elements(value)
     if dtype is not None and found.type.dtype is not _dtype(dtype):
         found = dispatch.apply("cast", found, dtype=_dtype(dtype))
-    if found.type.shape == ():
-        raise StagingError("an array without dimensions is made", current_place())
-    return fresh(found)
+    return fresh(found, scalars=True)
 
 
 def _elements(value: Any) -> Tensor:
@@ -224,11 +223,19 @@ def _elements(value: Any) -> Tensor:
 
 
 def _ascontiguous(value: Any, dtype: Any = None, **options: Any) -> Any:
+    if not (value.ndim if type(value) is SymbolicArray else _elements(value).type.rank):
+        return member(_array(value, dtype, copy=False, **options), "reshape")((1,))
     if type(value) is SymbolicArray and not value.type.is_dense:
         if None in value.type.shape or None in value.type.strides:
             raise StagingError("whether an array is contiguous is known only when the graph runs", current_place())
         return _array(value, dtype)
     return _array(value, dtype, copy=False, **options)
+
+
+def _as_fortran(value: Any, dtype: Any = None, **options: Any) -> Any:
+    if (value.ndim if type(value) is SymbolicArray else _elements(value).type.rank) > 1:
+        raise StagingError("an array is made in an order of its own", current_place())
+    return _ascontiguous(value, dtype, **options)
 
 
 def _asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
@@ -265,7 +272,8 @@ def _constant(function: Any) -> Callable[..., Any]:
 _MAKING: dict[Any, Callable[..., Any]] = {
     np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(None), np.full: _full, np.zeros_like: _like(0),
     np.ones_like: _like(1), np.empty_like: _like(None), np.full_like: _full_like, np.array: _array,
-    np.asarray: _asarray, np.ascontiguousarray: _ascontiguous, np.copy: _copy, np.arange: _arange,
+    np.asarray: _asarray, np.asanyarray: _asarray, np.ascontiguousarray: _ascontiguous,
+    np.asfortranarray: _as_fortran, np.copy: _copy, np.arange: _arange,
     np.eye: _constant(np.eye),
     np.identity: _constant(np.identity), np.linspace: _constant(np.linspace),
 }  # fmt: skip

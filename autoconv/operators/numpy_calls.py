@@ -14,10 +14,11 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.variants import distribute
 from autoconv.runtime.containers import heap_of, items_of
 from autoconv.runtime.convert import as_tensor
-from autoconv.runtime.numpy_protocol import CREATING, implementation
+from autoconv.runtime.numpy_protocol import CREATING, implementation, numpy_named
 from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import COMPILE
 from autoconv.runtime.shape import TensorShape
+from autoconv.runtime.tensor import Tensor
 
 # What only says how NumPy warns: entering it while tracing says the same for the trace.
 HARMLESS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
@@ -26,6 +27,22 @@ _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, t
 _METHODS = frozenset(f"{kind}.__{name}__" for kind in ("errstate", "printoptions") for name in ("enter", "exit"))
 # Under `function` they stay what TensorFlow says of them: arrays, which no tensor of a graph becomes.
 _ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
+
+
+def _known(*names: str) -> frozenset[Any]:
+    return frozenset(found for found in map(numpy_named, names) if found is not None)
+
+
+# Whose results are arrays also where they have no dimensions, all others' are scalars then.
+_WITHOUT_DIMENSIONS = _known(
+    "array", "asanyarray", "asarray", "block", "broadcast_arrays", "broadcast_to", "choose",
+    "copy", "cov", "cross", "empty", "empty_like", "expand_dims", "fft.fftn", "fft.ifftn", "full", "full_like", "i0",
+    "isin", "linalg.tensordot", "linalg.tensorsolve", "moveaxis", "ones", "ones_like", "pad", "permute_dims",
+    "real_if_close", "resize", "roll", "select", "tensordot", "tile", "unique", "unique_all", "unique_inverse", "where",
+    "zeros", "zeros_like",
+)
+# Those that call a method of their argument: a scalar's gives a scalar, of a Python number NumPy makes an array.
+_KEEPING = _known("astype", "reshape", "squeeze", "transpose", "trim_zeros")
 
 
 def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
@@ -62,14 +79,35 @@ def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: An
             trace.allows_call(function if isinstance(function, np.ufunc) else _Unknown(function))
         return function(*args, **kwargs)
     if "tensor" in kinds or (trace is not None and (function in CREATING or np.ndarray in kinds)):
-        return compute(*args, **kwargs)
+        return _dimensioned(function, compute(*args, **kwargs), args, trace)
     if trace is None:
         return function(*args, **kwargs)
     if object in kinds:
         trace.allows_call(_Unknown(function))
     found = function(*args, **kwargs)
     made = _made_by(found)
-    return found if made is None else made
+    return found if made is None else _dimensioned(function, made, args, trace)
+
+
+def _dimensioned(function: Any, found: Any, args: Any, trace: Any) -> Any:
+    """What was computed, with arrays where NumPy gives arrays without dimensions, and not scalars."""
+    if trace is None or trace.without_dimensions is None or not gives_array(function, args):
+        return found
+    if type(found) in (tuple, list):
+        return type(found)(_dimensioned(function, each, args, trace) for each in found)
+    bare = isinstance(found, Tensor) and not found.type.weak and found.type.shape == ()
+    return trace.without_dimensions(found) if bare else found
+
+
+def gives_array(function: Any, args: Any) -> bool:
+    """Whether NumPy's function gives an array, and no scalar, where its result has no dimensions."""
+    if function in _KEEPING:  # a method of the argument, if that has one
+        first = as_tensor(args[0]) if args else None
+        if first is None:
+            return bool(args) and not isinstance(args[0], np.generic)
+        return first.type.weak or first.type.shape != ()
+    return function in _WITHOUT_DIMENSIONS
+
 
 
 class _Unknown:
@@ -110,4 +148,4 @@ def _kinds(values: Any) -> set[Any]:
     return found
 
 
-__all__ = ["HARMLESS", "is_harmless", "numpy_call"]
+__all__ = ["HARMLESS", "gives_array", "is_harmless", "numpy_call"]

@@ -95,8 +95,9 @@ def graph_call(function: Any, args: Any, kwargs: Any) -> Any:
     if special is not None and not kwargs:
         return special(*args)
     name = LIBRARY[function] if _in_library(function) else getattr(function, "__name__", "")
-    if getattr(function, "__module__", "") == "math":
-        name = f"math.{name}"
+    module = getattr(function, "__module__", "")
+    if module in ("math", "cmath"):
+        name = f"{module}.{name}"
     own = any(isinstance(value, (FunctionType, MethodType)) for value in args)
     if name not in FUNCTIONS or own or any(callable(value) for value in kwargs.values()):
         raise StagingError(f"{name or function!r} is given a value that only the running graph knows", current_place())

@@ -32,6 +32,14 @@ def stands_for_array(x: SymbolicTensor) -> bool:
     return True
 
 
+def _scalar_type(x: Any) -> Any:
+    """The class of NumPy's scalar that plain Python would have here; None where it would have something else."""
+    region = current_region()
+    if not isinstance(x, SymbolicTensor) or x.weak or x.type.shape != () or region is None or not region.trace.memory:
+        return None
+    return x.type.dtype.numpy.type
+
+
 @overrides(builtins.isinstance)
 def _isinstance(x: Any, kinds: Any) -> Any:
     """Answers for a Python number that became state as for the number."""
@@ -40,12 +48,16 @@ def _isinstance(x: Any, kinds: Any) -> Any:
         return builtins.isinstance(x, kinds) or builtins.isinstance(sample, kinds)
     if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and stands_for_array(x)):
         return issubclass(np.ndarray, kinds)
-    return builtins.isinstance(x, kinds)
+    scalar = _scalar_type(x)
+    return builtins.isinstance(x, kinds) if scalar is None else issubclass(scalar, kinds)
 
 
 @overrides(np.isscalar)
 def _isscalar(x: Any) -> bool:
     """Answers for a Python number that became state as for the number."""
+    if isinstance(x, SymbolicTensor) and not x.weak:
+        stands_for_array(x)
+        return _scalar_type(x) is not None
     return np.isscalar(x) or (isinstance(x, SymbolicTensor) and x.weak)
 
 
@@ -62,6 +74,8 @@ def _hasattr(x: Any, name: str) -> Any:
         return builtins.hasattr(np.zeros((), x.type.dtype.numpy).item(), name)
     if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and stands_for_array(x)):
         return builtins.hasattr(np.ndarray, name)
+    if _scalar_type(x) is not None:
+        return builtins.hasattr(_scalar_type(x), name)
     return builtins.hasattr(x, name)
 
 
@@ -91,7 +105,7 @@ def kind_of(*args: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):
         if args[0].weak:
             return builtins.type(np.zeros((), args[0].type.dtype.numpy).item())
-        return np.ndarray if stands_for_array(args[0]) else EagerTensor
+        return np.ndarray if stands_for_array(args[0]) else _scalar_type(args[0]) or EagerTensor
     return builtins.type(*args)
 
 

@@ -104,7 +104,7 @@ def _complex_dtype(real: DType) -> DType:
 
 def _complex_type(real: TensorType, imag: TensorType, **_: Any) -> TensorType:
     dtype = _complex_dtype(real.dtype)
-    return broadcast(real, imag).with_dtype(dtype)
+    return broadcast(real, imag).with_dtype(dtype, real.weak and imag.weak)
 
 
 def _complex(real: Any, imag: Any) -> Any:

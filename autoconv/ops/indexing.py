@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,12 @@ def _get_item_type(x: TensorType, *operands: TensorType, spec: Spec) -> TensorTy
     return x.with_shape(indexed_shape(x.shape, operands, spec))
 
 
-def indexed_shape(shape: Shape, operands: tuple[TensorType, ...], spec: Spec) -> Shape:
-    """The shape of x[index] for an `x` of that shape; None when the rank is not known.
+def indexed_shape(
+    shape: Shape, operands: tuple[TensorType, ...], spec: Spec,
+    sliced: Callable[[Dimension, tuple[Any, ...]], Dimension] | None = None,
+) -> Shape:  # fmt: skip
+    """The shape of x[index] for an `x` of that shape; None when the rank is not known. `sliced` says how long the slice
+    of a dimension is, for whoever knows more of it than is said here.
 
     Raises IndexOutOfRangeError for what is out of range already, TypeError for operands of a wrong dtype.
     """
@@ -49,14 +53,14 @@ def indexed_shape(shape: Shape, operands: tuple[TensorType, ...], spec: Spec) ->
         raise IndexOutOfRangeError(
             f"too many indices: the tensor has {len(shape)} dimensions, but {covered} were indexed"
         )
-    return _laid_out(_walk(shape, entries, len(shape) - covered))
+    return _laid_out(_walk(shape, entries, len(shape) - covered, sliced or _sliced))
 
 
 # A part of the result: ("kept", dimensions), or ("advanced", shape of one index array).
 _Part = tuple[str, Shape]
 
 
-def _walk(shape: tuple[Dimension, ...], entries: list[Any], rest: int) -> list[_Part]:
+def _walk(shape: tuple[Dimension, ...], entries: list[Any], rest: int, sliced: Any) -> list[_Part]:
     advanced = any(kind in ("array", "mask") for kind, _, _ in entries)
     if not any(kind == "ellipsis" for kind, _, _ in entries):
         entries = [*entries, ("ellipsis", (), ())]
@@ -69,7 +73,7 @@ def _walk(shape: tuple[Dimension, ...], entries: list[Any], rest: int) -> list[_
             parts.append(("kept", shape[axis : axis + rest]))
             axis += rest
         elif kind == "slice":
-            parts.append(("kept", (_sliced(shape[axis], static),)))
+            parts.append(("kept", (sliced(shape[axis], static),)))
             axis += 1
         elif kind == "mask":
             covered = shape[axis : axis + given[0].rank]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import builtins
+import cmath
 import collections
 import heapq
 import math
@@ -22,10 +23,10 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
 from autoconv.ops.control import again
 from autoconv.ops.exception_groups import left_of_group, split_group
-from autoconv.ops.python_numbers import to_python_array
+from autoconv.ops.python_numbers import KINDS, to_python_array
 from autoconv.ops.record import define, none
 from autoconv.ops.undo import CHANGING_HEAPS, note_apply, note_attribute, note_method
 
@@ -102,7 +103,9 @@ LIBRARY: dict[Any, str] = {
 }  # fmt: skip
 _MAKING.update({name: function for function, name in LIBRARY.items()})
 FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
-FUNCTIONS.update({f"math.{name}": value for name, value in vars(math).items() if callable(value)})
+for _module in (math, cmath):
+    _names = {name: value for name, value in vars(_module).items() if callable(value)}
+    FUNCTIONS.update({f"{_module.__name__}.{name}": value for name, value in _names.items()})
 
 _PLAIN: tuple[type, ...] = (
     str, bytes, bytearray, int, float, bool, complex, list, tuple, dict, set, frozenset, range, slice, types.NoneType,
@@ -143,7 +146,7 @@ def _box(x: Any, *, how: str) -> tuple[Any]:
 def _box_type(x: TensorType, *, how: str) -> ObjectType:
     if how != "number":
         return ObjectType()
-    return ObjectType("bool" if x.dtype.is_bool else "int" if x.dtype.is_integer else "float")
+    return ObjectType(KINDS[weak_rank(x.dtype)])
 
 
 define(
@@ -153,7 +156,7 @@ define(
 
 def _unbox(x: Any, *, type: TensorType) -> np.ndarray:
     if type.weak:
-        return to_python_array(x)
+        return to_python_array(x, type.dtype.is_complex)
     array = np.asarray(x, type.dtype.numpy)
     if type.shape == () and array.ndim:
         raise ValueError("setting an array element with a sequence.")

@@ -1,7 +1,8 @@
 """Arithmetic on Python's own numbers that became part of a graph: exact, checked, with Python's errors.
 
 A Python int is carried as int64 and raises OverflowError where it no longer fits; float division by zero raises
-ZeroDivisionError, as do `//` and `%`. Kernels compute with Python's numbers, so that they mean what Python means.
+ZeroDivisionError, as do `//` and `%`. A complex number is carried as complex128, and makes complex numbers of the real
+ones that it meets. Kernels compute with Python's numbers, so that they mean what Python means.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import IntegerLimitError, OtherKindError, StagingError
-from autoconv.graph.dtypes import DType, bool_, float64, int64
+from autoconv.errors import IntegerLimitError, OtherKindError
+from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, weak_rank
 from autoconv.ops.record import OPS, Builder, define, none, sample
@@ -23,19 +24,21 @@ from autoconv.ops.record import OPS, Builder, define, none, sample
 _INT_LIMIT = 2**63
 _X, _Y = np.array(2.5), np.array(-1.5)
 _I, _J = np.array(-7), np.array(3)
+_Z = np.array(0.5 - 1.25j)
 
 
-def to_python_array(value: Any) -> np.ndarray:
-    """A Python number as the scalar array that carries it; raises IntegerLimitError for an int beyond 64 bits."""
+def to_python_array(value: Any, complex_too: bool = False) -> np.ndarray:
+    """A Python number as the scalar array that carries it; raises IntegerLimitError for an int beyond 64 bits, and
+    OtherKindError for a complex number where the graph was recorded for a real one."""
     if isinstance(value, int) and not isinstance(value, bool) and not -_INT_LIMIT <= value < _INT_LIMIT:
         raise IntegerLimitError(
             f"the Python int {_short(value)} does not fit into the 64 bits that a graph carries it in; start with a "
             "float, or use @autoconv.compile, which runs a call that needs such ints as plain Python"
         )
-    if isinstance(value, complex):
+    if isinstance(value, complex) and not complex_too:
         raise OtherKindError(
-            "a negative number to a fractional power is complex, which a graph does not carry; start with a complex "
-            "tensor, or use @autoconv.compile, which runs such a call as plain Python"
+            "a negative number to a fractional power is complex, where this graph was recorded for a float; start with "
+            "a complex number, or use @autoconv.compile, which runs such a call as plain Python"
         )
     return np.array(value, np.int64 if type(value) is int else None)
 
@@ -46,13 +49,45 @@ def _short(value: int) -> str:
 
 
 def _arithmetic_type(*inputs: TensorType, **_: Any) -> TensorType:
-    if any(x.dtype.is_complex for x in inputs):
-        raise StagingError(
-            "a complex number of Python's is computed with in the graph, which carries its bools, ints and floats",
-            remedy="a tensor of complex numbers: autoconv.constant(0.5j)",
-        )
     rank = max(max(weak_rank(x.dtype) for x in inputs), 1)
-    return TensorType((bool_, int64, float64)[rank], (), True)
+    return TensorType((bool_, int64, float64, complex128)[rank], (), True)
+
+
+def _real_type(symbol: str) -> Callable[..., TensorType]:
+    """The rule of an operator that complex numbers do not have; raises Python's TypeError."""
+
+    def result(*inputs: TensorType, **_: Any) -> TensorType:
+        _refuse_complex(f"unsupported operand type(s) for {symbol}: {{}} and {{}}", inputs)
+        return _arithmetic_type(*inputs)
+
+    return result
+
+
+def _ordering_type(symbol: str) -> Callable[..., TensorType]:
+    def result(*inputs: TensorType, **_: Any) -> TensorType:
+        _refuse_complex(f"'{symbol}' not supported between instances of {{}} and {{}}", inputs)
+        return _bool_type()
+
+    return result
+
+
+def _refuse_complex(words: str, inputs: tuple[TensorType, ...]) -> None:
+    if not any(x.dtype.is_complex for x in inputs):
+        return
+    error = TypeError(words.format(*(f"{KINDS[weak_rank(x.dtype)]!r}" for x in inputs)))
+    error._autoconv_run_time = True  # type: ignore[attr-defined]
+    raise error
+
+
+KINDS = ("bool", "int", "float", "complex")
+
+
+def _abs_type(x: TensorType) -> TensorType:
+    return TensorType(float64, (), True) if x.dtype.is_complex else _arithmetic_type(x)
+
+
+def _quotient_type(*inputs: TensorType, **_: Any) -> TensorType:
+    return TensorType(complex128 if any(x.dtype.is_complex for x in inputs) else float64, (), True)
 
 
 def _float_type(*_: TensorType, **__: Any) -> TensorType:
@@ -68,16 +103,19 @@ def _bool_type(*_: TensorType, **__: Any) -> TensorType:
 
 
 def _bitwise_type(*inputs: TensorType, **_: Any) -> TensorType:
-    if any(x.dtype.is_floating for x in inputs):
-        raise TypeError("unsupported operand type(s) for a bit operation: 'float'")
+    for kind in ("floating", "complex"):
+        if any(getattr(x.dtype, f"is_{kind}") for x in inputs):
+            name = "float" if kind == "floating" else kind
+            raise TypeError(f"unsupported operand type(s) for a bit operation: {name!r}")
     return TensorType(bool_ if all(x.dtype.is_bool for x in inputs) else int64, (), True)
 
 
 def python_kernel(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
-    """The kernel that runs `function` on Python's numbers."""
+    """The kernel that runs `function` on Python's numbers; of real ones it gives a real one."""
 
     def run(*inputs: Any, **attributes: Any) -> np.ndarray:
-        return to_python_array(function(*(np.asarray(x).item() for x in inputs), **attributes))
+        numbers = [np.asarray(x).item() for x in inputs]
+        return to_python_array(function(*numbers, **attributes), complex in map(type, numbers))
 
     return run
 
@@ -93,23 +131,38 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _may_raise(types: Any, _: Any) -> Effects:
-    """Integers may overflow; + - * on floats cannot raise."""
-    return Effects.PURE if all(t.dtype.is_floating for t in types) else Effects.RAISE
+    """Integers may overflow; + - * on floats and complex numbers cannot raise."""
+    plain = any(t.dtype.is_complex for t in types) or all(t.dtype.is_floating for t in types)
+    return Effects.PURE if plain else Effects.RAISE
 
 
-def _gradient_of(op: str) -> Callable[..., Any]:
-    """The cotangents of the typed op: on floats both mean the same."""
+def _abs_raises(types: Any, _: Any) -> Effects:
+    """The magnitude of a complex number may be too large for a float."""
+    return Effects.PURE if types[0].dtype.is_floating else Effects.RAISE
+
+
+def gradient_of(op: str) -> Callable[..., Any]:
+    """The cotangents of the typed op: on floats and on complex numbers both mean the same."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-        floats = tuple(x if x.type.dtype.is_floating else b.python_cast(x, dtype=float64, weak=True) for x in inputs)
-        found = OPS[op].gradient(b, floats, results, cotangents, attributes)  # type: ignore[operator]
-        return tuple(c if x.type.dtype.is_floating else None for c, x in zip(found, inputs, strict=True))
+        wide = complex128 if any(x.type.dtype.is_complex for x in inputs) else float64
+        cast = tuple(x if x.type.dtype is wide else b.python_cast(x, dtype=wide, weak=True) for x in inputs)
+        found = OPS[op].gradient(b, cast, results, cotangents, attributes)  # type: ignore[operator]
+        return tuple(_cotangent(b, c, x.type.dtype) for c, x in zip(found, inputs, strict=True))
 
     return rule
 
 
+def _cotangent(b: Builder, cotangent: Any, dtype: DType) -> Any:
+    """Of an operand of that dtype: a real number that stood among complex ones has the real part."""
+    if cotangent is None or not dtype.is_differentiable:
+        return None
+    return cotangent if dtype.is_complex or not cotangent.type.dtype.is_complex else b.real(cotangent)
+
+
 _name: str
 _graphdef: str
+_symbol: str
 _function: Any
 
 for _name, _graphdef, _function, _typed, _facts in (
@@ -121,43 +174,45 @@ for _name, _graphdef, _function, _typed, _facts in (
 ):
     _arity = 1 if _name in ("negative", "abs") else 2
     define(
-        name=f"python_{_name}", graphdef=_graphdef, result=_arithmetic_type, kernel=python_kernel(_function),
-        gradient=_gradient_of(_typed), effects=_may_raise, elementwise=True,
-        samples=(sample(*(_X, _Y)[:_arity]), sample(*(_I, _J)[:_arity])), **_facts,
+        name=f"python_{_name}", graphdef=_graphdef, result=_abs_type if _name == "abs" else _arithmetic_type,
+        kernel=python_kernel(_function), gradient=gradient_of(_typed),
+        effects=_abs_raises if _name == "abs" else _may_raise, elementwise=True,
+        samples=tuple(sample(*pair[:_arity]) for pair in ((_X, _Y), (_I, _J), (_Z, _Y))), **_facts,
     )  # fmt: skip
 
 define(
-    name="python_divide", graphdef="RealDiv", result=_float_type, kernel=python_kernel(operator.truediv),
-    gradient=_gradient_of("divide"), effects=Effects.RAISE, elementwise=True,
-    samples=(sample(_X, _Y), sample(_I, _J)),
+    name="python_divide", graphdef="RealDiv", result=_quotient_type, kernel=python_kernel(operator.truediv),
+    gradient=gradient_of("divide"), effects=Effects.RAISE, elementwise=True,
+    samples=(sample(_X, _Y), sample(_I, _J), sample(_Y, _Z)),
 )  # fmt: skip
 define(
     name="python_power", graphdef="Pow", result=_arithmetic_type, kernel=python_kernel(_power),
-    gradient=_gradient_of("power"), effects=Effects.RAISE, elementwise=True,
-    samples=(sample(np.array(2.5), np.array(1.5)), sample(_I, _J)),
+    gradient=gradient_of("power"), effects=Effects.RAISE, elementwise=True,
+    samples=(sample(np.array(2.5), np.array(1.5)), sample(_I, _J), sample(_Z, _Y)),
 )  # fmt: skip
 
-for _name, _graphdef, _function in (
-    ("floor_divide", "FloorDiv", operator.floordiv),
-    ("modulo", "FloorMod", operator.mod),
+for _name, _graphdef, _function, _symbol in (
+    ("floor_divide", "FloorDiv", operator.floordiv, "//"),
+    ("modulo", "FloorMod", operator.mod, "%"),
 ):
     define(
-        name=f"python_{_name}", graphdef=_graphdef, result=_arithmetic_type, kernel=python_kernel(_function),
+        name=f"python_{_name}", graphdef=_graphdef, result=_real_type(_symbol), kernel=python_kernel(_function),
         gradient=none("piecewise constant, or not needed"), effects=Effects.RAISE, elementwise=True,
         samples=(sample(_X, _Y), sample(_I, _J)),
     )  # fmt: skip
 
-for _name, _graphdef, _function in (
-    ("equal", "Equal", operator.eq),
-    ("not_equal", "NotEqual", operator.ne),
-    ("less", "Less", operator.lt),
-    ("less_equal", "LessEqual", operator.le),
-    ("greater", "Greater", operator.gt),
-    ("greater_equal", "GreaterEqual", operator.ge),
+for _name, _graphdef, _function, _symbol in (
+    ("equal", "Equal", operator.eq, ""),
+    ("not_equal", "NotEqual", operator.ne, ""),
+    ("less", "Less", operator.lt, "<"),
+    ("less_equal", "LessEqual", operator.le, "<="),
+    ("greater", "Greater", operator.gt, ">"),
+    ("greater_equal", "GreaterEqual", operator.ge, ">="),
 ):
     define(
-        name=f"python_{_name}", graphdef=_graphdef, result=_bool_type, kernel=python_kernel(_function),
-        gradient=none("a bool"), elementwise=True, samples=(sample(_X, _Y), sample(_I, np.array(2.5))),
+        name=f"python_{_name}", graphdef=_graphdef, result=_ordering_type(_symbol) if _symbol else _bool_type,
+        kernel=python_kernel(_function), gradient=none("a bool"), elementwise=True,
+        samples=(sample(_X, _Y), sample(_I, np.array(2.5))),
     )  # fmt: skip
 
 for _name, _graphdef, _function in (
@@ -259,7 +314,7 @@ def _math_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     op = _MATH_GRADIENTS.get(attributes["function"])
     if op is None or (op == "log" and len(inputs) > 1):
         raise TypeError(f"math.{attributes['function']} has no gradient here")
-    return _gradient_of(op)(b, inputs, results, cotangents, {})
+    return gradient_of(op)(b, inputs, results, cotangents, {})
 
 
 define(

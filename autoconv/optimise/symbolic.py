@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dimensions import plus, product, quotient, rounded_down, times
+from autoconv.graph.dimensions import plus, product, quotient, rounded_down, slice_length, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol, TensorType, Type
 from autoconv.ops.index_spec import INPUT
+from autoconv.ops.indexing import indexed_shape
 
 Numbers = Dimension | tuple[Dimension, ...]  # of a number; of a vector of some
 Shape = tuple[Dimension, ...]
@@ -39,8 +40,11 @@ class Sizes:
         if rule is None or not inputs or not isinstance(inputs[0].type, TensorType):
             return None
         found = rule(self, inputs, attributes)
-        (before,) = (value.type for value in node.results)
-        return None if found is None or not isinstance(before, TensorType) else [before.with_shape(found)]
+        before = [value.type for value in node.results]
+        if found is None or not all(isinstance(type_, TensorType) for type_ in before):
+            return None
+        shapes = found if isinstance(found, list) else [found] * len(before)
+        return [type_.with_shape(shape) for type_, shape in zip(before, shapes, strict=True)]  # type: ignore[union-attr]
 
     def note(self, node: Node) -> None:
         """Keeps in mind what a node's result holds."""
@@ -86,9 +90,9 @@ def _shape(value: Value) -> Shape | None:
 
 def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     shape, spec = _shape(inputs[0]), list(attributes["spec"])
-    if shape is None or any(entry[0] in ("array", "mask") for entry in spec):
+    if shape is None or any(entry[0] == "mask" for entry in spec):
         return None
-    covered = sum(entry[0] in ("int", "slice") for entry in spec)
+    covered = sum(entry[0] in ("int", "slice", "array") for entry in spec)
     if not any(entry[0] == "ellipsis" for entry in spec):
         spec.append(("ellipsis",))
     operands = iter(inputs[1:])
@@ -100,6 +104,9 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
         elif entry[0] == "ellipsis":
             found += shape[axis : axis + len(shape) - covered]
             axis += len(shape) - covered
+        elif entry[0] == "array":
+            next(operands)
+            axis += 1
         else:
             given = [next(operands) if bound == INPUT else bound for bound in entry[1:]]
             size = shape[axis]
@@ -107,39 +114,31 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
                 bounds = [sizes.numbers.get(b) if isinstance(b, Value) else b for b in given]
                 open_ = [i for i, b in enumerate(given) if isinstance(b, Value) and bounds[i] is None]
                 found.append(None if open_ else _sliced(sizes, size, bounds))
-            elif isinstance(size, Symbol) and isinstance(entry[1], int):
+            elif isinstance(size, Symbol) and entry[0] == "int" and isinstance(entry[1], int):
                 sizes.need(plus(size, -entry[1] - 1) if entry[1] >= 0 else plus(size, entry[1]))
             axis += 1
-    return tuple(found)
+    if not any(entry[0] == "array" for entry in attributes["spec"]):
+        return tuple(found)
+
+    def sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
+        return None if INPUT in bounds else _sliced(sizes, size, bounds)
+
+    types: Any = tuple(value.type for value in inputs[1:])
+    return indexed_shape(shape, types, attributes["spec"], sliced)
 
 
 def _sliced(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
-    """How long a slice is: its bounds are taken to lie in the dimension, which they have to then."""
-    start, stop, step = bounds
-    step = 1 if step is None else step
-    if size is None or not isinstance(step, int) or not step or isinstance(start, tuple) or isinstance(stop, tuple):
-        return None
-    if all(isinstance(d, int) for d in (size, start or 0, stop or 0)):
-        return len(range(*slice(start, stop, step).indices(int(size))))  # type: ignore[arg-type]
-    if step < 0:
-        return size if start is None and stop is None and step == -1 else None
-    first = _inside(sizes, size, 0 if start is None else start)
-    end = _inside(sizes, size, size if stop is None else stop)
-    length = plus(end, times(first, -1))
-    sizes.need(length)
-    if isinstance(length, int) and length < 0:
-        return 0
-    return length if step == 1 else rounded_down(plus(length, step - 1), step)
+    needs: list[Dimension] = []
+    found = slice_length(size, bounds, needs)
+    for need in needs:
+        sizes.need(need)
+    return found
 
 
-def _inside(sizes: Sizes, size: Dimension, bound: Dimension) -> Dimension:
-    if isinstance(bound, int) and bound < 0:
-        bound = plus(size, bound)
-        sizes.need(bound)
-    elif bound != size and bound != 0:
-        sizes.need(plus(size, times(bound, -1)))
-        sizes.need(bound)
-    return bound
+def _set_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """What is changed keeps its shape; its index has to fit."""
+    _get_item(sizes, (inputs[0], *inputs[2:]), attributes)
+    return _shape(inputs[0])
 
 
 def _concat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
@@ -159,8 +158,12 @@ def _concat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]
 
 def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     shape, paddings = _shape(inputs[0]), attributes["paddings"]
-    if shape is None or paddings is None or len(inputs) > 1 or attributes.get("mode", "CONSTANT") != "CONSTANT":
+    if shape is None or paddings is None or len(inputs) > 1:
         return None
+    if attributes.get("mode", "CONSTANT") != "CONSTANT":
+        reflects = attributes["mode"] == "REFLECT"  # an element of the edge is not repeated
+        for size, pair in zip(shape, paddings, strict=True):
+            sizes.need(plus(size, -max(pair) - (reflects and max(pair) > 0)))
     return tuple(plus(plus(size, before), after) for size, (before, after) in zip(shape, paddings, strict=True))
 
 
@@ -208,10 +211,85 @@ def _range(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
     return (length,)
 
 
-_Rule = Callable[[Sizes, Sequence[Value], Mapping[str, Any]], Shape | None]
+def _top_k(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, count = _shape(inputs[0]), attributes.get("k")
+    if shape is None or count is None or len(inputs) > 1:
+        return None
+    sizes.need(plus(shape[-1], -count))
+    return (*shape[:-1], count)
+
+
+def _split(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Shape] | None:
+    shape, wanted = _shape(inputs[0]), list(attributes["sizes"])
+    given = sizes.numbers.get(inputs[1]) if len(inputs) > 1 else None
+    if shape is None or (len(inputs) > 1 and not isinstance(given, tuple)):
+        return None
+    axis = attributes.get("axis", 0) % len(shape)
+    parts: list[Dimension] = list(given) if isinstance(given, tuple) else wanted
+    if parts.count(-1) == 1:
+        left = shape[axis]
+        for part in parts:
+            left = plus(left, times(part, -1) if part != -1 else 0)
+        sizes.need(left)
+        parts[parts.index(-1)] = left
+    elif None in parts:
+        each = rounded_down(shape[axis], len(parts))
+        sizes.need(plus(times(each, len(parts)), times(shape[axis], -1)))  # none is left over
+        return [(*shape[:axis], each, *shape[axis + 1 :])] * len(parts)
+    total: Dimension = 0
+    for part in parts:
+        total = plus(total, part)
+    if total is None or total != shape[axis]:
+        return None
+    return [(*shape[:axis], part, *shape[axis + 1 :]) for part in parts]
+
+
+def _tile(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, counts = _shape(inputs[0]), _given(sizes, inputs, attributes["multiples"])
+    if shape is None or counts is None or len(counts) != len(shape):
+        return None
+    return tuple(map(times, shape, counts))
+
+
+def _repeat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, count = _shape(inputs[0]), attributes.get("repeats")
+    if shape is None or count is None or len(inputs) > 1:
+        return None
+    axis = attributes["axis"] % len(shape)
+    return (*shape[:axis], times(shape[axis], count), *shape[axis + 1 :])
+
+
+def _unpad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, paddings = _shape(inputs[0]), attributes["paddings"]
+    if shape is None or paddings is None or len(inputs) > 1:
+        return None
+    return tuple(plus(size, -before - after) for size, (before, after) in zip(shape, paddings, strict=True))
+
+
+def _diag(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape = _shape(inputs[0])
+    if not shape:
+        return None
+    size = plus(shape[-1], abs(attributes.get("offset", 0)))
+    return (*shape[:-1], size, size)
+
+
+def _diag_part(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Of matrices that are square."""
+    shape = _shape(inputs[0])
+    if shape is None or len(shape) < 2 or shape[-1] != shape[-2]:
+        return None
+    size = plus(shape[-1], -abs(attributes.get("offset", 0)))
+    sizes.need(size)
+    return (*shape[:-2], size)
+
+
+_Rule = Callable[[Sizes, Sequence[Value], Mapping[str, Any]], Shape | list[Shape] | None]
 _SHAPES: dict[str, _Rule] = {
     "get_item": _get_item, "concat": _concat, "pad": _pad, "reshape": _reshape, "fill": _to_shape,
-    "broadcast_to": _to_shape, "range": _range,
+    "broadcast_to": _to_shape, "range": _range, "set_item": _set_item, "add_at_item": _set_item,
+    "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad, "diag": _diag,
+    "diag_part": _diag_part,
 }  # fmt: skip
 
 

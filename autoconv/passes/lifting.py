@@ -49,9 +49,9 @@ class Lifting(FunctionPass):
         }
         deleted = _deleted_names(node) & (stateful | plan.undefined | _nonlocal_names(node)) & scope.locals
         undefined = sorted(plan.undefined - set(scope.parameters))
-        if not plan.undefined and not deleted:
+        if not plan.undefined and not plan.tried and not deleted:
             return node
-        checked = (plan.undefined | deleted) - self.context.exit_names
+        checked = (plan.undefined | plan.tried | deleted) - self.context.exit_names
         node.body = _Reads(plan.unsure, checked, deleted, self.context.generated).visit_list(node.body)
         start = body_start(node.body)
         first = node.body[0]

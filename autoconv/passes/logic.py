@@ -10,6 +10,7 @@ may be tuples or lists become operators too.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import gast
@@ -25,6 +26,14 @@ _OF_PARTS = {gast.Eq: "eq", gast.NotEq: "ne", gast.Lt: "lt", gast.LtE: "le", gas
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
     return Logic(context).visit(tree)
+
+
+def comparison(node: Any, numbers: Container[str] = ()) -> str | None:
+    """The operator that one comparison becomes, None where it stays; the `numbers` are names that have no parts."""
+    found = _COMPARE.get(type(node.ops[0]))
+    if found is None and all(may_have_parts(side, numbers) for side in (node.left, *node.comparators)):
+        found = _OF_PARTS[type(node.ops[0])]
+    return found
 
 
 class Logic(FunctionPass):
@@ -66,9 +75,7 @@ class Logic(FunctionPass):
         self.generic(node)
         if len(node.ops) > 1:
             return node
-        found = _COMPARE.get(type(node.ops[0]))
-        if found is None and all(may_have_parts(side, self._numbers()) for side in (node.left, *node.comparators)):
-            found = _OF_PARTS[type(node.ops[0])]
+        found = comparison(node, self._numbers())
         if found is None:
             return node
         return build.placed(build.operate(found, node.left, node.comparators[0]), node)

@@ -26,12 +26,12 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Subscripts(FunctionPass):
     def visit_Subscript(self, node: Any) -> Any:
         self.generic(node)
-        if not isinstance(node.ctx, gast.Load) or _is_static(node.slice):
+        if not isinstance(node.ctx, gast.Load) or is_static(node.slice):
             return node
         return build.placed(build.operate("get_item", node.value, as_index(node.slice)), node)
 
 
-def _is_static(index: Any) -> bool:
+def is_static(index: Any) -> bool:
     """Constants, slices of constants and the like, which no tensor can be in; starred items stay as well."""
     names = [
         n for n in walk(index) if not isinstance(n, (gast.Slice, gast.Constant, gast.UnaryOp, gast.Tuple))

@@ -24,7 +24,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Texts(FunctionPass):
     def visit_JoinedStr(self, node: Any) -> Any:
         self.generic(node)
-        if not any(isinstance(part, gast.FormattedValue) for part in node.values):
+        if not is_formatted(node):
             return node
         return build.placed(build.operate("text", *map(_piece, node.values)), node)
 
@@ -36,10 +36,18 @@ class Texts(FunctionPass):
 
     def visit_BinOp(self, node: Any) -> Any:
         self.generic(node)
-        text = isinstance(node.left, gast.Constant) and isinstance(node.left.value, (str, bytes))
-        if not text or not isinstance(node.op, gast.Mod):
+        if not is_formatted(node):
             return node
         return build.placed(build.operate("percent", node.left, node.right), node)
+
+
+def is_formatted(node: Any) -> bool:
+    """Whether an expression puts values into text: an f-string that has any, or `'…' % …`."""
+    if isinstance(node, gast.JoinedStr):
+        return any(isinstance(part, gast.FormattedValue) for part in node.values)
+    if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Mod):
+        return False
+    return isinstance(node.left, gast.Constant) and isinstance(node.left.value, (str, bytes))
 
 
 def _piece(part: Any) -> Any:

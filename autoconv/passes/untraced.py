@@ -1,5 +1,5 @@
-"""While nothing is traced, a function that has ifs, loops or comprehensions runs as it was written, from the first
-of them on.
+"""While nothing is traced, a function that has ifs, loops or comprehensions, or what else takes an operator that is
+not a call, runs as it was written, from the first of them on.
 
     def f(x, n):
         y = x
@@ -28,7 +28,10 @@ import gast
 from autoconv.analysis.escapes import LOOPS, TRIES, Escapes
 from autoconv.analysis.forms import frame_call
 from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.logic import comparison
 from autoconv.passes.normalise import declarations_first
+from autoconv.passes.subscripts import is_static
+from autoconv.passes.texts import is_formatted
 from autoconv.passes.writes import PlainWrites, has_item_target
 from autoconv.syntax import build
 from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_start, walk, walk_scope
@@ -104,13 +107,20 @@ def _first_costly(body: list[Any], start: int) -> int:
 
 
 def _is_costly(statement: Any) -> bool:
-    """Whether a statement decides what runs, or writes to items."""
-    return any(
-        isinstance(node, _DECIDING)
-        or (isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store))
-        or (isinstance(node, gast.Compare) and len(node.ops) > 1)
-        for node in walk_scope(statement)
-    )
+    """Whether a statement decides what runs, writes to attributes or items, or computes by way of operators."""
+    return any(_takes_operators(node) for node in walk_scope(statement))
+
+
+def _takes_operators(node: Any) -> bool:
+    if isinstance(node, _DECIDING):
+        return True
+    if isinstance(node, gast.Compare):
+        return len(node.ops) > 1 or comparison(node) is not None
+    if isinstance(node, gast.Subscript):
+        return not isinstance(node.ctx, gast.Load) or not is_static(node.slice)
+    if isinstance(node, gast.Attribute):
+        return not isinstance(node.ctx, gast.Load)
+    return isinstance(getattr(node, "op", None), gast.Not) or is_formatted(node)
 
 
 def _defines_costly(statement: Any) -> bool:

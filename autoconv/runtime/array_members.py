@@ -130,23 +130,19 @@ def _loaded(value: Any) -> Any:
 def _copy(array: SymbolicArray, order: Any = "C") -> Any:
     if order not in ("C", "K", "A"):
         raise StagingError(f"an array is copied in the order {order!r}", current_place())
-    return fresh(array.load()) if array.ndim else SymbolicArray(_new_scalar(array))
-
-
-def _new_scalar(array: SymbolicArray) -> Any:
-    return arrays._record("array_of", [array.load().value_in_graph]).results[0]
+    return fresh(array.load(), scalars=True)
 
 
 def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
     wanted = np.dtype(dtype)
-    if wanted.kind not in "biufc" or not wanted.isnative or not array.ndim:
+    if wanted.kind not in "biufc" or not wanted.isnative:
         raise StagingError(f"an array becomes one of {wanted}", current_place())
     if array.type.dtype.is_complex and wanted.kind != "c":
         raise StagingError("complex elements lose their imaginary parts", current_place())
     target = as_dtype(wanted)
     if target is array.type.dtype:
-        return fresh(array.load()) if copy else array
-    return fresh(dispatch.apply("cast", array.load(), dtype=target))
+        return fresh(array.load(), scalars=True) if copy else array
+    return fresh(dispatch.apply("cast", array.load(), dtype=target), scalars=True)
 
 
 def _flatten(array: SymbolicArray, order: Any = "C") -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
 from autoconv.ops.rules import element_count
-from autoconv.runtime import dispatch
+from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.containers import traced
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.number_methods import number_attribute
@@ -82,6 +82,9 @@ def is_scalar(x: SymbolicTensor, name: str) -> bool:
         _refuse(name, "depends on a shape that only the running graph knows")
     if x.type.shape != ():
         return False
+    region = current_region()
+    if region is not None and region.trace.memory:
+        return True  # arrays without dimensions are memory
     if not _gives_scalar(x.value_in_graph.node):
         _refuse(name, "gives a NumPy scalar for a scalar, and an array for an array without dimensions")
     return True
@@ -218,7 +221,7 @@ def _reshape(x: SymbolicTensor, *shape: Any, order: Any = "C", copy: Any = None,
         shape = tuple(shape[0])
     sizes = tuple(map(operator.index, shape))
     if not sizes:
-        _refuse("reshape", "gives an array without dimensions")
+        return x if is_scalar(x, "reshape") else _without_dimensions(dispatch.apply("reshape", x, shape=()))
     if sizes != (-1,):
         _shape(x, "reshape")
     return dispatch.apply("reshape", x, shape=sizes)
@@ -246,7 +249,14 @@ def _squeeze(x: SymbolicTensor, axis: Any = None) -> Any:
     _shape(x, "squeeze")
     chosen = _axis("squeeze", axis)
     found = dispatch.apply("squeeze", x, axis=(chosen,) if isinstance(chosen, int) else chosen)
-    return found if found.type.shape != () else _refuse("squeeze", "gives an array without dimensions")
+    return found if found.type.shape != () else _without_dimensions(found)
+
+
+def _without_dimensions(x: SymbolicTensor) -> Any:
+    """The array that it is in NumPy."""
+    region = current_region()
+    assert region is not None
+    return region.trace.without_dimensions(x)
 
 
 # ---- values of their own
@@ -305,7 +315,7 @@ def _item(x: SymbolicTensor, *index: Any) -> Any:
         _refuse("item", f"is called on {element_count(shape)} elements")
     if len(positions) != len(shape):
         x, positions = dispatch.apply("reshape", x, shape=(-1,)), positions or (0,)
-    return _number("item", dispatch.get_item(x, positions) if positions else x)
+    return _number("item", expressions.get_item(x, positions) if positions else x)
 
 
 def _tolist(x: SymbolicTensor) -> Any:
@@ -320,7 +330,7 @@ def _tolist(x: SymbolicTensor) -> Any:
 def _nested(x: Any, shape: tuple[Any, ...]) -> Any:
     if not shape:
         return _number("tolist", x)
-    return traced([_nested(dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])
+    return traced([_nested(expressions.get_item(x, row), shape[1:]) for row in range(shape[0])])
 
 
 # ---- products
@@ -334,7 +344,7 @@ def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
     ranks = [np.ndim(b) if other is None else other.type.rank, x.type.rank]
     if any(rank is None or rank > 2 for rank in ranks):
         _refuse("dot", "has more than two dimensions")
-    return dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
+    return expressions.binary("matmul" if all(ranks) else "multiply", x, b)
 
 
 def _by_function(name: str, *parameters: str) -> Callable[..., Any]:

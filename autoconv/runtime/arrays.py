@@ -18,7 +18,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType
 from autoconv.ops.arrays import entries_of
 from autoconv.ops.index_spec import INPUT, Spec, parse_index
-from autoconv.runtime import dispatch
+from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.array_values import (
     as_value,
     cast_to,
@@ -78,7 +78,7 @@ class SymbolicArray(TensorMethods):
     def __autoconv_fresh__(self, op: str, operands: Sequence[Any]) -> Any:
         """What an operator gives: something new."""
         check_broadcast(op, operands)
-        found = dispatch.binary(op, *operands)
+        found = expressions.binary(op, *operands)
         return found if found is NotImplemented else fresh(found)
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -249,7 +249,7 @@ class SymbolicArray(TensorMethods):
         """`self += other` and the like: in place, cast back as NumPy's casting "same_kind" allows."""
         op, function = _BINARY[name]
         check_broadcast(op, (self.load(), _loaded(other)), self.type.shape)
-        found = dispatch.binary(op, self.load(), _loaded(other))
+        found = expressions.binary(op, self.load(), _loaded(other))
         if found is NotImplemented:
             return NotImplemented
         dtype, shape = found.type.dtype, found.type.shape
@@ -277,7 +277,7 @@ class SymbolicArray(TensorMethods):
         return fresh(dispatch.apply("invert", self.load()))
 
     def __round__(self, digits: int | None = None) -> Any:
-        return fresh(dispatch.round_to(self.load(), digits or 0))
+        return fresh(expressions.round_to(self.load(), digits or 0))
 
     def __getattr__(self, name: str) -> Any:
         return _methods(self, name)
@@ -308,11 +308,12 @@ def is_array(value: Any) -> bool:
     return type(value) is SymbolicArray
 
 
-def fresh(value: Any) -> Any:
-    """What was computed, tensors with dimensions as new arrays; in tuples and lists too."""
+def fresh(value: Any, scalars: bool = False) -> Any:
+    """What was computed, tensors with dimensions as new arrays; in tuples and lists too. With `scalars`, those without
+    dimensions as well, which otherwise are NumPy's scalars."""
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
-        return type(value)(map(fresh, value))
-    if not isinstance(value, Tensor) or value.type.weak or value.type.shape == ():
+        return type(value)(fresh(item, scalars) for item in value)
+    if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not scalars):
         return value
     region = current_region()
     if region is None or not region.trace.memory:

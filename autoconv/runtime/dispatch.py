@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
-from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int64, string
+from autoconv.graph.dtypes import DType, as_dtype, string
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
-from autoconv.ops.indexing import parse_index
 from autoconv.ops.list_value import ListValue
 from autoconv.ops.record import Op
 from autoconv.runtime import taping
@@ -21,17 +20,15 @@ from autoconv.runtime.convert import (
     as_tensor,
     constant,
     convert_to_tensor,
-    is_tensor,
     record_constant,
     to_array,
     weak_dtype,
 )
-from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.recording import COMPILE, Region, current_region, display_name, out_of_scope
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, measure_by
+from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
-_NUMBERS = (bool, int, float, complex)
+NUMBERS = (bool, int, float, complex)
 
 # Ops on Python numbers alone that have a meaning of their own in Python: exact, checked integers and errors.
 _PYTHON_OPS = {
@@ -101,77 +98,6 @@ def _with_checked_numerics(op: Op, found: Any) -> Any:
     return tuple(checked) if isinstance(found, tuple) else checked[0]
 
 
-def binary(op_name: str, x: Any, y: Any) -> Any:
-    """An operator between two values, at least one of them a tensor; NotImplemented for what is not an operand."""
-    if op_name == "multiply" and _are_of_python(x, y):
-        return _repeat(x, y)
-    made = getattr(type(x), "__autoconv_fresh__", None) or getattr(type(y), "__autoconv_fresh__", None)
-    if made is not None:  # what is computed of an array that can change is a new one
-        operands = [as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)]
-        return made(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
-    if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
-        return NotImplemented
-    if _are_arrays() and not _are_numbers(x, y):
-        return _as_arrays(op_name, x, y)
-    if op_name == "divide":
-        x, y = _true_division_operands(x, y)
-    elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
-        op_name = op_name.replace("bitwise", "logical")
-    return apply(op_name, x, y)
-
-
-def _size_of(x: Any, axis: int) -> Any:
-    size = apply("dimension", x, axis=axis, dtype=int64)
-    return apply("python_cast", size, dtype=int64, weak=True)
-
-
-measure_by(_size_of)
-
-
-def repeat_by(repeat: Callable[[Any, Any], Any]) -> None:
-    """Has `repeat(x, y)` called for text, a list or a tuple times a number that only the running graph knows."""
-    global _repeat
-    _repeat = repeat
-
-
-_repeat: Callable[[Any, Any], Any] = lambda x, y: NotImplemented
-_REPEATED = frozenset({str, bytes, list, tuple})
-
-
-def _are_of_python(x: Any, y: Any) -> bool:
-    """Whether a sequence of Python's own is to be repeated, under `compile`."""
-    if type(x) not in _REPEATED and type(y) not in _REPEATED:
-        return False
-    region = current_region()
-    return region is not None and region.contract == COMPILE
-
-
-def _are_arrays() -> bool:
-    """Whether what is computed with are NumPy's arrays."""
-    region = current_region()
-    return region is not None and region.trace.arrays
-
-
-def _are_numbers(x: Any, y: Any) -> bool:
-    """Whether both are Python numbers, which do not compute as NumPy's do."""
-    return all(isinstance(v, _NUMBERS) or (isinstance(v, Tensor) and v.weak) for v in (x, y))
-
-
-def _as_arrays(op_name: str, *operands: Any) -> Any:
-    """The operator as NumPy's ufunc of that name computes it: its dtypes, its errors."""
-    function = implementation(_UFUNCS.get(op_name) or getattr(np, op_name))
-    assert function is not None
-    return function(*operands)
-
-
-_UFUNCS = {"modulo": np.remainder, "abs": np.absolute}
-
-
-def unary(op_name: str, x: Any) -> Any:
-    """An operator on one tensor."""
-    return _as_arrays(op_name, x) if _are_arrays() and not x.weak else apply(op_name, x)
-
-
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
     """Appends a node for the op; `values` are tensors, constants and graph values."""
     shown = name or display_name(op.name)
@@ -202,37 +128,12 @@ def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
         return value
     if isinstance(value, EagerTensor):
         return region.trace.capture(value, value.type, region.trace.scope + name)
-    if isinstance(value, _NUMBERS):
+    if isinstance(value, NUMBERS):
         return record_constant(region, np.array(value, weak_dtype(value).numpy), True, name).value_in_graph
     resource = getattr(value, "__autoconv_resource__", None)
     if resource is not None:
         return resource(region)
     return record_constant(region, to_array(value), name=name).value_in_graph
-
-
-def get_item(x: Any, index: Any) -> Any:
-    """x[index], NumPy's meaning."""
-    spec, operands = parse_index(index, is_tensor)
-    return apply("get_item", x, *operands, spec=spec)
-
-
-def set_item(x: Any, index: Any, value: Any) -> Any:
-    """A copy of x (a tensor or array) in which [index] is `value`."""
-    spec, operands = parse_index(index, is_tensor)
-    tensor = convert_to_tensor(x)
-    return apply("set_item", tensor, _as_dtype_of(tensor, value), *operands, spec=spec)
-
-
-def round_to(x: Any, digits: int | None) -> Any:
-    """Python's round on a tensor: an integer (weak) without digits for Python numbers, else half to even."""
-    tensor = as_tensor(x)
-    assert tensor is not None
-    if tensor.weak:
-        return apply("python_round", tensor, digits=digits)
-    if not digits:
-        return apply("round", tensor)
-    scale = 10.0**digits
-    return apply("round", tensor * scale) / scale
 
 
 def _operand(x: Any) -> Any:
@@ -271,7 +172,7 @@ class _Numbers:
         if not unified:
             return to_array(self.values)
         typed = [_dtype_of(other) for other in others if _is_typed(other)]
-        kinds = [weak_dtype(other) for other in others if isinstance(other, _NUMBERS)]
+        kinds = [weak_dtype(other) for other in others if isinstance(other, NUMBERS)]
         kinds += [other.dtype for other in others if isinstance(other, _Numbers)]
         if typed:
             return to_array(self.values, typed[0] if weak_fits(own, typed[0]) else None)
@@ -284,50 +185,14 @@ class _Numbers:
 def _is_numbers(values: Any) -> bool:
     """Whether a nested list has Python numbers alone, and at least one."""
     return bool(values) and all(
-        _is_numbers(v) if isinstance(v, (list, tuple)) else type(v) in _NUMBERS for v in values
+        _is_numbers(v) if isinstance(v, (list, tuple)) else type(v) in NUMBERS for v in values
     )
-
-
-def _is_operand(x: Any) -> bool:
-    return (
-        isinstance(x, (Tensor, bool, int, float, complex, np.ndarray, np.generic, str, bytes, list, tuple))
-        or as_tensor(x) is not None
-    )
-
-
-def _is_number_and_sequence(x: Any, y: Any) -> bool:
-    """A Python number does not compute with text and lists: `3 * [0]` repeats, `3 == "3"` is False."""
-    for number, other in ((x, y), (y, x)):
-        if isinstance(number, Tensor) and number.weak and isinstance(other, (str, bytes, list, tuple)):
-            return True
-    return False
 
 
 def _all_python(values: Sequence[Any]) -> bool:
-    return all((isinstance(v, Tensor) and v.weak) or isinstance(v, _NUMBERS) for v in values) and any(
+    return all((isinstance(v, Tensor) and v.weak) or isinstance(v, NUMBERS) for v in values) and any(
         isinstance(v, Tensor) for v in values
     )
-
-
-def _is_bool(x: Any) -> bool:
-    tensor = as_tensor(x)
-    return not tensor.weak and tensor.dtype.is_bool if tensor is not None else isinstance(x, (bool, np.bool_))
-
-
-def _true_division_operands(x: Any, y: Any) -> tuple[Any, Any]:
-    """Integers divide as floats: those of 8 and 16 bits as float32, wider ones as float64."""
-    dtypes = [t.dtype for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
-    if dtypes and dtypes[0].is_integer:
-        wide = float32 if dtypes[0].size <= 2 else float64
-        return tuple(_cast_integer(v, wide) for v in (x, y))  # type: ignore[return-value]
-    return x, y
-
-
-def _cast_integer(value: Any, dtype: DType) -> Any:
-    tensor = as_tensor(value)
-    if tensor is not None and tensor.dtype.is_integer and not tensor.weak:
-        return apply("cast", tensor, dtype=dtype)
-    return value
 
 
 def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
@@ -339,8 +204,8 @@ def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
     for i, value in enumerate(values):
         if i in chosen and target is not None:
             result[i] = _to_dtype(value, target, weak, region, op)
-        elif (isinstance(value, _NUMBERS) and region is None) or (
-            isinstance(value, _NUMBERS) and not op.name.startswith("python")
+        elif (isinstance(value, NUMBERS) and region is None) or (
+            isinstance(value, NUMBERS) and not op.name.startswith("python")
         ):
             result[i] = to_array(value)
     return result
@@ -360,7 +225,7 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
 
 
 def _is_typed(value: Any) -> bool:
-    return not isinstance(value, _NUMBERS) and not (isinstance(value, Tensor) and value.weak)
+    return not isinstance(value, NUMBERS) and not (isinstance(value, Tensor) and value.weak)
 
 
 def _dtype_of(value: Any) -> DType:
@@ -377,7 +242,7 @@ def _numpy_result_dtype(values: list[Any]) -> DType:
                 return string
             parts.append(dtype.numpy)
         else:
-            number = weak_dtype(value) if isinstance(value, _NUMBERS) else value.type.dtype
+            number = weak_dtype(value) if isinstance(value, NUMBERS) else value.type.dtype
             parts.append((False, 0, 0.0, 0j)[weak_rank(number)])
     return as_dtype(np.result_type(*parts))
 
@@ -408,7 +273,7 @@ def _to_dtype(value: Any, target: DType, weak: bool, region: Region | None, op: 
                 )
             return apply("python_cast", value, dtype=target, weak=weak)
         return apply("cast", value, dtype=target)
-    if isinstance(value, _NUMBERS):
+    if isinstance(value, NUMBERS):
         if weak and region is not None:
             return record_constant(region, np.array(value, target.numpy), weak=True)
         return to_array(value, None if weak else target)
@@ -418,18 +283,6 @@ def _to_dtype(value: Any, target: DType, weak: bool, region: Region | None, op: 
 
 def _kind(dtype: DType) -> str:
     return ("bool", "int", "float", "complex")[weak_rank(dtype)]
-
-
-def _as_dtype_of(tensor: Tensor, value: Any) -> Any:
-    """A value to be written into `tensor`: cast, as NumPy does for assignments."""
-    other = as_tensor(value)
-    if other is None:
-        return (
-            to_array(value, tensor.dtype) if isinstance(value, _NUMBERS) else to_array(value).astype(tensor.dtype.numpy)
-        )
-    if other.dtype is tensor.dtype and not other.weak:
-        return other
-    return apply("python_cast" if other.weak else "cast", other, dtype=tensor.dtype)
 
 
 def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -463,7 +316,7 @@ def _concrete(value: Any) -> Any:
         raise InaccessibleTensorError(out_of_scope(value.value_in_graph))
     if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__autoconv_resource__"):
         return value
-    return np.array(value, weak_dtype(value).numpy) if isinstance(value, _NUMBERS) else value
+    return np.array(value, weak_dtype(value).numpy) if isinstance(value, NUMBERS) else value
 
 
 def _wrapped(result: Any, weak: bool) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,8 +49,10 @@ def _slices(entry: taping.Entry, cotangent: Any) -> Sequence[Any] | None:
     x, indices = entry.inputs
     if entry.attributes.get("axis", 0) != 0 or entry.attributes.get("batch_dims", 0) != 0 or not x.type.rank:
         return None
+    picked = indices.type.shape
     tail = tuple(x.type.shape[1:])
-    values = apply("reshape", cotangent, shape=(-1, *tail))
+    # Not -1, which says nothing of rows without elements.
+    values = apply("reshape", cotangent, shape=(-1 if None in picked else math.prod(picked), *tail))
     return IndexedSlices(values, apply("reshape", indices, shape=(-1,)), apply("shape", x)), None
 
 

@@ -26,9 +26,18 @@ def number_attribute(x: SymbolicTensor, name: str) -> Any:
     found = getattr(sample, name)
     if callable(found):
         return NumberMethod(x, name)
+    if x.type.dtype.is_complex and name in ("real", "imag"):
+        return dispatch.apply(name, x)
     if name in ("real", "numerator"):
         return _itself(x)
     return found  # of a real number the same for all: its imaginary part, the denominator of an int
+
+
+def part_of_complex(x: SymbolicTensor, name: str) -> Any:
+    """`x.name` under the first contract: what a complex number of Python's has that tensors have not."""
+    if x.weak and x.type.dtype.is_complex and name in ("real", "imag", "conjugate"):
+        return number_attribute(x, name)
+    return NotImplemented
 
 
 def refuse_number(x: Any, words: str) -> None:
@@ -52,7 +61,8 @@ class NumberMethod:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.name == "conjugate" and not args and not kwargs:
-            return _itself(self.owner)
+            is_complex = self.owner.type.dtype.is_complex
+            return dispatch.apply("conjugate", self.owner) if is_complex else _itself(self.owner)
         operands = [self.owner, *args, *kwargs.values()]
         found = record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
         type_ = _RESULTS.get(self.name)
@@ -64,4 +74,4 @@ def _itself(x: SymbolicTensor) -> Any:
     return dispatch.apply("python_int", x) if x.type.dtype.is_bool else x
 
 
-__all__ = ["NumberMethod", "number_attribute", "refuse_number"]
+__all__ = ["NumberMethod", "number_attribute", "part_of_complex", "refuse_number"]

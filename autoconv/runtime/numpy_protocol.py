@@ -6,6 +6,7 @@ arguments; what it does not hand over (`np.zeros(n)`, `np.array([x, y])`) conver
 
 from __future__ import annotations
 
+import functools
 import opcode
 import operator
 import sys
@@ -42,6 +43,14 @@ def implementation(function: Any) -> Callable[..., Any] | None:
     try:
         return FUNCTIONS.get(function)
     except TypeError:  # not hashable
+        return None
+
+
+def numpy_named(name: str) -> Any:
+    """numpy's `linalg.norm` by that name; None where this version has none."""
+    try:
+        return functools.reduce(getattr, name.split("."), np)
+    except AttributeError:
         return None
 
 
@@ -115,6 +124,7 @@ __all__ = [
     "array_ufunc",
     "implementation",
     "name_of",
+    "numpy_named",
     "plain",
     "without_ops",
 ]

@@ -14,7 +14,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.objects import COLLECTIONS, NotAssigned
-from autoconv.runtime import dispatch
+from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.attributes import HEAP, GraphAttributes
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.recording import COMPILE, Region, current_region
@@ -193,7 +193,7 @@ def apply_object(function: str, *operands: Any, keywords: tuple[str, ...] = ()) 
     return record_object("object_apply", operands, function=function, keywords=keywords)
 
 
-dispatch.repeat_by(functools.partial(apply_object, "mul"))
+expressions.repeat_by(functools.partial(apply_object, "mul"))
 
 
 def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:

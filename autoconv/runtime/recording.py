@@ -8,6 +8,7 @@ capture of every region in between.
 from __future__ import annotations
 
 import ctypes
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,7 +37,8 @@ class Trace:
     `on_create` is told of each variable the traced code creates; `evaluate` gives the array that a value of the root
     graph has in the call that is being traced, or None. `pending_output` holds prints of a region that may
     be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`,
-    `concretise` and `attribute` (for names that tensors do not have); `stores` are told before a node is
+    `concretise`, `attribute` (for names that tensors do not have) and `without_dimensions` (what a tensor without any
+    becomes where NumPy has an array and not a scalar); `stores` are told before a node is
     recorded that does more than compute, and after a call of a function that is being recorded. `calls` are the user's
     functions that run now, `recursions` those that were recorded as functions that call themselves. `arrays` says that
     NumPy arrays came in, which can be changed in place, `memory` that they are traced as memory (see
@@ -69,6 +71,7 @@ class Trace:
     python_print: Any = None
     concretise: Any = None
     attribute: Any = None
+    without_dimensions: Any = None
     stores: list[Stores] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     recursions: dict[Any, Any] = field(default_factory=dict)
@@ -189,32 +192,46 @@ class Region:
 
 class _Stack(threading.local):
     region: Region | None = None
+    untraced: bool = True
+
+
+_STACK = _Stack()
+
+
+class _UntracedHere:
+    """Is true in threads that record nothing. No frame of Python's is made to find that out: a function asks it where
+    it begins, also the innermost one that the limit of recursion lets through."""
+
+    __bool__ = staticmethod(functools.partial(getattr, _STACK, "untraced"))
 
 
 class _Activity:
-    """How many threads record. `on_change` is told whether none does, when that changes."""
+    """How many threads record. `on_change` is told, when that changes, what is true where nothing is recorded: True
+    itself while no thread records, False while all are to do as if they did."""
 
     def __init__(self) -> None:
         self.count = 0
+        self.pretended = 0
         self.tapes = 0
         self.lock = threading.Lock()
-        self.on_change: Callable[[bool], None] = lambda untraced: None
+        self.here = _UntracedHere()
+        self.on_change: Callable[[object], None] = lambda untraced: None
 
-    def add(self, change: int) -> None:
+    def add(self, change: int, pretended: int = 0) -> None:
         with self.lock:
             self.count += change
-            BUSY.value = self.count + self.tapes
-            self.on_change(self.count == 0)
+            self.pretended += pretended
+            BUSY.value = self.count + self.pretended + self.tapes
+            self.on_change(not self.pretended and (self.here if self.count else True))
 
     def add_tape(self, change: int) -> None:
         with self.lock:
             self.tapes += change
-            BUSY.value = self.count + self.tapes
+            BUSY.value = self.count + self.pretended + self.tapes
 
 
 # How many threads record, and how many tapes do, for native code to read: while it is not 0, calls take the long way.
 BUSY = ctypes.c_int64(0)
-_STACK = _Stack()
 _ACTIVITY = _Activity()
 
 
@@ -223,20 +240,21 @@ def tape_started(change: int = 1) -> None:
     _ACTIVITY.add_tape(change)
 
 
-def follow(on_change: Callable[[bool], None]) -> None:
-    """Has `on_change` told whether no thread records anything, now and when that changes."""
+def follow(on_change: Callable[[object], None]) -> None:
+    """Has `on_change` told, now and when that changes, what is true in the threads that record nothing."""
     _ACTIVITY.on_change = on_change
     _ACTIVITY.add(0)
 
 
 @contextmanager
 def as_if_traced() -> Iterator[None]:
-    """Converted code takes the way through the operators inside the block, though nothing is recorded."""
-    _ACTIVITY.add(1)
+    """Converted code takes the way through the operators inside the block, in all threads, though nothing is
+    recorded."""
+    _ACTIVITY.add(0, 1)
     try:
         yield
     finally:
-        _ACTIVITY.add(-1)
+        _ACTIVITY.add(0, -1)
 
 
 def current_region() -> Region | None:
@@ -246,7 +264,7 @@ def current_region() -> Region | None:
 
 def enter(region: Region | None) -> None:
     """From here on ops of this thread are recorded into `region`; for regions that are left elsewhere."""
-    _STACK.region = region
+    _STACK.region, _STACK.untraced = region, region is None
 
 
 @contextmanager
@@ -256,11 +274,11 @@ def recording(region: Region | None) -> Iterator[Region | None]:
     starts = before is None and region is not None
     if starts:
         _ACTIVITY.add(1)
-    _STACK.region = region
+    _STACK.region, _STACK.untraced = region, region is None
     try:
         yield region
     finally:
-        _STACK.region = before
+        _STACK.region, _STACK.untraced = before, before is None
         if starts:
             _ACTIVITY.add(-1)
 

@@ -20,6 +20,8 @@ from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.spans import is_own_file
 from autoconv.runtime.tensor_methods import TensorMethods, refuse_to_iterate
 
+_ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
 
 class Tensor(TensorMethods):
     """An array of one dtype that cannot be changed. `Tensor` is the class of eager and symbolic tensors alike.
@@ -64,13 +66,14 @@ class Tensor(TensorMethods):
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """`autoconv.xp`, the array API standard; raises ValueError for a version that it does not have."""
-        if api_version not in (None, "2021.12", "2022.12", "2023.12"):
-            raise ValueError(f"the array API of {api_version} is not here: autoconv.xp is that of 2023.12")
+        if api_version not in (None, *_ARRAY_API_VERSIONS):
+            newest = _ARRAY_API_VERSIONS[-1]
+            raise ValueError(f"the array API of {api_version} is not here: autoconv.xp is that of {newest}")
         return _namespace()
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
         """The tensor itself: all tensors are in the memory of the CPU."""
-        if str(device).lower().rpartition("/")[2] not in ("cpu", "device:cpu:0"):
+        if str(device).lower().rpartition("/")[2] not in ("", "cpu", "cpu:0", "device:cpu:0"):
             raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")
         return self
 
@@ -147,7 +150,14 @@ class EagerTensor(Tensor):
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
     ) -> Any:
-        """The elements for another library: themselves where it can be told not to write to them, else a copy."""
+        """The elements for another library: themselves where it can be told not to write to them, else a copy.
+
+        Raises BufferError for a device that is not the CPU, and where `copy` is False and a copy is needed.
+        """
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"a tensor in the memory of the CPU does not go to the device {dl_device}")
+        if copy is False and (max_version is None or max_version[0] < 1):
+            raise BufferError("a tensor is given away without a copy to what knows of memory that is not written to")
         shared = self._shared()
         if copy or max_version is None or max_version[0] < 1:
             return shared.copy().__dlpack__()
@@ -261,6 +271,7 @@ class SymbolicTensor(Tensor):
         arrays gets NumPy's dtype."""
         type_ = self.type
         if type_.weak:
+            _check_asked(self, "dtype", sys._getframe(1))
             return standalone_dtype(type_)
         return type_.dtype.numpy if _is_asked_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
 
@@ -268,9 +279,17 @@ class SymbolicTensor(Tensor):
     def shape(self) -> TensorShape:
         """A program with NumPy's arrays gets a tuple, in which an unknown size is a number of the graph."""
         dims = self.type.shape
-        if dims is not None and _is_asked_as_array(sys._getframe(1)):
+        if self.weak:
+            _check_asked(self, "shape", sys._getframe(1))
+        elif dims is not None and _is_asked_as_array(sys._getframe(1)):
             return tuple(d if isinstance(d, int) else size_of(self, axis) for axis, d in enumerate(dims))  # type: ignore[return-value]
         return TensorShape(dims)
+
+    @property
+    def ndim(self) -> int | None:
+        if self.weak:
+            _check_asked(self, "ndim", sys._getframe(1))
+        return self.type.rank
 
     @property
     def name(self) -> str:
@@ -317,7 +336,11 @@ class SymbolicTensor(Tensor):
             error = TypeError(f"{type(self.type.dtype.numpy.type(1).item()).__name__!r} object is not subscriptable")
             error._autoconv_run_time = True  # type: ignore[attr-defined]
             raise error
-        return super().__getitem__(index)
+        found = super().__getitem__(index)
+        by_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
+        if by_ellipsis and found.type.shape == () and region is not None and region.trace.arrays:
+            return region.trace.without_dimensions(found)  # a view, and no element
+        return found
 
     def _shown(self) -> None:
         """Text of a tensor under `compile` would be text of a number or array, which is not known yet."""
@@ -438,6 +461,16 @@ def _is_asked_as_array(frame: Any) -> bool:
     """Whether the program asks, which under `compile` has NumPy's arrays, and not this package."""
     region = current_region()
     return region is not None and region.trace.arrays and not is_own_file(frame.f_code.co_filename)
+
+
+def _check_asked(x: SymbolicTensor, name: str, frame: Any) -> None:
+    """Raises AttributeError, in Python's words, where the program asks a Python number for what tensors have."""
+    region = current_region()
+    if region is not None and region.contract == COMPILE and not is_own_file(frame.f_code.co_filename):
+        kind = type(x.type.dtype.numpy.type(1).item()).__name__
+        error = AttributeError(f"{kind!r} object has no attribute {name!r}")
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
 
 
 def namespace_by(find: Callable[[], Any]) -> None:

@@ -11,12 +11,10 @@ from typing import Any
 from autoconv.runtime.tracebacks import present, presented
 
 
-def _dispatch() -> Any:
-    from autoconv.runtime import (
-        dispatch,  # the operators of a class, and the function they call, need each other
-    )
+def _expressions() -> Any:
+    from autoconv.runtime import expressions  # a class's operators, and the functions they call, need each other
 
-    return dispatch
+    return expressions
 
 
 # What is no operand of Python's numbers, or (a sequence) hardly.
@@ -87,32 +85,53 @@ def _compares_by(frame: Any) -> str:
     return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _SHIFT], "")
 
 
+# Operators that complex numbers do not have.
+_OF_REALS = frozenset({
+    "floor_divide", "modulo", "matmul", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
+})  # fmt: skip
+
+
+def _is_complex(*operands: Any) -> bool:
+    """Whether one is a complex number of Python's."""
+    for x in operands:
+        number = _graph_number(x)
+        if type(x) is complex or (number is not None and number.type.dtype.is_complex):
+            return True
+    return False
+
+
+def _graph_number(x: Any) -> Any:
+    """A number of Python's that only the running graph knows; None for anything else."""
+    tensor: Any = x if isinstance(x, TensorMethods) and hasattr(x, "value_in_graph") else None
+    return tensor if tensor is not None and tensor.weak else None
+
+
 def _sample(value: Any) -> tuple[Any] | None:
     """Some value of that type, None for a tensor that is no number of a graph."""
+    if type(value) in (bool, int, float, complex):
+        return (type(value)(1),)
     kind = getattr(type(value), "__autoconv_plain__", type(value))
     if kind in _NO_OPERANDS:
         return (None if value is None else kind(),)
-    tensor: Any = value if isinstance(value, TensorMethods) and hasattr(value, "value_in_graph") else None
-    if tensor is None or not tensor.weak:
-        return None
-    return (tensor.type.dtype.numpy.type(1).item(),)
+    number = _graph_number(value)
+    return None if number is None else (number.type.dtype.numpy.type(1).item(),)
 
 
 def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     def forward(self: Any, other: Any) -> Any:
-        if type(other) in _NO_OPERANDS:
+        if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         try:
-            return _dispatch().binary(op, self, other)
+            return _expressions().binary(op, self, other)
         except BaseException as error:
             present(error)
             raise
 
     def reflected(self: Any, other: Any) -> Any:
-        if type(other) in _NO_OPERANDS:
+        if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), other, self)
         try:
-            return _dispatch().binary(op, other, self)
+            return _expressions().binary(op, other, self)
         except BaseException as error:
             present(error)
             raise
@@ -122,12 +141,13 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
 
 def _comparison(op: str) -> Callable[[Any, Any], Any]:
     def compare(self: Any, other: Any) -> Any:
-        if type(other) in _NO_OPERANDS and op not in ("equal", "not_equal"):
+        others = type(other) in _NO_OPERANDS or _is_complex(self, other)
+        if others and op not in ("equal", "not_equal"):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         if other is None:
             return op == "not_equal"
         try:
-            return _dispatch().binary(op, self, other)
+            return _expressions().binary(op, self, other)
         except BaseException as error:
             present(error)
             raise
@@ -162,22 +182,22 @@ class TensorMethods:
 
     @presented
     def __neg__(self) -> Any:
-        return _dispatch().unary("negative", self)
+        return _expressions().unary("negative", self)
 
     def __pos__(self) -> Any:
         return self
 
     @presented
     def __abs__(self) -> Any:
-        return _dispatch().unary("abs", self)
+        return _expressions().unary("abs", self)
 
     @presented
     def __invert__(self) -> Any:
-        return _dispatch().unary("invert", self)
+        return _expressions().unary("invert", self)
 
     @presented
     def __round__(self, digits: int | None = None) -> Any:
-        return _dispatch().round_to(self, digits)
+        return _expressions().round_to(self, digits)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -187,4 +207,4 @@ class TensorMethods:
 
     @presented
     def __getitem__(self, index: Any) -> Any:
-        return _dispatch().get_item(self, index)
+        return _expressions().get_item(self, index)

@@ -14,7 +14,8 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ResourceType, TensorType
 from autoconv.runtime import taping
 from autoconv.runtime.convert import as_tensor, constant, convert_to_tensor
-from autoconv.runtime.dispatch import apply, get_item
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.expressions import get_item
 from autoconv.runtime.recording import Region, current_region, recording
 from autoconv.runtime.scopes import current_scope
 from autoconv.runtime.shape import TensorShape, as_shape

@@ -13,7 +13,8 @@ import numpy as np
 
 from autoconv.graph.dtypes import int32
 from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.dispatch import apply, get_item, set_item
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.expressions import get_item, set_item
 
 
 class VariableSynchronization(enum.Enum):

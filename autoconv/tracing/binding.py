@@ -19,7 +19,7 @@ from autoconv.runtime.structure import flatten, pack
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.runtime.variable import Variable
 from autoconv.tracing.function_type import FunctionType, Parameter
-from autoconv.tracing.signature import Literal, Reference, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.keys import Literal, Reference, SpecKey, TensorKey, VariableKey
 
 
 class _Misfit(TypeError):

@@ -36,8 +36,8 @@ from autoconv.tracing.donation import donated_leaves
 from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
+from autoconv.tracing.keys import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 from autoconv.tracing.shapes import ByShape, depends_on_shapes
-from autoconv.tracing.signature import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be

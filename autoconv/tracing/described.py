@@ -9,7 +9,8 @@ from typing import Any
 
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation
-from autoconv.tracing.signature import Key, Signature
+from autoconv.tracing.signature import Signature
+from autoconv.tracing.trace_cache import TraceCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Described:
     _signature: Signature
     _input_signature: Sequence[Any] | None
     _explanation: Explanation
-    _cache: dict[Key, list[ConcreteFunction]]
+    _cache: TraceCache
     _traces: int
 
     @property
@@ -62,8 +63,7 @@ class Described:
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
-        traces = [concrete for entries in list(self._cache.values()) for concrete in entries]
-        return sorted(traces, key=lambda concrete: concrete.number)
+        return sorted(self._cache.traces, key=lambda concrete: concrete.number)
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)

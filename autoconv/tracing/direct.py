@@ -32,8 +32,8 @@ from autoconv.runtime.recording import BUSY, COMPILE
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
+from autoconv.tracing.keys import Key, Literal, ObjectKey, TensorKey
 from autoconv.tracing.large import MANY
-from autoconv.tracing.signature import Key, Literal, ObjectKey, TensorKey
 
 _CONSTANTS = (bool, int, float, complex, str, bytes)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)

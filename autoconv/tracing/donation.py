@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 
-from autoconv.tracing.signature import Key
+from autoconv.tracing.keys import Key
 
 Donate = str | int | Sequence[str | int]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import threading
 import types
 import weakref
@@ -28,24 +27,20 @@ from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
 from autoconv.tracing.described import Described
 from autoconv.tracing.donation import Donate, donated_names
 from autoconv.tracing.explain import Explanation, Row
-from autoconv.tracing.garbage import DROPPED
+from autoconv.tracing.keys import Key, ObjectKey, accepts
 from autoconv.tracing.logs import traced
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.retracing import retracing_of, wider_key
-from autoconv.tracing.signature import Call, Key, ObjectKey, Signature, accepts
+from autoconv.tracing.signature import Call, Signature
 from autoconv.tracing.straight import straight
 from autoconv.tracing.trace import LOCK, trace_function
+from autoconv.tracing.trace_cache import MOST_KEYS, TraceCache
 
-_CACHE_LIMIT = 256  # signatures a function
-_SURE_TRACES = 28  # traces that are kept however large they are
-_CACHE_BYTES = 1_400_000  # what more traces than those may weigh together
-_ENTRIES = 4  # traces a signature, which differ in what they read from outside
 _MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
 _MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
 _MOST_LEARNED = 32  # things that a function's traces may find out about the objects that it makes
-_TICKS = itertools.count()  # the order in which traces were used
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
     "variables on non-first call"
@@ -95,15 +90,15 @@ class Function(Described, Pickled):
         self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
         self.donate = donated_names(donate, self._signature.python.parameters, self._signature.name) if donate else ()
         self._retracing = retracing_of(python_function)
-        self._bound: Bounded[int, Function] = Bounded(_CACHE_LIMIT)
-        self._cache: dict[Key, list[ConcreteFunction]] = {}
+        self._bound: Bounded[int, Function] = Bounded(MOST_KEYS)
+        self._cache = TraceCache()
         self._literal: frozenset[int] = frozenset()
         self._whole: frozenset[str] = frozenset()
         self._learned: frozenset[tuple[str, Any]] = frozenset()
         self._memory = False  # whether arrays are traced as memory, as some trace changes one in place
         self._by_object: set[Key] = set()  # of those the calls whose arrays come in as objects all the same
-        self._spots: Bounded[Key, list[Spot]] = Bounded(_CACHE_LIMIT)
-        self._plain: Bounded[Key, tuple[str, Any]] = Bounded(_CACHE_LIMIT)
+        self._spots: Bounded[Key, list[Spot]] = Bounded(MOST_KEYS)
+        self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
         self._explanation = Explanation(self._signature.name)
         self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._straight: tuple[Any, ...] = ()
@@ -157,7 +152,7 @@ class Function(Described, Pickled):
             if self.contract != COMPILE:
                 raise
             call = None  # plain Python says what is wrong with the arguments, or takes those that have no key
-        concrete = None if call is None else self._find(call) or self._obtain(call)
+        concrete = None if call is None else self._cache.find(call.key) or self._obtain(call)
         if concrete is None or call is None:
             return self.python_function(*args, **kwargs)
         if region is not None:
@@ -256,33 +251,20 @@ class Function(Described, Pickled):
         self._explanation.plain.append(f"one call: {reason}")
         return self.python_function(*args, **kwargs)
 
-    def _find(self, call: Call) -> ConcreteFunction | None:
-        for concrete in self._cache.get(call.key, ()):
-            if not concrete.guards.changed():
-                concrete.used = next(_TICKS)
-                return concrete
-        for key, entries in list(self._cache.items()):  # a copy: other threads trace meanwhile
-            if key != call.key and accepts(key, call.key):
-                for concrete in entries:
-                    if not concrete.guards.changed():
-                        concrete.used = next(_TICKS)
-                        return concrete
-        return None
-
     def _obtain(self, call: Call) -> ConcreteFunction | None:
         """Traces; None when the call has to run as plain Python."""
         if call.key in self._plain:
             return None
         with LOCK:
-            found = self._find(call)
+            found = self._cache.find(call.key)
             if found is not None:
                 return found
             if call.key in self._plain:
                 return None
-            reason = self._explanation.why(call, self._cache)
+            reason = self._explanation.why(call, self._cache.by_key)
             concrete = None
             if self._reduce_retracing:
-                call.key = wider_key(call.key, reversed(list(self._cache)))
+                call.key = wider_key(call.key, reversed(list(self._cache.by_key)))
             try:
                 with self._own_effects(), traced(self._signature.name, self._traces + 1, reason):
                     concrete = self._trace(call)
@@ -309,7 +291,7 @@ class Function(Described, Pickled):
             except RunPlain as plain:
                 place = place_in(self.python_function, plain)
                 if self._is_object_next(call, plain.reason, place):
-                    return self._find(call) or self._obtain(call)
+                    return self._cache.find(call.key) or self._obtain(call)
                 self._give_up(call, plain.reason, place)
                 return None
             except Exception as error:
@@ -318,12 +300,12 @@ class Function(Described, Pickled):
                     message = getattr(error, "message", str(error))
                     told = f"{type(error).__name__}: {message}"
                     if self._is_object_next(call, told, place):
-                        return self._find(call) or self._obtain(call)
+                        return self._cache.find(call.key) or self._obtain(call)
                     self._give_up(call, told, place)
                     return None
                 raise
             if concrete is None:  # outside of the handlers: what the program raises next has nothing to do with them
-                return self._find(call) or self._obtain(call)
+                return self._cache.find(call.key) or self._obtain(call)
             self._explanation.add(Row(reason, concrete))
             self._retracing.traced(self.python_function)
             return self._remember(concrete)
@@ -332,8 +314,8 @@ class Function(Described, Pickled):
     def _own_effects(self) -> Iterator[None]:
         """What a trace changes outside (it appends to a list, say) is no change for the other traces of the function:
         under the contract `function` that happens once a trace, and belongs to it."""
-        entries = [] if self.contract == COMPILE else [c for found in list(self._cache.values()) for c in found]
-        unchanged = [concrete for concrete in entries if not concrete.guards.changed()]
+        traces = [] if self.contract == COMPILE else self._cache.traces
+        unchanged = [concrete for concrete in traces if not concrete.guards.changed()]
         try:
             yield
         finally:
@@ -356,33 +338,17 @@ class Function(Described, Pickled):
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 
     def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
-        entries = [concrete, *self._cache.get(concrete.key, ())][:_ENTRIES]
-        self._cache[concrete.key] = entries
         for other, _ in self._direct:  # calls of these do not pass by here
-            other.used = next(_TICKS)
-        concrete.used = next(_TICKS)
-        self._forget()
-        if self.contract == COMPILE and len(entries) == _ENTRIES and self._traces > 16:
+            self._cache.used(other)
+        full = self._cache.add(concrete)
+        self._cache.drop_oldest(self._let_go)
+        if self.contract == COMPILE and full and self._traces > 16:
             self._plain[concrete.key] = "what it reads from outside changes on every call", None
         return concrete
 
-    def _forget(self) -> None:
-        """Drops the signatures that were used longest ago, as many as are too many."""
-        oldest = sorted(self._cache, key=lambda key: max(c.used for c in self._cache[key]))
-        every = [c for entries in self._cache.values() for c in entries]
-        count, weight = len(every), sum(c.weight for c in every)
-        del every
-        for key in oldest[:-1]:
-            if len(self._cache) <= _CACHE_LIMIT and (count <= _SURE_TRACES or weight <= _CACHE_BYTES):
-                return
-            dropped = self._cache.pop(key)
-            count -= len(dropped)
-            if any(pair[0] in dropped for pair in self._direct):
-                self._call_directly(*(pair for pair in self._direct if pair[0] not in dropped))
-            bytes_ = sum(c.weight for c in dropped)
-            weight -= bytes_
-            del dropped
-            DROPPED.add(bytes_)
+    def _let_go(self, dropped: list[ConcreteFunction]) -> None:
+        if any(concrete in dropped for concrete, _ in self._direct):
+            self._call_directly(*(pair for pair in self._direct if pair[0] not in dropped))
 
     def _trace(self, call: Call) -> ConcreteFunction:
         refuse = _refuse_variables if self._called_before else None
@@ -416,7 +382,7 @@ class Function(Described, Pickled):
         if self._input_signature is not None and not args and not kwargs:
             args = tuple(self._input_signature)
         call = self._bind(args, kwargs)
-        concrete = self._find(call) or self._obtain(call)
+        concrete = self._cache.find(call.key) or self._obtain(call)
         if concrete is None:
             reason, place = self._plain.get(call.key, ("", None))
             raise AutoconvError(

@@ -14,7 +14,8 @@ from autoconv.operators.layout import Arms, Grown, Instance, Layout, Leaf, Parts
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.structure import Template, pack
 from autoconv.runtime.tensor import EagerTensor
-from autoconv.tracing.signature import Key, LeafKey, Literal, Signature, TensorKey
+from autoconv.tracing.keys import Key, LeafKey, Literal, TensorKey
+from autoconv.tracing.signature import Signature
 
 _OF_SEVERAL = {
     inspect.Parameter.VAR_POSITIONAL: inspect.Parameter.POSITIONAL_ONLY,

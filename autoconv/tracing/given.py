@@ -7,7 +7,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
 from autoconv.optimise.unboxing.given import with_numbers
 from autoconv.tracing.array_keys import ArrayKey
-from autoconv.tracing.signature import Key, ObjectKey, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.keys import Key, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _ITEMS = {name: TensorType(dtype, (), True) for name, dtype in (("int", int64), ("float", float64), ("bool", bool_))}
 

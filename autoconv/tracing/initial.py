@@ -13,7 +13,8 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.runtime.recording import Region, Trace
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.variable import Variable
-from autoconv.tracing.signature import Call, TensorKey, VariableKey
+from autoconv.tracing.keys import TensorKey, VariableKey
+from autoconv.tracing.signature import Call
 
 
 def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value], Any]:

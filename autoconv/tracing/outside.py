@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from autoconv.operators.bodies import AbandonTrace
+from autoconv.runtime.arrays import fresh
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import apply_object, constant_object, record_object
 from autoconv.runtime.recording import Trace
@@ -15,8 +18,9 @@ from autoconv.runtime.structure import mutable_parts
 from autoconv.runtime.tensor import SymbolicTensor
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
+from autoconv.tracing.keys import TensorKey
 from autoconv.tracing.python_contract import RunPlain
-from autoconv.tracing.signature import Call, TensorKey
+from autoconv.tracing.signature import Call
 
 
 class Restage(AbandonTrace):
@@ -52,8 +56,8 @@ class Outside:
         self.spots = call.spots
         self.known = {spot.key for spot in call.spots}
         self.copies: dict[str, Any] = {}
-        tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
-        self.may_be_memory = not call.by_object and not tensors
+        self.tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
+        self.may_be_memory = not call.by_object and not self.tensors
         self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored when they are set
         self.stores = Stores(lambda _: names, _record_store, limits=True)
@@ -90,6 +94,20 @@ class Outside:
             # Where that does not do, they come in by reference, as objects.
             raise Restage(arguments=self.arrays)
         raise RunPlain(f"{what}, which has to happen on every call")
+
+    def check_dimensions(self, call: Call) -> None:
+        """Arrays without dimensions are traced as memory: a tensor without any is a scalar of NumPy's."""
+        for leaf, key in zip(call.leaves, call.key.leaves, strict=True):
+            if isinstance(leaf, np.ndarray) and not leaf.ndim and isinstance(key, TensorKey):
+                if self.may_be_memory:
+                    raise Restage(memory=True)
+                raise RunPlain("an array without dimensions comes in beside tensors")
+
+    def without_dimensions(self, tensor: Any) -> Any:
+        """The array that NumPy makes here of what has no dimensions; among tensors it is one of them."""
+        if not self.trace.memory and not self.tensors:
+            self.about_to_write(tensor, "an array without dimensions is made")
+        return fresh(tensor, scalars=True)
 
     def _is_made_here(self, spot: Spot) -> bool:
         """Whether it is a cell of a function that the traced code itself called."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.graph.types import join_shapes
 from autoconv.tracing.bounded import Bounded
-from autoconv.tracing.signature import Key, LeafKey, TensorKey
+from autoconv.tracing.keys import Key, LeafKey, TensorKey
 
 _HISTORY = 8  # calls that are looked back over
 _MANY = 5  # traces among them that are too many

@@ -1,4 +1,4 @@
-"""Arguments taken apart: the cache key, the placeholders a trace gets, and the values a call passes."""
+"""Arguments taken apart: their key in the cache, the placeholders a trace gets, and the values a call passes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import inspect
 import itertools
 import types
 import typing
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,184 +14,29 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.graph.types import ResourceType, TensorType, is_subtype
+from autoconv.graph.types import TensorType, is_subtype
 from autoconv.runtime.convert import constant, to_array, weak_dtype
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.recording import COMPILE
 from autoconv.runtime.shape import TensorShape, TensorSpec
-from autoconv.runtime.structure import Template, flatten, is_structure, mutable_parts
+from autoconv.runtime.structure import flatten, is_structure, mutable_parts
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from autoconv.runtime.variable import Variable
 from autoconv.tracing.array_keys import ArrayKey, array_key, overlap
+from autoconv.tracing.keys import (
+    Custom,
+    Key,
+    LeafKey,
+    Literal,
+    ObjectKey,
+    Reference,
+    SpecKey,
+    TensorKey,
+    VariableKey,
+    is_number,
+    object_key,
+)
 from autoconv.tracing.large import items_of, taken_whole
-from autoconv.tracing.protocol import TracingContext
-
-
-@dataclass(frozen=True, slots=True)
-class TensorKey:
-    """A tensor argument: its type, and whether it came as an array, a tensor or a Python number."""
-
-    type: TensorType
-    origin: str
-
-    @property
-    def is_of_tensor(self) -> bool:
-        """Whether it came as a tensor other than one that stands for a Python number, as tapes have them."""
-        return self.origin == "tensor" and not _is_number(self.type)
-
-    def __str__(self) -> str:
-        return repr(TensorSpec.from_type(self.type))
-
-
-def _is_number(type_: TensorType) -> bool:
-    return type_.weak and type_.shape == ()
-
-
-@dataclass(frozen=True, slots=True)
-class VariableKey:
-    type: ResourceType
-    trainable: bool
-    alias: int
-
-    def __str__(self) -> str:
-        spec = TensorSpec.from_type(self.type.value)  # type: ignore[arg-type]
-        return (
-            f"VariableSpec(shape={spec.shape}, dtype={spec.dtype!r}, trainable={self.trainable}, alias_id={self.alias})"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectKey:
-    """A list, dict or other value of Python's own that the graph gets as it is: by its class alone."""
-
-    kind: str
-    items: str = ""  # "int", "float" or "bool": what a list seems to hold, as many lists deep as `depth` says
-    depth: int = 0
-
-    def __str__(self) -> str:
-        return f"Object[{'list[' * self.depth}{self.items}{']' * self.depth}]" if self.items else f"Object[{self.kind}]"
-
-
-@dataclass(frozen=True, slots=True)
-class SpecKey:
-    """A dataset, or an iterator over one: by what its class says of it (`__autoconv_spec__`), not by identity.
-
-    The spec has a `type` in the graph, and `spec(value)` is what stands for the argument there.
-    """
-
-    spec: Any
-
-    def __str__(self) -> str:
-        return repr(self.spec)
-
-
-def accepts(general: Key, key: Key) -> bool:
-    """Whether a trace made for `general` serves a call of `key`: wider shapes, and all else equal."""
-    if general.templates != key.templates or len(general.leaves) != len(key.leaves):
-        return False
-    if (general.orders, general.shared, general.overlaps) != (key.orders, key.shared, key.overlaps):
-        return False
-    for wide, narrow in zip(general.leaves, key.leaves, strict=True):
-        if wide == narrow or (isinstance(wide, Custom) and isinstance(narrow, Custom) and wide.accepts(narrow)):
-            continue
-        if not (isinstance(wide, TensorKey) and isinstance(narrow, TensorKey)):
-            return False
-        if (wide.origin, wide.type.weak, wide.type.dtype) != (narrow.origin, narrow.type.weak, narrow.type.dtype):
-            return False
-        if not is_subtype(narrow.type, wide.type):
-            return False
-    return True
-
-
-class Literal:
-    """A plain value: part of the key by type and value, floats by their bits."""
-
-    __slots__ = ("key", "value")
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.key = (type(value), repr(value) if isinstance(value, (float, complex)) else value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Literal) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __str__(self) -> str:
-        return f"Literal[{self.value!r}]"
-
-
-class Reference:
-    """Another object: by equality where it has one (or by `identity`), held weakly; a dead one equals nothing."""
-
-    __slots__ = ("get", "hash", "identity", "name")
-
-    def __init__(self, value: Any, identity: bool = False) -> None:
-        self.name = type(value).__name__
-        self.identity = identity and not isinstance(value, types.MethodType)
-        try:
-            self.hash = hash(value)
-        except TypeError:
-            self.hash = id(value)
-        try:
-            self.get: Callable[[], Any] = weakref.ref(value)
-        except TypeError:
-            self.get = lambda: value
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Reference):
-            return False
-        mine, its = self.get(), other.get()
-        if mine is None or mine is its:
-            return mine is not None
-        return not self.identity and type(mine) is type(its) and bool(mine == its)
-
-    def __hash__(self) -> int:
-        return self.hash
-
-    def __str__(self) -> str:
-        return f"Reference[{self.name}]"
-
-
-class Custom:
-    """An object whose class answers `__tf_tracing_type__`: by the type that this gives."""
-
-    __slots__ = ("type",)
-
-    def __init__(self, value: Any) -> None:
-        self.type = value.__tf_tracing_type__(TracingContext())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Custom) and bool(self.type == other.type)
-
-    def __hash__(self) -> int:
-        return hash(self.type)
-
-    def __str__(self) -> str:
-        return str(self.type)
-
-    def accepts(self, other: Custom) -> bool:
-        return bool(other.type.is_subtype_of(self.type))
-
-
-LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey | SpecKey | Custom
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """The cache key of one call: what each argument is made of, and each leaf.
-
-    Under `compile`, also the order of the keys of its dicts, whether a container comes in more than once, and whether
-    arrays that are traced as memory may share some.
-    """
-
-    templates: tuple[tuple[str, Template | None], ...]
-    leaves: tuple[LeafKey, ...]
-    orders: tuple[Any, ...] = ()
-    shared: bool = False
-    overlaps: bool = False
-    memory: bool = False
 
 
 @dataclass(slots=True)
@@ -296,7 +140,7 @@ class Signature:
             leaves += found
             names += [name] * len(found)
         aliases: dict[int, int] = {}
-        memory = memory and not any(isinstance(leaf, Tensor) and not _is_number(leaf.type) for leaf in leaves)
+        memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
         keys = tuple(
             TensorKey(fixed[index], "tensor")
             if index in fixed
@@ -389,7 +233,8 @@ class Signature:
             array = to_array(leaf)
             origin = "array" if self.contract == COMPILE else "tensor"
             return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
-        if self.contract == COMPILE and isinstance(leaf, (bool, int, float)) and not literal and not _is_enum(leaf):
+        is_number = type(leaf) in _NUMBERS and not literal
+        if self.contract == COMPILE and is_number:
             return TensorKey(TensorType(weak_dtype(leaf), (), True), "number")
         if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
             return Literal(leaf)
@@ -513,12 +358,7 @@ def _containers(values: list[Any]) -> tuple[tuple[Any, ...], bool]:
     return orders, len({id(part) for part in parts}) < len(parts)
 
 
-def object_key(value: Any) -> ObjectKey:
-    return ObjectKey(type(value).__name__)
-
-
-def _is_enum(value: Any) -> bool:
-    return isinstance(value, enum.Enum) or type(value) not in (bool, int, float)
+_NUMBERS = (bool, int, float, complex)
 
 
 def _is_spec(value: Any) -> bool:

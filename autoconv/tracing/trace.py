@@ -24,6 +24,7 @@ from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import traced_argument
 from autoconv.runtime.journal import Journal
+from autoconv.runtime.number_methods import part_of_complex
 from autoconv.runtime.objects import StagedException, SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
 from autoconv.runtime.structure import flatten, pack
@@ -39,21 +40,13 @@ from autoconv.tracing.garbage import young_garbage
 from autoconv.tracing.given import told_of_items
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
+from autoconv.tracing.keys import Custom, Literal, ObjectKey, Reference, SpecKey, TensorKey
 from autoconv.tracing.leaf_names import leaf_names
 from autoconv.tracing.live_arrays import live_constants, make_inputs
 from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.results import outputs_of
-from autoconv.tracing.signature import (
-    Call,
-    Custom,
-    Literal,
-    ObjectKey,
-    Reference,
-    Signature,
-    SpecKey,
-    TensorKey,
-)
+from autoconv.tracing.signature import Call, Signature
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()
@@ -82,6 +75,7 @@ def trace_function(
     created: list[Variable] = []
     trace.on_create = on_create or created.append
     trace.evaluate = evaluator(trace, call, current_region())
+    trace.attribute = part_of_complex
     guards = Guards(python=contract == COMPILE, skip=frozenset(spot.key for spot in call.spots))
     if contract == COMPILE:
         outside = _python_rules(trace, call, guards)
@@ -134,6 +128,7 @@ def _trace(
         if outside is not None:
             outside.copies = dict(zip(arguments, copies, strict=True))
             outside.begin(leaves[len(leaves) - len(call.spots) :])
+            outside.check_dimensions(call)
         try:
             result = _invoke(target, signature, arguments)
         except Suspended as never:  # what follows is not reached
@@ -202,6 +197,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
+    trace.without_dimensions = outside.without_dimensions
     trace.begin_again = begin_again
     trace.holders = {name for how, name in call.learned if how == "holder"}
     trace.made_early = frozenset(name for how, name in call.learned if how == "class")

@@ -1,12 +1,63 @@
 """The extension `fft` of the Python array API standard."""
 
-from autoconv.numpy.standard import standard_functions
+from __future__ import annotations
 
-_NAMES = [
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.numpy.operands import numpy_dtype
+from autoconv.numpy.standard import by_numpy, check_device, standard
+from autoconv.runtime.tensor import Tensor
+
+
+def _of_axis(name: str) -> Callable[..., Any]:
+    def run(x: Any, /, *, n: Any = None, axis: Any = -1, norm: str = "backward") -> Tensor:
+        return by_numpy(f"fft.{name}")(x, n, axis, norm)
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = f"`numpy.fft.{name}` along an axis; float32 and complex64 stay single."
+    return run
+
+
+def _of_axes(name: str) -> Callable[..., Any]:
+    def run(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
+        over = tuple(range(-len(s), 0)) if axes is None and s is not None else axes
+        return by_numpy(f"fft.{name}")(x, s, over, norm)
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = f"`numpy.fft.{name}` along the axes, the last ones where only sizes `s` are given."
+    return run
+
+
+fft, ifft, rfft, irfft, hfft, ihfft = map(_of_axis, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
+fftn, ifftn, rfftn, irfftn = map(_of_axes, ("fftn", "ifftn", "rfftn", "irfftn"))
+
+
+def fftfreq(n: Any, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    """The frequencies of a transform of n samples at distances d."""
+    check_device(device)
+    return by_numpy("astype")(by_numpy("fft.fftfreq")(n, d), numpy_dtype(float if dtype is None else dtype))
+
+
+def rfftfreq(n: Any, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    """The frequencies of a transform of n real samples at distances d."""
+    check_device(device)
+    return by_numpy("astype")(by_numpy("fft.rfftfreq")(n, d), numpy_dtype(float if dtype is None else dtype))
+
+
+def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+    """The frequency zero in the middle."""
+    return by_numpy("fft.fftshift")(x, axes)
+
+
+def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+    """The frequency zero from the middle back to the front."""
+    return by_numpy("fft.ifftshift")(x, axes)
+
+
+__all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
     "rfftfreq", "rfftn",
 ]  # fmt: skip
 
-globals().update(standard_functions("fft.", _NAMES))
-
-__all__ = [*_NAMES]
+globals().update({name: standard(globals()[name], f"fft.{name}") for name in __all__})

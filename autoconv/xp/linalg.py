@@ -1,13 +1,115 @@
-"""The extension `linalg` of the Python array API standard."""
+"""The extension `linalg` of the Python array API standard: of matrices, and of stacks of them."""
 
-from autoconv.numpy.standard import standard_functions
+from __future__ import annotations
 
-_NAMES = [
+from typing import Any
+
+from autoconv.numpy.standard import by_numpy, standard
+from autoconv.runtime.tensor import Tensor
+from autoconv.xp.reductions import matmul, matrix_transpose, tensordot, vecdot
+
+
+def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
+    """The triangular matrix whose product with its adjoint is x."""
+    return by_numpy("linalg.cholesky")(x, upper=upper)
+
+
+def cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> Tensor:
+    """The cross product along an axis of size 3."""
+    return by_numpy("linalg.cross")(x1, x2, axis=axis)
+
+
+def det(x: Any, /) -> Tensor:
+    """The determinant."""
+    return by_numpy("linalg.det")(x)
+
+
+def diagonal(x: Any, /, *, offset: Any = 0) -> Tensor:
+    """The elements on a diagonal of the last two axes."""
+    return by_numpy("linalg.diagonal")(x, offset=offset)
+
+
+def eigh(x: Any, /) -> Any:
+    """(eigenvalues, eigenvectors) of symmetric or Hermitian matrices."""
+    return by_numpy("linalg.eigh")(x)
+
+
+def eigvalsh(x: Any, /) -> Tensor:
+    """The eigenvalues of symmetric or Hermitian matrices."""
+    return by_numpy("linalg.eigvalsh")(x)
+
+
+def inv(x: Any, /) -> Tensor:
+    """The inverse; raises LinAlgError where there is none."""
+    return by_numpy("linalg.inv")(x)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
+    """A norm of the last two axes."""
+    return by_numpy("linalg.norm")(x, ord, (-2, -1), keepdims)
+
+
+def matrix_power(x: Any, n: Any, /) -> Tensor:
+    """x times itself, n times; the inverse's powers for negative n."""
+    return by_numpy("linalg.matrix_power")(x, n)
+
+
+def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
+    """How many singular values are above `rtol` times the largest one."""
+    return by_numpy("linalg.matrix_rank")(x, **({} if rtol is None else {"rtol": rtol}))
+
+
+def outer(x1: Any, x2: Any, /) -> Tensor:
+    """All products of elements of two vectors."""
+    return by_numpy("linalg.outer")(x1, x2)
+
+
+def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
+    """The pseudo-inverse, of singular values above `rtol` (the larger size times eps) times the largest one."""
+    return by_numpy("linalg.pinv")(x, rtol=rtol)
+
+
+def qr(x: Any, /, *, mode: str = "reduced") -> Any:
+    """(Q, R): orthonormal columns, and an upper triangle. The mode is "reduced" or "complete"."""
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"the mode of qr is 'reduced' or 'complete', not {mode!r}")
+    return by_numpy("linalg.qr")(x, mode)
+
+
+def slogdet(x: Any, /) -> Any:
+    """(sign, logabsdet) of the determinant."""
+    return by_numpy("linalg.slogdet")(x)
+
+
+def solve(x1: Any, x2: Any, /) -> Tensor:
+    """What x1 times it is x2: a vector where x2 is one, else matrices."""
+    return by_numpy("linalg.solve")(x1, x2)
+
+
+def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
+    """(U, S, Vh), the singular values in descending order."""
+    return by_numpy("linalg.svd")(x, full_matrices)
+
+
+def svdvals(x: Any, /) -> Tensor:
+    """The singular values in descending order."""
+    return by_numpy("linalg.svd")(x, False, False)
+
+
+def trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Tensor:
+    """The sum of a diagonal of the last two axes."""
+    return by_numpy("linalg.trace")(x, offset=offset, dtype=dtype)
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Tensor:
+    """A norm over the axes, of all elements where there is None."""
+    return by_numpy("linalg.vector_norm")(x, axis=axis, keepdims=keepdims, ord=ord)
+
+
+__all__ = [
     "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power",
     "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot",
     "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
-globals().update(standard_functions("linalg.", _NAMES))
-
-__all__ = [*_NAMES]
+globals().update({name: standard(globals()[name], f"linalg.{name}") for name in __all__})

@@ -8,35 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv
-
-
-def fibonacci(n):
-    xs = [1, 1]
-    while len(xs) < n:
-        xs.append((xs[-1] + xs[-2]) % 1000007)
-    return sum(xs)
-
-
-def sieve(n):
-    prime = [True] * (n + 1)
-    prime[0] = prime[1] = False
-    for i in range(2, n + 1):
-        if prime[i]:
-            for j in range(i * i, n + 1, i):
-                prime[j] = False
-    return [i for i, p in enumerate(prime) if p]
-
-
-def halves(n):
-    stack = [n]
-    total = 0
-    while stack:
-        x = stack.pop()
-        total += x
-        if x > 1:
-            stack.append(x // 2)
-            stack.append(x // 3)
-    return total
+from tests.tracing.test_typed_lists import fibonacci, sieve, stack
 
 
 def remainders(n):
@@ -66,7 +38,7 @@ def medians(n, k):
     return found, max(found), sorted(found)[:3], 5 in found, found == found[:]
 
 
-PROGRAMS = [(fibonacci, 50), (sieve, 100), (halves, 90), (remainders, 40), (medians, 12, 2)]
+PROGRAMS = [(fibonacci, 50), (sieve, 100), (stack, 90), (remainders, 40), (medians, 12, 2)]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda case: case[0].__name__)

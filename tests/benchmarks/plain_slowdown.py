@@ -4,7 +4,7 @@
 
 Each workload runs on the modules as they are and converted, in turns, and the best of the rounds counts. Prints the
 times, the ratio of each workload, the geometric mean and the worst. With --through-operators the converted code goes
-the way it goes while another thread traces: every statement through its operator. The exit code is 1 when the worst
+the way it goes inside of a trace: every statement through its operator. The exit code is 1 when the worst
 is above --bar (3 by default), or when results differ."""
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="the workloads whose names hold this")
     parser.add_argument("--rounds", type=int, default=9, help="how many samples of each (default 9)")
     parser.add_argument("--bar", type=float, default=3.0, help="the worst ratio that is let through (default 3)")
-    parser.add_argument("--through-operators", action="store_true", help="as while another thread traces")
+    parser.add_argument("--through-operators", action="store_true", help="as inside of a trace")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
     with as_if_traced() if options.through_operators else nullcontext():

@@ -1,9 +1,9 @@
 """Runs tests of CPython with converted files in the place of some modules of the standard library.
 
-    python tests/library/run_converted.py --module textwrap=/tmp/textwrap.py --test test.test_textwrap [--rewritten]
+    python tests/library/run_converted.py --module textwrap=converted.py --test test.test_textwrap [--rewritten]
 
 Prints JSON: how many tests there are and how many ran, and the names of those that failed, with the ends of
-their tracebacks. With --rewritten every statement goes through its operator, as it does while something is traced."""
+their tracebacks. With --rewritten every statement goes through its operator, as it does inside of a trace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ import json
 import sys
 import unittest
 import warnings
+from collections.abc import Iterator
 from types import ModuleType
+
+FRAMES = 10  # of Python's, through operators, for one of the original: those of the operator, and of the region
 
 
 class ConvertingFinder(importlib.abc.MetaPathFinder):
@@ -57,7 +60,7 @@ class ConvertedLoader(importlib.machinery.SourceFileLoader):
         self.loaded.add(module.__name__)
 
 
-def run(files: dict[str, str], tests: list[str], rewritten: bool) -> dict[str, object]:
+def run(files: dict[str, str], tests: list[str], rewritten: bool, left_out: str = "") -> dict[str, object]:
     finder = ConvertingFinder(files)
     if files:
         recording = importlib.import_module("autoconv.runtime.recording")
@@ -70,7 +73,10 @@ def run(files: dict[str, str], tests: list[str], rewritten: bool) -> dict[str, o
             for inner, found in list(sys.modules.items()):  # parts of it that were imported before
                 if inner.rpartition(".")[0] == name:
                     setattr(module, inner.rpartition(".")[2], found)
-    suite = unittest.defaultTestLoader.loadTestsFromNames(tests)
+    if rewritten:
+        count_regions_as_frames()
+    every = list(tests_of(unittest.defaultTestLoader.loadTestsFromNames(tests)))
+    suite = unittest.TestSuite(test for test in every if not (left_out and left_out in str(test)))
     count = suite.countTestCases()
     with warnings.catch_warnings(), recording.as_if_traced() if rewritten else contextlib.nullcontext():
         warnings.simplefilter("ignore")
@@ -78,8 +84,26 @@ def run(files: dict[str, str], tests: list[str], rewritten: bool) -> dict[str, o
     failed = {str(test): trace[-1500:] for test, trace in [*result.failures, *result.errors]}
     return {
         "tests": count, "run": result.testsRun, "skipped": len(result.skipped), "failed": failed,
-        "converted": sorted(finder.loaded),
+        "left out": len(every) - count, "converted": sorted(finder.loaded),
     }  # fmt: skip
+
+
+def tests_of(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
+    """The tests of a suite and those of the suites in it, in order."""
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from tests_of(test)
+        else:
+            yield test
+
+
+def count_regions_as_frames() -> None:
+    """Tests that fill Python's stack up to its limit find room for the frames of operators as well."""
+    support = importlib.import_module("test.support")
+    if hasattr(support, "get_recursion_available"):
+        limited, available = support.infinite_recursion, support.get_recursion_available
+        support.infinite_recursion = lambda max_depth=100: limited(max_depth * FRAMES)
+        support.get_recursion_available = lambda: available() // FRAMES
 
 
 def main() -> None:
@@ -87,9 +111,10 @@ def main() -> None:
     parser.add_argument("--module", action="append", default=[], metavar="NAME=FILE", help="repeatable")
     parser.add_argument("--test", action="append", required=True, help="test module, class or method (repeatable)")
     parser.add_argument("--rewritten", action="store_true", help="go through the operators")
+    parser.add_argument("--leave-out", default="", metavar="TEXT", help="tests whose names hold this do not run")
     options = parser.parse_args()
     files = dict(pair.split("=", 1) for pair in options.module)
-    print("\n" + json.dumps(run(files, options.test, options.rewritten)))
+    print("\n" + json.dumps(run(files, options.test, options.rewritten, options.leave_out)))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""When converted code runs as it was written: while no thread records anything."""
+"""When converted code runs as it was written: in threads that record nothing."""
 
+import sys
 import threading
 
 import autoconv as ac
 import autoconv.operators as ag__
 from autoconv.errors import ItemAssignmentError
-from autoconv.runtime.recording import as_if_traced
+from autoconv.runtime.recording import FUNCTION, as_if_traced, new_trace, recording
 
 
 def test_holds_outside_of_traces():
@@ -13,7 +14,7 @@ def test_holds_outside_of_traces():
 
     @ac.function
     def f(x):
-        seen.append(ag__.untraced)
+        seen.append(bool(ag__.untraced))
         return x + 1
 
     before = ag__.untraced
@@ -21,22 +22,36 @@ def test_holds_outside_of_traces():
     assert (before, seen, ag__.untraced) == (True, [False], True)
 
 
-def test_a_trace_of_another_thread_counts():
+def test_a_trace_of_another_thread_does_not_count():
     entered, leave, seen = threading.Event(), threading.Event(), []
 
     @ac.function
     def f(x):
+        seen.append(bool(ag__.untraced))
         entered.set()
         leave.wait(10)
+        with ac.init_scope():
+            seen.append(bool(ag__.untraced))
         return x + 1
 
     thread = threading.Thread(target=lambda: seen.append(int(f(1))))
     thread.start()
     assert entered.wait(10)
-    assert not ag__.untraced
+    assert ag__.untraced and ag__.untraced is not True
     leave.set()
     thread.join()
-    assert seen == [2] and ag__.untraced
+    assert seen == [False, True, 2] and ag__.untraced is True
+
+
+def test_asking_whether_a_thread_traces_takes_no_frame():
+    region = new_trace("f", FUNCTION).root
+    frames = []
+    with recording(region):
+        untraced, before = ag__.untraced, sys.getprofile()
+        sys.setprofile(lambda frame, event, _: frames.append(event) if event == "call" else None)
+        found = bool(untraced)
+        sys.setprofile(before)
+    assert (found, frames) == (False, []) and ag__.untraced is True
 
 
 def test_an_error_while_tracing_ends_it():

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from retrace_memory import dropped_growth, is_freed, live_growth, resident_growth, resident_growth_apart
 
-FUNCTION = sys.modules[autoconv.types.experimental.PolymorphicFunction.__module__]
+CACHE = sys.modules["autoconv.tracing.trace_cache"]
 
 
 @pytest.fixture(autouse=True)
@@ -25,8 +25,8 @@ def quiet():
 
 
 def test_retraces_of_a_live_function_take_bounded_memory(monkeypatch):
-    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 8)
-    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 1 << 19)
+    monkeypatch.setattr(CACHE, "_SURE_TRACES", 8)
+    monkeypatch.setattr(CACHE, "_BYTES", 1 << 19)
     assert live_growth(120) < 1_000_000
 
 
@@ -38,16 +38,16 @@ def test_a_trace_takes_few_kilobytes():
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_evicted_traces_free_their_machine_code(monkeypatch, tmp_path):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))  # so that all of it is compiled here
-    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 8)
-    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 0)
+    monkeypatch.setattr(CACHE, "_SURE_TRACES", 8)
+    monkeypatch.setattr(CACHE, "_BYTES", 0)
     assert resident_growth(100) < 3_000_000
 
 
 def test_dropped_traces_are_collected_before_they_are_many(monkeypatch):
-    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 2)
-    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 0)
-    monkeypatch.setattr(sys.modules[type(FUNCTION.DROPPED).__module__], "_MOST_WAITING", 0)
-    FUNCTION.DROPPED.__init__()
+    monkeypatch.setattr(CACHE, "_SURE_TRACES", 2)
+    monkeypatch.setattr(CACHE, "_BYTES", 0)
+    monkeypatch.setattr(sys.modules[type(CACHE.DROPPED).__module__], "_MOST_WAITING", 0)
+    CACHE.DROPPED.__init__()
     f = autoconv.function(lambda x, n: x + n)
     x = autoconv.constant(1)
     graphs = []
@@ -63,8 +63,8 @@ def test_dropped_functions_leave_nothing():
 
 
 def test_the_least_recently_used_signature_goes_first(monkeypatch):
-    monkeypatch.setattr(FUNCTION, "_SURE_TRACES", 2)
-    monkeypatch.setattr(FUNCTION, "_CACHE_BYTES", 0)
+    monkeypatch.setattr(CACHE, "_SURE_TRACES", 2)
+    monkeypatch.setattr(CACHE, "_BYTES", 0)
     f = autoconv.function(lambda x, n: x + n)
     x = autoconv.constant(1)
     for n in (1, 2, 1, 3):  # 1 was used after 2

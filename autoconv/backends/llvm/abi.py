@@ -16,6 +16,7 @@ import numpy as np
 REFERENCE_COUNT, TYPE = 0, 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 FLOAT_VALUE = CELL_CONTENTS = 16
+REAL_PART, IMAGINARY_PART = 16, 24  # of a complex number
 # And in PyByteArrayObject: its size, how much memory it has, where that begins and where its bytes do.
 BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
 LIST_COUNT, LIST_ITEMS = 16, 24
@@ -27,7 +28,7 @@ _PYTHON = (
     "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
     "PyLong_AsLongLong", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble",
-    "PyType_GenericAlloc", "PyThreadState_Get",
+    "PyType_GenericAlloc", "PyThreadState_Get", "PyComplex_FromDoubles",
     "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback", "PyByteArray_FromStringAndSize",
     "PyByteArray_Resize",
     # of objects
@@ -47,6 +48,7 @@ CLASSES = {
     "int": "PyLong_Type", "float": "PyFloat_Type", "bool": "PyBool_Type", "str": "PyUnicode_Type",
     "NoneType": "_PyNone_Type", "list": "PyList_Type", "tuple": "PyTuple_Type", "dict": "PyDict_Type",
     "set": "PySet_Type", "slice": "PySlice_Type", "range": "PyRange_Type", "bytes": "PyBytes_Type",
+    "complex": "PyComplex_Type",
 }  # fmt: skip
 SCALARS = {
     name: f"numpy_{name}" for name in ("int64", "float64", "bool_", "int32", "float32", "uint8")
@@ -165,6 +167,10 @@ def _check_layout() -> None:
         raise UnknownLayout("arrays of this NumPy do not lie in memory as native code expects")
     _check_bytes()
     _check_list()
+    number = complex(1.25, -2.5)
+    parts = [ctypes.c_double.from_address(id(number) + at).value for at in (REAL_PART, IMAGINARY_PART)]
+    if parts != [number.real, number.imag]:
+        raise UnknownLayout("a complex number of this Python does not lie in memory as native code expects")
     empty = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.py_object, ctypes.c_int
     )(_numpy_table()[_NUMPY["PyArray_Empty"]])

@@ -8,9 +8,10 @@ from typing import Any
 from autoconv.backends.form import Answer, CallForm, Given, OneOf, Same, Together, outputs_of
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.calls import Calls
-from autoconv.backends.llvm.scalars import Element, ElementWriter, store
+from autoconv.backends.llvm.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.values import Object
+from autoconv.graph.dtypes import complex128
 
 # By the kind of a structure: what makes one of a size, and what puts an item into it.
 _MAKERS: dict[type, tuple[str, str]] = {
@@ -29,7 +30,7 @@ class Answers:
 
     def as_tuple(self, found: Sequence[Element | Object]) -> None:
         """Answers a tuple of arrays, and of whatever else there is."""
-        objects = [self._boxed(native) if isinstance(native, Element) else native.ir for native in found]
+        objects = [self.boxed(native) if isinstance(native, Element) else native.ir for native in found]
         self._out.line(f"ret ptr {self._together(tuple, None, objects)}")
 
     def as_form(self, found: Sequence[Element | Object], form: CallForm, made: Sequence[bool]) -> None:
@@ -133,7 +134,7 @@ class Answers:
             out.new(f'call i32 @"{setter}"(ptr {made}, i64 {i}, ptr {object_})')
         return made
 
-    def _boxed(self, element: Element) -> str:
+    def boxed(self, element: Element) -> str:
         """The number as an array without dimensions."""
         out = self._out
         descriptor = self._calls.object(element.dtype.numpy)(out)
@@ -146,10 +147,9 @@ class Answers:
         """A result as the user gets it."""
         out = self._out
         if kind == "number":
-            assert isinstance(native, Element)
-            return self._python_number(native)
+            return self._python_number(native) if isinstance(native, Element) else self._complex_number(native)
         if isinstance(native, Element):
-            whole = self._boxed(native)
+            whole = self.boxed(native)
         else:
             whole = native.ir
             out.line(f"call void @retain(ptr {whole})")
@@ -169,6 +169,15 @@ class Answers:
             place = out.new(f"getelementptr inbounds i8, ptr {made}, i64 {offset}")
             out.line(f"store ptr {held}, ptr {place}")
         return made
+
+    def _complex_number(self, held: Object) -> str:
+        """Out of an array without dimensions."""
+        out = self._out
+        self._module.declare("PyComplex_FromDoubles", "ptr", "double, double")
+        data = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {held.ir}, i64 {abi.DATA}')}")
+        found = load(ElementWriter(out), complex128, data, 0)
+        assert isinstance(found, Pair)
+        return out.new(f'call ptr @"PyComplex_FromDoubles"(double {found.real.ir}, double {found.imag.ir})')
 
     def _python_number(self, element: Element) -> str:
         out = self._out

@@ -14,6 +14,7 @@ from autoconv.backends.llvm.blas import alone
 from autoconv.backends.llvm.blocks import is_flat, product_of
 from autoconv.backends.llvm.natives import WORK
 from autoconv.backends.llvm.positions import is_known
+from autoconv.backends.llvm.roles import is_of_open
 from autoconv.backends.llvm.split import choose_split, work_of
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.threads import available, thread_count
@@ -80,6 +81,8 @@ def _work(plan: Plan, item: Item) -> int:
     if roles == {"matmul"}:
         product = product_of(plan, item)
         return product.work // _MULTIPLICATIONS if product is not None and product.work < _SPLIT else 0
+    if is_of_open(node):
+        return 0
     return WORK[node.op.name](node) if roles == {"whole"} and node.op.name in WORK else 0
 
 

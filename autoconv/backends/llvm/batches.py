@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm import abi
+from autoconv.backends.llvm import abi, positions
 from autoconv.backends.llvm.blas import alone
-from autoconv.backends.llvm.natives import PART, Routine, call, native
-from autoconv.backends.llvm.positions import Position, linear, times, unravelled
+from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native, open_dimensions
+from autoconv.backends.llvm.open_indices import goes_into, shape_of
+from autoconv.backends.llvm.positions import Position, element_count, is_known, linear, times, unravelled
 from autoconv.backends.llvm.products import Product
-from autoconv.backends.llvm.roles import ROLES, is_array, sizes
+from autoconv.backends.llvm.roles import OPEN, ROLES, is_array, sizes
 from autoconv.backends.llvm.scalars import register
 from autoconv.backends.llvm.split import Split
 from autoconv.backends.llvm.text import FunctionText
@@ -28,14 +29,30 @@ _SHARE = 300_000  # multiplications of a part
 _POINTERS = ("ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z")
 
 
+def is_one_product(node: Node) -> bool:
+    """Whether y is a single matrix, so that the rows of x, one after the other, are those of one."""
+    x, y = (len(shape_of(value.type)) for value in node.inputs)
+    return y == 2 and (x == 2 or not node.attributes.get("transpose_a", False))
+
+
 def _is_batch(node: Node) -> bool:
     x, y = node.inputs
     if not all(is_array(value.type) and 0 not in sizes(value.type) for value in (x, y)):
         return False
-    single = len(sizes(y.type)) == 2 and (len(sizes(x.type)) == 2 or not node.attributes.get("transpose_a", False))
     kinds: list[Any] = [value.type for value in (x, y)]
     known = all(kind.dtype.name in ("float32", "float64") for kind in kinds)
-    return known and not single and (registers() is not None or "cblas_dgemm" in abi.symbols())
+    return known and not is_one_product(node) and (registers() is not None or "cblas_dgemm" in abi.symbols())
+
+
+def _is_open_batch(node: Node) -> bool:
+    """Whether the shapes go together by their symbols."""
+    x, y = (shape_of(value.type) for value in node.inputs)
+    batch = shape_of(node.results[0].type)[:-2]
+    flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
+    inner = x[-2 if flip_x else -1], y[-1 if flip_y else -2]
+    kinds: list[Any] = [value.type for value in node.inputs]
+    known = all(kind.dtype.name in ("float32", "float64") for kind in kinds) and "cblas_dgemm" in abi.symbols()
+    return known and inner[0] == inner[1] and 0 not in (*x, *y) and all(goes_into(one[:-2], batch) for one in (x, y))
 
 
 @native("matmul", fits=_is_batch)
@@ -68,15 +85,16 @@ def write_products(region: Region, node: Node) -> None:
     def by_blas(out: FunctionText, places: list[str], _: str) -> None:
         out.line(product.call(out.module, out, places))
 
-    with alone(region.out, product.work > _SHARE):
+    with alone(region.out, product.work > _SHARE or not product.work):
         _run(region, node, product, 1, by_blas, pointers)
 
 
 def _run(region: Region, node: Node, product: Product, pieces: int, write: Any, pointers: list[str]) -> None:
     """Has `write(out, pointers, piece)` make every piece of every product."""
     batch = sizes(node.results[0].type)[:-2]
-    body = Routine(region, [*_POINTERS, *PART], "i1")
-    out, kind, count = body.out, register(product.dtype), math.prod(batch) * pieces
+    taken = [*open_dimensions(region), *_POINTERS]
+    body = Routine(region, [*taken, *PART], "i1")
+    out, kind = body.out, register(product.dtype)
     with out.loop("%first", "%last") as number:
         index = unravelled(out, number, (*batch, pieces))
         places = []
@@ -84,12 +102,16 @@ def _run(region: Region, node: Node, product: Product, pieces: int, write: Any, 
             offset = _offset(out, value, index[:-1])
             places.append(out.new(f"getelementptr inbounds {kind}, ptr {name}, i64 {offset}"))
         write(out, places, str(index[-1]))
-    name = body.finish("ret i1 false")
+    given = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
+    if not is_known(batch) or not product.work:
+        sides = product.rows, product.columns, product.inner
+        call(region, in_parts(region, taken, body, (*batch, pieces), 1, (*batch, *sides)), *given)
+        return
+    name, count = body.finish("ret i1 false"), math.prod(batch) * pieces
     parts = min(product.work * math.prod(batch) // _SHARE, count, 4 * thread_count())
-    given = [f"ptr {pointer}" for pointer in pointers]
     if parts > 1 and thread_count() > 1 and available():
-        whole = Routine(region, _POINTERS)
-        Split(None, count, -(-count // parts)).run(whole.module, whole.out, name, _POINTERS, has_rare=False)
+        whole = Routine(region, taken)
+        Split(None, count, -(-count // parts)).run(whole.module, whole.out, name, taken, has_rare=False)
         call(region, whole.finish(), *given)
     else:
         region.out.new(f"call i1 @{name}({', '.join(given)}, i64 0, i64 0, i64 {count})")
@@ -100,25 +122,32 @@ def _offset(out: FunctionText, value: Value, index: tuple[Position, ...]) -> Pos
     *batch, rows, columns = sizes(value.type)
     aligned = index[len(index) - len(batch) :]
     place = tuple(0 if size == 1 else i for size, i in zip(batch, aligned, strict=True))
-    return times(out, linear(out, place, batch), rows * columns)
+    return positions.product(out, linear(out, place, batch), positions.product(out, rows, columns))
 
 
 def _turned(region: Region, node: Node, product: Product, lanes: int) -> Any:
     """The matrices of y the other way round, and the type of the array that they are in."""
     y = node.inputs[1]
-    count, each = math.prod(sizes(y.type)[:-2]), product.inner * product.columns
-    type_ = TensorType(product.dtype, (count * each,))
-    made = region.new_array(type_)
-    routine = Routine(region, ["ptr noalias readonly %y", "ptr noalias %turned"])
+    several, each = sizes(y.type)[:-2], product.inner * product.columns
+    if is_known(several):
+        type_ = TensorType(product.dtype, (math.prod(several) * each,))
+        made = region.new_array(type_)
+    else:
+        type_ = TensorType(product.dtype, (None,))
+        made = region.body.new_counted(product.dtype, (times(region.out, element_count(region.out, several), each),))
+    routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %y", "ptr noalias %turned"])
     out, kind = routine.out, register(product.dtype)
+    count = element_count(out, several)
     turn = transposed(out.module, product.dtype, product.columns, product.inner, lanes)
     with out.loop("0", str(count)) as i:
         start = times(out, i, each)
         source, target = (out.new(f"getelementptr inbounds {kind}, ptr {p}, i64 {start}") for p in ("%y", "%turned"))
         out.line(f"call void @{turn}(ptr {source}, ptr {target})")
-    call(region, routine.finish(), f"ptr {region.data(y)}", f"ptr {region.address(made)}")
+    pointers = f"ptr {region.data(y)}", f"ptr {region.address(made)}"
+    call(region, routine.finish(), *open_dimensions(region), *pointers)
     return made, type_
 
 
 # A single product has a way of its own.
 ROLES["matmul"] = lambda node: "whole" if _is_batch(node) else None
+OPEN["matmul"] = lambda node: None if is_one_product(node) else "whole" if _is_open_batch(node) else "kernel"

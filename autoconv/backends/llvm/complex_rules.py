@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm import complex_functions as functions
+from autoconv.backends.llvm.complex_python import PYTHON
 from autoconv.backends.llvm.fourier_stages import radices
 from autoconv.backends.llvm.roles import is_complex, sizes
 from autoconv.graph.dtypes import DType
@@ -339,7 +340,7 @@ RULES: dict[str, Rule] = {
     **ELEMENTWISE, **{name: _linear(name) for name in _LINEAR}, "zeros_like": _of_no_values(0),
     "ones_like": _of_no_values(1), "size": _like_real, "shape": _like_real, "rank": _like_real, "dimension": _like_real,
     "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": _prod,
-    "numpy_prod": _prod,
+    "numpy_prod": _prod, **PYTHON,
 }  # fmt: skip
 
 

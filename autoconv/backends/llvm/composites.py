@@ -9,57 +9,68 @@ import numpy as np
 
 from autoconv.backends.llvm.contractions import CONTRACTIONS
 from autoconv.backends.llvm.roles import is_scalar, sizes
+from autoconv.backends.llvm.shaped import dimensions, fill, joined, part, reshaped
+from autoconv.graph.dimensions import plus, quotient
 from autoconv.graph.dtypes import uint64
 from autoconv.graph.graph import Node
+from autoconv.graph.types import Dimension
 from autoconv.ops.builder import GraphBuilder
-
-_WHOLE = ("slice", None, None, None)
 
 
 def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """By one along an axis: what lies outside is zero."""
     (x,) = inputs
-    shape = sizes(x.type)
+    shape = dimensions(x)
     axis = node.attributes["axis"] % len(shape)
     if not shape[axis]:
         return x
     back = node.attributes.get("reverse", False)
-    kept = ("slice", 1, None, None) if back else ("slice", None, -1, None)
-    part = b.get_item(x, spec=(*[_WHOLE] * axis, kept))
-    paddings = [(0, 0)] * len(shape)
-    paddings[axis] = (0, 1) if back else (1, 0)
-    return b.pad(part, paddings=tuple(paddings), mode="CONSTANT", constant_values=0)
+    less, edge = plus(shape[axis], -1), fill(b, x, (*shape[:axis], 1, *shape[axis + 1 :]))
+    if less == 0:
+        return edge
+    kept = part(b, x, axis, 1, None, less) if back else part(b, x, axis, None, -1, less)
+    return joined(b, (kept, edge) if back else (edge, kept), axis, shape)
 
 
 def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if node.attributes.get("mode", "CONSTANT") != "CONSTANT" or len(inputs) > 1:
         return None
-    (x,), pairs = inputs, node.attributes["paddings"]
-    spec = [("slice", before, size - after, None) for size, (before, after) in zip(sizes(x.type), pairs, strict=True)]
-    return b.get_item(x, spec=tuple(spec))
+    (found,) = inputs
+    for axis, (before, after) in enumerate(node.attributes["paddings"]):
+        size = dimensions(found)[axis]
+        if before or after:
+            found = part(b, found, axis, before, -after or None, plus(size, -before - after))
+    return found
 
 
 def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """By the sizes that the results have."""
-    if node.op.name == "split" and len(inputs) > 1:
+    by_lengths = node.op.name == "split" and len(inputs) > 1
+    if by_lengths and (inputs[1].node is None or inputs[1].node.op.name != "constant"):
         return None
-    x, axis = inputs[0], node.attributes.get("axis", 0) % len(sizes(inputs[0].type))
-    found, start = [], 0
+    x, axis = inputs[0], node.attributes.get("axis", 0) % len(dimensions(inputs[0]))
+    found: list[Any] = []
+    start: Dimension = 0
     for value in node.results:
-        stop = start + sizes(value.type)[axis]
-        found.append(b.get_item(x, spec=(*[_WHOLE] * axis, ("slice", start, stop, None))))
+        size = dimensions(value)[axis]
+        stop = plus(start, size)
+        found.append(part(b, x, axis, start, stop, size))
         start = stop
+    if start != dimensions(x)[axis] and (by_lengths or node.op.name == "split_like"):
+        return None
     return tuple(found) if len(found) > 1 else found[0] if found else None
 
 
 def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    x, parts = inputs[0], sizes(node.results[0].type)
+    x, parts = inputs[0], dimensions(node.results[0])
     if 0 in parts or x.type.dtype.is_bool:
         return None
-    shape: list[int] = []
-    for whole, part in zip(sizes(x.type), parts, strict=True):
-        shape += [whole // part, part]
-    return b.reduce_sum(b.reshape(x, shape=tuple(shape)), axis=tuple(range(0, len(shape), 2)), keepdims=False)
+    shape: list[Dimension] = []
+    for whole, size in zip(dimensions(x), parts, strict=True):
+        shape += [quotient(whole, size), size]
+    if None in shape:
+        return None
+    return b.reduce_sum(reshaped(b, x, shape), axis=tuple(range(0, len(shape), 2)), keepdims=False)
 
 
 def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -92,13 +103,13 @@ def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     (x,), axis = inputs, node.attributes.get("axis")
-    if 0 in sizes(x.type):
+    if 0 in dimensions(x):
         return None
     highest = b.reduce_max(x, axis=axis, keepdims=True)
     zero = b.constant(value=np.zeros((), x.type.dtype.numpy))
     highest = b.select(b.is_finite(highest), highest, zero)
     total = b.reduce_sum(b.exp(b.subtract(x, highest)), axis=axis, keepdims=True)
-    return b.reshape(b.add(b.log(total), highest), shape=sizes(node.results[0].type))
+    return reshaped(b, b.add(b.log(total), highest), dimensions(node.results[0]))
 
 
 def _unless_zero(name: str) -> Any:

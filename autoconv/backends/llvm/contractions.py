@@ -7,17 +7,20 @@ its rows and columns.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.roles import sizes
+from autoconv.backends.llvm.shaped import dimensions, reshaped
+from autoconv.graph.dimensions import product
 from autoconv.graph.graph import Node
+from autoconv.graph.types import Dimension
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.linalg import parse_equation, tensordot_equation
 
+Sizes = dict[str, Dimension]  # of labels
+_SOME = 64  # what a size that only the call knows is taken for where an order is chosen
 Operand = tuple[Any, str]  # a value, and a label for each of its dimensions
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -28,18 +31,22 @@ def einsum(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     x, y = inputs
-    equation = tensordot_equation(sizes(x.type), sizes(y.type), node.attributes["axes"])
+    equation = tensordot_equation(dimensions(x), dimensions(y), node.attributes["axes"])
     return _contracted(b, inputs, *parse_equation(equation, 2))
 
 
 def _contracted(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], result: str) -> Any:
-    shapes = [sizes(x.type) for x in inputs]
+    shapes = [dimensions(x) for x in inputs]
     if any(0 in shape for shape in shapes) or inputs[0].type.dtype.is_bool:
         return None
     operands, result = _without_ellipsis(operands, result, shapes)
-    size: dict[str, int] = {}
+    size: Sizes = {}
     for shape, labels in zip(shapes, operands, strict=True):
-        size |= {label: max(n, size.get(label, 1)) for label, n in zip(labels, shape, strict=True)}
+        for label, n in zip(labels, shape, strict=True):
+            if n != 1 and size.setdefault(label, n) != n:
+                return None  # of sizes that only the call knows, which need not go together
+    for labels in operands:
+        size |= {label: 1 for label in labels if label not in size}
     left = [_without_ones(b, *_diagonal(b, x, labels), size) for x, labels in zip(inputs, operands, strict=True)]
     for i, j in _order(left, result, size):
         x, y = left.pop(i), left.pop(j)
@@ -49,7 +56,7 @@ def _contracted(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], res
     return _arranged(b, *_summed(b, x, labels, set(result)), result, size)
 
 
-def _without_ellipsis(operands: list[str], result: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], str]:
+def _without_ellipsis(operands: list[str], result: str, shapes: Sequence[Sequence[Dimension]]) -> tuple[list[str], str]:
     """Letters that are not taken for the dimensions that `...` stands for, counted from the last."""
     free = [letter for letter in _LETTERS if letter not in "".join([*operands, result])]
     widths = [len(shape) - len(labels.replace("...", "")) for labels, shape in zip(operands, shapes, strict=True)]
@@ -71,22 +78,23 @@ def _diagonal(b: GraphBuilder, x: Any, labels: str) -> Operand:
     return x, labels
 
 
-def _without_ones(b: GraphBuilder, x: Any, labels: str, size: dict[str, int]) -> Operand:
+def _without_ones(b: GraphBuilder, x: Any, labels: str, size: Sizes) -> Operand:
     """The operand without the dimensions of 1 that are broadcast."""
-    kept = [label for label, n in zip(labels, sizes(x.type), strict=True) if n == size[label]]
+    kept = [label for label, n in zip(labels, dimensions(x), strict=True) if n == size[label]]
     if len(kept) == len(labels):
         return x, labels
-    return b.reshape(x, shape=tuple(size[label] for label in kept)), "".join(kept)
+    return reshaped(b, x, [size[label] for label in kept]), "".join(kept)
 
 
-def _order(left: list[Operand], result: str, size: dict[str, int]) -> list[tuple[int, int]]:
+def _order(left: list[Operand], result: str, size: Sizes) -> list[tuple[int, int]]:
     """Which two are next, each time: the results go to the end of the list. The later one is named first."""
     if len(left) == 1:
         return []
     equation = (
         ",".join(labels for _, labels in left) + "->" + "".join(c for c in result if any(c in o for _, o in left))
     )
-    empty = [np.broadcast_to(np.zeros(()), [size[label] for label in labels]) for _, labels in left]
+    known = {label: n if isinstance(n, int) else _SOME for label, n in size.items()}
+    empty = [np.broadcast_to(np.zeros(()), [known[label] for label in labels]) for _, labels in left]
     found = []
     for step in np.einsum_path(equation, *empty, optimize="greedy")[0][1:]:
         *rest, first = sorted(step, reverse=True)
@@ -104,7 +112,7 @@ def _summed(b: GraphBuilder, x: Any, labels: str, needed: set[str]) -> Operand:
     return b.reduce_sum(x, axis=over, keepdims=False), "".join(label for label in labels if label in needed)
 
 
-def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], size: dict[str, int]) -> Operand:
+def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], size: Sizes) -> Operand:
     (x, of_x), (y, of_y) = first, second
     both = [label for label in of_x if label in of_y]
     batch = "".join(label for label in both if label in needed)
@@ -114,34 +122,29 @@ def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], si
     labels = batch + rows + columns
     if not inner or x.type.dtype.name not in ("float32", "float64"):
         over = tuple(range(len(labels), len(labels) + len(inner)))
-        product = b.multiply(*(_spread(b, value, own, labels + inner, size) for value, own in (first, second)))
-        return b.reduce_sum(product, axis=over, keepdims=False) if inner else product, labels
+        products = b.multiply(*(_spread(b, value, own, labels + inner, size) for value, own in (first, second)))
+        return b.reduce_sum(products, axis=over, keepdims=False) if inner else products, labels
     transpose_a = bool(rows) and of_x == batch + inner + rows
     transpose_b = bool(columns) and of_y == batch + columns + inner
-    lead = (math.prod(size[label] for label in batch),) if batch else ()
-    counts = [math.prod(size[label] for label in group) for group in (rows, inner, columns)]
+    lead = (product([size[label] for label in batch]),) if batch else ()
+    counts = [product([size[label] for label in group]) for group in (rows, inner, columns)]
     x = _arranged(b, x, of_x, batch + (inner + rows if transpose_a else rows + inner), size)
     y = _arranged(b, y, of_y, batch + (columns + inner if transpose_b else inner + columns), size)
-    x = _reshaped(b, x, (*lead, *((counts[1], counts[0]) if transpose_a else counts[:2])))
-    y = _reshaped(b, y, (*lead, *((counts[2], counts[1]) if transpose_b else counts[1:])))
+    x = reshaped(b, x, (*lead, *((counts[1], counts[0]) if transpose_a else counts[:2])))
+    y = reshaped(b, y, (*lead, *((counts[2], counts[1]) if transpose_b else counts[1:])))
     found = b.matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
-    return _reshaped(b, found, tuple(size[label] for label in labels)), labels
+    return reshaped(b, found, tuple(size[label] for label in labels)), labels
 
 
-def _spread(b: GraphBuilder, x: Any, own: str, labels: str, size: dict[str, int]) -> Any:
+def _spread(b: GraphBuilder, x: Any, own: str, labels: str, size: Sizes) -> Any:
     """The operand with a dimension, of 1 where it has none, for each of the labels."""
     x = _arranged(b, x, own, "".join(label for label in labels if label in own), size)
-    return _reshaped(b, x, tuple(size[label] if label in own else 1 for label in labels))
+    return reshaped(b, x, tuple(size[label] if label in own else 1 for label in labels))
 
 
-def _arranged(b: GraphBuilder, x: Any, labels: str, wanted: str, size: dict[str, int]) -> Any:
+def _arranged(b: GraphBuilder, x: Any, labels: str, wanted: str, size: Sizes) -> Any:
     """With its dimensions in the order of the wanted labels."""
     return x if labels == wanted else b.transpose(x, perm=tuple(labels.index(label) for label in wanted))
-
-
-def _reshaped(b: GraphBuilder, x: Any, shape: tuple[int, ...]) -> Any:
-    own = sizes(x.type)
-    return x if own == shape else b.reshape(x, shape=shape)
 
 
 CONTRACTIONS: dict[str, Any] = {"einsum": einsum, "tensordot": tensordot}

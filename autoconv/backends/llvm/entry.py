@@ -22,11 +22,12 @@ from autoconv.backends.llvm.list_ends import write_borrowed, write_given
 from autoconv.backends.llvm.memory_values import boxed, extent, is_memory
 from autoconv.backends.llvm.open_entry import SizesOfArguments
 from autoconv.backends.llvm.regions import Region
-from autoconv.backends.llvm.roles import is_dense, is_open, is_scalar, role, sizes
+from autoconv.backends.llvm.roles import is_complex, is_dense, is_open, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.values import Body, Memory, Native, Object
+from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
@@ -139,13 +140,16 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         natives.append(entry.taken(entry.array_of(argument, value), value))
     entry.check_apart()
     entry.open.compute()
+    boxes = [i for i, native in enumerate(natives) if isinstance(native, tuple)]
+    for i in boxes:
+        natives[i] = entry.boxed(natives[i])
     arrays = [i for i, value in enumerate(graph.parameters) if is_dense(value.type)]
     for i in sorted(form.donated):
         if i in arrays:
             entry.check_different(natives[i], [natives[j] for j in arrays if j != i])
     for i in sorted(form.donated):
         entry.give_away(places[i], form, to_graph=i in arrays)
-    found = entry.results(natives)
+    found = entry.results(natives, [natives[i] for i in boxes])
     Answers(entry.out, calls).as_form(found, form, made_outputs(graph))
     entry.refuse()
 
@@ -158,6 +162,7 @@ def can_call(graph: Graph, form: CallForm) -> bool:
     kinds = outputs_of(form.answer)
     return all(
         kind in ("memory", "object")
+        or (kind == "number" and is_complex(graph.outputs[i].type))
         or is_scalar(graph.outputs[i].type)
         or (kind in ("tensor", "array") and is_dense(graph.outputs[i].type))
         for i, kind in kinds.items()
@@ -301,10 +306,19 @@ class _Entry:
         element = load(ElementWriter(self.out), value.type.dtype, self._field(given, abi.DATA, "ptr"), 0)  # type: ignore[union-attr]
         return element.ir
 
-    def number(self, given: str, value: Value) -> str:
-        """Out of a Python bool, int or float, of exactly that type."""
+    def number(self, given: str, value: Value) -> str | tuple[str, str]:
+        """Out of a Python bool, int or float, of exactly that type; both parts of a complex number."""
         dtype = value.type.dtype  # type: ignore[union-attr]
+        if dtype.is_complex:
+            kind = self._calls.object(complex)(self.out)
+            self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
+            return self._field(given, abi.REAL_PART, "double"), self._field(given, abi.IMAGINARY_PART, "double")
         return self._number(given, bool if dtype.is_bool else int if dtype.is_integer else float)
+
+    def boxed(self, parts: tuple[str, str]) -> str:
+        """A complex number as the array without dimensions that a graph takes, a new reference."""
+        b = ElementWriter(self.out)
+        return Answers(self.out, self._calls).boxed(b.pair(*(b.wrap(float64, part) for part in parts)))
 
     def check_exactly(self, given: str, wanted: Any) -> None:
         if type(wanted) not in (int, float):
@@ -331,13 +345,17 @@ class _Entry:
 
     # ---- results
 
-    def results(self, natives: Sequence[str]) -> list[Element | Object]:
-        """Runs the graph."""
+    def results(self, natives: Sequence[str], boxes: Sequence[str] = ()) -> list[Element | Object]:
+        """Runs the graph, and lets go of the `boxes` that were made for it."""
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
         texts = [f"{_kind(v)} {n}" for v, n in zip(self._graph.parameters, natives, strict=True)]
         texts += [f"ptr {cells}", *(f"i64 {size}" for size in self._module.sizes)]
         well = out.new(f"call i1 @graph({', '.join(texts)})")
+        for made in boxes:
+            slot = out.alloca("ptr")
+            out.line(f"store ptr {made}, ptr {slot}")
+            out.line(f"call void @release(ptr {slot})")
         go_on, failed = out.label("well"), out.label("failed")
         out.branch_if(well, go_on, failed)
         out.begin(failed)

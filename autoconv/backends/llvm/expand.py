@@ -170,24 +170,6 @@ def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return tuple(b.get_item(x, spec=(*whole, ("int", i))) for i in range(count))
 
 
-def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    x, axis = inputs[0], node.attributes.get("axis", 0) % len(sizes(inputs[0].type))
-    whole = (("slice", None, None, None),) * axis
-    parts, start = [], 0
-    for value in node.results:
-        end = start + sizes(value.type)[axis]
-        parts.append(b.get_item(x, spec=(*whole, ("slice", start, end, None))))
-        start = end
-    return tuple(parts)
-
-
-def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    if node.attributes.get("mode", "CONSTANT") != "CONSTANT" or len(inputs) > 1:
-        return None
-    pairs = zip(node.attributes["paddings"], sizes(node.results[0].type), strict=True)
-    return b.get_item(inputs[0], spec=tuple(("slice", before, before + size, None) for (before, _), size in pairs))
-
-
 def _like(number: int) -> Rule:
     """Of a number that is known by its type alone."""
 
@@ -231,14 +213,14 @@ _OF_NUMBERS = frozenset(
 _BY_SYMBOLS = frozenset({
     "softmax", "log_softmax", "reduce_euclidean_norm", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max",
     "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",
-    "stack", "unstack",
+    "stack", "unstack", "shift", "unpad", "split", "split_like", "sum_tiles", "reduce_logsumexp", "einsum", "tensordot",
 })  # fmt: skip
 _RULES: dict[str, Rule] = {
     **COMPOSITES,
     "ones_like": _like(1), "zeros_like": _like(0), "size": _size, "broadcast_to_shape_of": _spread_number,
     "broadcast_to": _spread_number, "expand_dims": _spread_number, "reshape": _spread_number,
     "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
-    "unstack": _unstack, "split": _split, "split_like": _split, "unpad": _unpad,
+    "unstack": _unstack,
     "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),
     "numpy_mean": _as_numpy("reduce_mean"), "numpy_max": _as_numpy("reduce_max"),
     "numpy_min": _as_numpy("reduce_min"), "numpy_any": _truth("reduce_any"), "numpy_all": _truth("reduce_all"),

@@ -17,7 +17,7 @@ from autoconv.backends.llvm.contiguous import is_block, is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.patches import Patches, patches_of
 from autoconv.backends.llvm.products import tiles_of
-from autoconv.backends.llvm.roles import is_dense, is_open, read_inputs, role, sizes
+from autoconv.backends.llvm.roles import is_dense, read_inputs, role, sizes
 from autoconv.backends.llvm.rows import fuse_rows
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
@@ -144,8 +144,6 @@ class Plan:
 
     def _looks_through(self, reader: Node, value: Value) -> bool:
         kind = self.roles[reader]
-        if is_open(value.type) and _takes_positions(reader):
-            return False  # where they are wrong a kernel says so, and wants an object
         if reader.results and reader.results[0] in self._in_memory and not (is_contiguous(value) or is_block(value)):
             return False
         if kind == "join":
@@ -336,10 +334,6 @@ class Plan:
                     heapq.heappush(ready, (self.all_items[follower].position, follower))
         assert len(order) == len(waiting), "the items wait for each other"
         return order
-
-
-def _takes_positions(node: Node) -> bool:
-    return node.op.name in ("get_item", "gather", "ungather") and len(node.inputs) > 1
 
 
 def _loop_shape(node: Node, kind: str) -> tuple[int, ...]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.fusion import Item
 from autoconv.backends.llvm.indices import SCATTERS, Check, checks, is_indexed, single_positions
-from autoconv.backends.llvm.positions import element_count
+from autoconv.backends.llvm.positions import Position, element_count, product
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import ElementWriter, literal, load, register
 from autoconv.backends.llvm.text import FunctionText
@@ -37,8 +36,14 @@ def write_guard(region: Region, node: Node) -> list[Any]:
         if name:
             positions = sizes(value.type) if group[0].depth == 1 else sizes(value.type)[:-1]
             count = element_count(region.out, positions)
-            region.refuse(node, region.out.new(f"call i1 @{name}(ptr {region.data(value)}, i64 {count})"))
+            given = [f"ptr {region.data(value)}", f"i64 {count}", *_open_sizes(group)]
+            region.refuse(node, region.out.new(f"call i1 @{name}({', '.join(given)})"))
     return singles
+
+
+def _open_sizes(group: Sequence[Check]) -> list[str]:
+    """Those that only the call knows: what a function of the checks takes besides."""
+    return list(dict.fromkeys(f"i64 {check.size}" for check in group if isinstance(check.size, str)))
 
 
 def _singles(node: Node) -> Iterator[tuple[Value, int]]:
@@ -62,7 +67,7 @@ def _singles(node: Node) -> Iterator[tuple[Value, int]]:
             axis += 1
 
 
-def _position(region: Region, node: Node, value: Value, size: int) -> str:
+def _position(region: Region, node: Node, value: Value, size: Position) -> str:
     """A single position, counted from the start; those of Python's and of brackets may count from the end."""
     b = RegisterWriter(region)
     index = b.cast(region.number(value), int64)
@@ -78,15 +83,16 @@ def _check_function(region: Region, value: Value, group: Sequence[Check]) -> str
     The greatest of the positions as unsigned numbers is enough: negative ones are greater than any size.
     """
     type_: Any = value.type
-    header = "define internal i1 @FUNCTION(ptr noalias readonly %positions, i64 %count) noinline nounwind"
+    taken = ", ".join(["ptr noalias readonly %positions", "i64 %count", *_open_sizes(group)])
+    header = f"define internal i1 @FUNCTION({taken}) noinline nounwind"
     out = FunctionText(region.body.module, header)
     b = ElementWriter(out)
     given: DType = type_.dtype
     wide = any(check.wraps for check in group) and not given.is_unsigned
-    limits = {check: _limit(check, given) for check in group}
+    limits = {check: _limit(out, check, given) for check in group}
     if not wide and all(limit is None for limit in limits.values()):
         return ""
-    dtype = int64 if wide else given
+    dtype = int64 if wide or _open_sizes(group) else given
     kind = register(dtype)
     cells = {check: out.alloca(kind, "0") for check in group if limits[check] is not None}
     depth = group[0].depth
@@ -96,7 +102,7 @@ def _check_function(region: Region, value: Value, group: Sequence[Check]) -> str
             at = first if not check.column else out.new(f"add nsw i64 {first}, {check.column}")
             position = b.cast(load(b, given, "%positions", at), dtype)
             if wide:
-                position = position + check.size
+                position = position + b.wrap(int64, str(check.size))
             name = out.module.declare(f"llvm.umax.{kind}", kind, f"{kind}, {kind}")
             before = out.new(f"load {kind}, ptr {cell}")
             greatest = out.new(f"call {kind} {name}({kind} {before}, {kind} {position.ir})")
@@ -105,19 +111,26 @@ def _check_function(region: Region, value: Value, group: Sequence[Check]) -> str
     some = 0 not in sizes(type_)
     for check, cell in cells.items():
         greatest = out.new(f"load {kind}, ptr {cell}")
-        beyond = out.new(f"icmp uge {kind} {greatest}, {literal(limits[check], dtype)}")
+        beyond = out.new(f"icmp uge {kind} {greatest}, {_text(limits[check], dtype)}")
         found = out.new(f"or i1 {found}, {beyond}") if some else found
     out.line(f"ret i1 {found}")
     return region.body.module.function("check", out.text())
 
 
-def _limit(check: Check, dtype: DType) -> int | None:
-    """The least number that is out of range, as unsigned as wide as the dtype; None where there is none."""
+def _limit(out: FunctionText, check: Check, dtype: DType) -> Position | None:
+    """The least number that is out of range, as unsigned as wide as the dtype; None where there is none. Of a size that
+    only the call knows it is as wide as 64 bits."""
+    if isinstance(check.size, str):
+        return out.new(f"shl i64 {check.size}, 1") if check.wraps and not dtype.is_unsigned else check.size
     if dtype.is_unsigned:
         return check.size if check.size <= dtype.max else None
     if check.wraps:
         return 2 * check.size
     return min(check.size, int(dtype.max) + 1)
+
+
+def _text(limit: Position | None, dtype: DType) -> str:
+    return limit if isinstance(limit, str) else literal(limit, dtype)
 
 
 def scatter_base(region: Region, item: Item, result: Value) -> Object:
@@ -131,7 +144,7 @@ def scatter_base(region: Region, item: Item, result: Value) -> Object:
         region.body.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
         type_: Any = result.type
         region.set(result, made)
-        count = math.prod(sizes(type_)) * type_.dtype.size
+        count = product(region.out, element_count(region.out, sizes(type_)), type_.dtype.size)
         region.out.line(f'call void @"llvm.memset.p0.i64"(ptr {region.data(result)}, i8 0, i64 {count}, i1 false)')
         return made
     x = node.inputs[base]

@@ -4,14 +4,17 @@ indexed to the place that it comes from, or goes to."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.positions import Index, Position, is_known, plus, times
 from autoconv.backends.llvm.roles import ROLES, is_array, is_scalar, sizes
+from autoconv.graph.dimensions import slice_length
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import Dimension, Shape, Symbol
 from autoconv.ops.index_spec import INPUT, with_operands
 from autoconv.ops.indexing import indexed_shape
 
@@ -21,7 +24,7 @@ class Check:
     """Positions that have to lie in [0, size), with `wraps` in [-size, size). `column` of vectors of `depth`."""
 
     positions: Value
-    size: int
+    size: Position
     wraps: bool = False
     column: int = 0
     depth: int = 1
@@ -37,13 +40,13 @@ class Scatter:
     combine: str | None
 
 
-_ROWS = {"gather": 1, "ungather": 1, "segment_sum": 1}
-_VECTORS = {
+ROWS = {"gather": 1, "ungather": 1, "segment_sum": 1}
+VECTORS = {
     "gather_nd": 1, "ungather_nd": 1, "scatter_nd": 0, "tensor_scatter_nd_update": 1, "tensor_scatter_nd_add": 1,
     "tensor_scatter_nd_sub": 1, "tensor_scatter_nd_min": 1, "tensor_scatter_nd_max": 1,
 }  # fmt: skip
-_ALONG = {"take_along_axis": 1, "add_along_axis": 1}
-_ITEMS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # where their operands begin
+ALONG = {"take_along_axis": 1, "add_along_axis": 1}
+ITEMS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # where their operands begin
 SCATTERS = {
     "ungather": Scatter(None, 0, "add"), "ungather_nd": Scatter(None, 0, "add"), "scatter_nd": Scatter(None, 1, "add"),
     "segment_sum": Scatter(None, 0, "add"), "add_along_axis": Scatter(None, 0, "add"),
@@ -58,19 +61,19 @@ _SHORT = 8  # elements side by side from which on a scatter's loop is worth shar
 def is_indexed(node: Node) -> bool:
     """Whether arrays of positions say what the node reads or writes."""
     name = node.op.name
-    if name in _ITEMS:
+    if name in ITEMS:
         return any(entry[0] == "array" for entry in node.attributes["spec"])
     if name == "gather":
         return not is_scalar(node.inputs[1].type)
-    return name in _ROWS or name in _VECTORS or name in _ALONG
+    return name in ROWS or name in VECTORS or name in ALONG
 
 
 def positions(node: Node) -> list[Value]:
     """The operands that hold positions, single numbers among them."""
     name = node.op.name
-    if name in _ITEMS:
-        return list(node.inputs[_ITEMS[name] :])
-    return [node.inputs[{**_ROWS, **_VECTORS, **_ALONG}[name]]]
+    if name in ITEMS:
+        return list(node.inputs[ITEMS[name] :])
+    return [node.inputs[{**ROWS, **VECTORS, **ALONG}[name]]]
 
 
 def updates(node: Node) -> Value:
@@ -87,12 +90,22 @@ def part_shape(node: Node) -> tuple[int, ...]:
     """Of the part that is read or written, over which its loops go."""
     if node.op.name not in SCATTERS:
         return sizes(node.results[0].type)
-    if node.op.name not in _ITEMS:
+    if node.op.name not in ITEMS:
         return sizes(updates(node).type)
+    found = item_shape(node)
+    assert found is not None and None not in found
+    return sizes(node.inputs[0].type.with_shape(found))  # type: ignore[union-attr]
+
+
+def item_shape(node: Node) -> Shape:
+    """Of the part that a bracket stands for, in the dimensions of the types."""
     x: Any = node.inputs[0].type
     operands: Any = tuple(value.type for value in positions(node))
-    found = indexed_shape(x.shape, operands, node.attributes["spec"])
-    return tuple(d for d in found or () if isinstance(d, int))
+    return indexed_shape(x.shape, operands, node.attributes["spec"], _sliced)
+
+
+def _sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
+    return None if INPUT in bounds else slice_length(size, bounds, [])
 
 
 def shares_loop(node: Node) -> bool:
@@ -107,22 +120,22 @@ def shares_loop(node: Node) -> bool:
 def _lead(node: Node) -> int:
     """How many dimensions of the part come before those that lie side by side."""
     name = node.op.name
-    if name in _VECTORS:
+    if name in VECTORS:
         return len(sizes(positions(node)[0].type)) - 1
-    if name in _ROWS:
+    if name in ROWS:
         return len(sizes(positions(node)[0].type)) + _axis(node) - int(node.attributes.get("batch_dims", 0))
-    return len(part_shape(node)) if name in _ALONG else 1
+    return len(part_shape(node)) if name in ALONG else 1
 
 
 def straight_dimensions(node: Node) -> frozenset[int]:
     """The dimensions of the part that are dimensions of the whole as well: no two of their counts meet in one place."""
     name, rank = node.op.name, len(part_shape(node))
-    if name in _ITEMS:
+    if name in ITEMS:
         return frozenset()
-    if name in _ALONG:
+    if name in ALONG:
         return frozenset(range(rank)) - {_axis(node)}
     batch = int(node.attributes.get("batch_dims", 0))
-    return frozenset((*range(batch if name in _VECTORS else _axis(node)), *range(_lead(node), rank)))
+    return frozenset((*range(batch if name in VECTORS else _axis(node)), *range(_lead(node), rank)))
 
 
 def _axis(node: Node) -> int:
@@ -135,13 +148,13 @@ def _axis(node: Node) -> int:
 def checks(node: Node) -> Iterator[Check]:
     """Of the arrays of positions, in the order of the operands."""
     name, shape = node.op.name, whole_shape(node)
-    if name in _ITEMS:
+    if name in ITEMS:
         for kind, _, given, axis in _item_entries(node):
             if kind == "array" and not is_scalar(given[0].type):
                 yield Check(given[0], shape[axis], wraps=True)
         return
     (found,) = positions(node)
-    if name in _VECTORS:
+    if name in VECTORS:
         depth, batch = sizes(found.type)[-1], node.attributes.get("batch_dims", 0)
         for column in range(depth):
             yield Check(found, shape[batch + column], False, column, depth)
@@ -151,7 +164,7 @@ def checks(node: Node) -> Iterator[Check]:
 
 def single_positions(node: Node) -> list[tuple[Value, int]]:
     """The operands of an item's single dynamic indices, and the dimensions that they index."""
-    if node.op.name not in _ITEMS:
+    if node.op.name not in ITEMS:
         return []
     entries = _item_entries(node)
     return [(given[0], axis) for kind, _, given, axis in entries if kind in ("int", "array") and _is_single(given)]
@@ -169,18 +182,18 @@ def place(b: Any, node: Node, index: Index, picks: Any) -> Index:
     """Where in the whole the element at `index` of the part lies. `picks` are an item's dynamic single indices,
     `b.at(value, index)` gives elements of the arrays of positions."""
     name = node.op.name
-    if name in _ITEMS:
+    if name in ITEMS:
         return _item_place(b, node, index, picks)
     (found,) = positions(node)
 
     def at(value: Value, where: Index) -> Position:
         return b.cast(b.at(value, where), int64).ir  # type: ignore[no-any-return]
 
-    if name in _ALONG:
+    if name in ALONG:
         axis = _axis(node)
         return (*index[:axis], at(found, index), *index[axis + 1 :])
     rank = len(sizes(found.type))
-    if name in _VECTORS:
+    if name in VECTORS:
         depth, batch = sizes(found.type)[-1], node.attributes.get("batch_dims", 0)
         lead = rank - 1
         vector = [at(found, (*index[:lead], column)) for column in range(depth)]
@@ -230,7 +243,7 @@ def _item_place(b: Any, node: Node, index: Index, picks: Any) -> Index:
         elif kind == "ellipsis":
             found += [next(rest) for _ in range(rank - covered)]
         elif kind == "int":
-            found.append(next(dynamic) if static[0] == INPUT else static[0] % shape[axis])
+            found.append(next(dynamic) if static[0] == INPUT else counted(b.out, static[0], shape[axis]))
         elif kind == "array" and _is_single(given):
             found.append(next(dynamic))
         elif kind == "array":
@@ -238,11 +251,31 @@ def _item_place(b: Any, node: Node, index: Index, picks: Any) -> Index:
             aligned = array_index[len(array_index) - len(own) :]
             where = tuple(0 if n == 1 else i for n, i in zip(own, aligned, strict=True))
             position = b.cast(b.at(given[0], where), int64)
-            found.append(b.select(position < 0, position + shape[axis], position).ir)
+            found.append(b.select(position < 0, position + b.wrap(int64, str(shape[axis])), position).ir)
         else:
-            start, _, step = slice(*static).indices(shape[axis])
+            start, step = first_of(b.out, (kind, *static), shape[axis])
             found.append(plus(b.out, times(b.out, next(rest), step), start))
     return tuple(found)
+
+
+def first_of(out: Any, entry: tuple[Any, ...], size: Position) -> tuple[Position, int]:
+    """Where a slice whose bounds are numbers begins, and its step."""
+    if isinstance(size, int):
+        start, _, step = slice(*entry[1:]).indices(size)
+        return start, step
+    start, step = entry[1], 1 if entry[3] is None else entry[3]
+    if start is None:
+        return (0, step) if step > 0 else (plus(out, size, -1), step)
+    return counted(out, start, size), step
+
+
+def counted(out: Any, position: int | Symbol, size: Position) -> Position:
+    """From the start."""
+    if isinstance(position, Symbol):
+        return dimension(out, position)
+    if isinstance(size, int):
+        return position % size
+    return position if position >= 0 else plus(out, size, position)
 
 
 # ---- roles
@@ -266,7 +299,7 @@ def _scatter_role(node: Node) -> str:
 
 def _are_plain(node: Node) -> bool:
     """Whether positions are arrays and single numbers, slices without operands."""
-    if node.op.name not in _ITEMS:
+    if node.op.name not in ITEMS:
         return is_array(positions(node)[0].type)
     return all(
         entry[0] in ("newaxis", "ellipsis", "int", "array") or (entry[0] == "slice" and INPUT not in entry)
@@ -286,4 +319,4 @@ def _indexed_role(node: Node) -> str | None:
     return _scatter_role(node) if node.op.name in SCATTERS else _gather_role(node)
 
 
-ROLES.update(dict.fromkeys((*_ROWS, *_VECTORS, *_ALONG, *_ITEMS), _indexed_role))
+ROLES.update(dict.fromkeys((*ROWS, *VECTORS, *ALONG, *ITEMS), _indexed_role))

@@ -99,7 +99,10 @@ class KernelCalls:
         if base in self._values and is_dense(base.type):
             return self._reshaped(self.object(base), value.type)
         zero = np.zeros((), value.type.dtype.numpy)  # type: ignore[union-attr]
-        return Object(self.body.calls.object(np.broadcast_to(zero, sizes(value.type)))(self.out))
+        shape = sizes(value.type)
+        if is_known(shape):
+            return Object(self.body.calls.object(np.broadcast_to(zero, shape))(self.out))
+        return self._viewed(Object(self.body.calls.object(zero)(self.out)), value.type.dtype, shape, [0] * len(shape))  # type: ignore[union-attr]
 
     def _reshaped(self, array: Object, type_: Type) -> Object:
         """The same elements as an object of that type's shape."""
@@ -112,10 +115,14 @@ class KernelCalls:
         self.body.check(out.new(f"icmp eq ptr {made}, null"))
         return self.body.own(made)
 
-    def _viewed(self, array: Object, dtype: DType, shape: Sequence[Position]) -> Object:
-        out, strides, step = self.out, [], dtype.size
-        stride: Position = step
-        for size in reversed(shape):
+    def _viewed(
+        self, array: Object, dtype: DType, shape: Sequence[Position], steps: Sequence[Position] | None = None
+    ) -> Object:
+        """What an array holds, under another shape; `steps` in bytes are those of a C-contiguous one, if not given."""
+        out = self.out
+        strides = list(reversed(steps or ()))
+        stride: Position = dtype.size
+        for size in reversed(shape[len(strides) :]):
             strides.append(stride)
             stride = product(out, stride, size)
         kind, descriptor = (self.body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))

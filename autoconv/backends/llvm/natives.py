@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.open_split import OpenSplit
-from autoconv.backends.llvm.positions import Position
-from autoconv.backends.llvm.roles import COMPLEX, COUNTED, ROLES
+from autoconv.backends.llvm.positions import Position, element_count, is_known
+from autoconv.backends.llvm.roles import COMPLEX, COUNTED, OPEN, ROLES
 from autoconv.backends.llvm.scalars import ElementWriter
 from autoconv.backends.llvm.split import Split, split_counts
 from autoconv.backends.llvm.text import FunctionText
@@ -26,11 +26,13 @@ WORK: dict[str, Callable[[Node], int]] = {}
 
 
 def native(
-    *names: str, fits: Callable[[Node], bool], work: Callable[[Node], int] | None = None
-) -> Callable[[Write], Write]:
+    *names: str, fits: Callable[[Node], bool], work: Callable[[Node], int] | None = None,
+    of_open: Callable[[Node], bool] | None = None,
+) -> Callable[[Write], Write]:  # fmt: skip
     """Makes a function the writer of the ops of those names, of the nodes that fit; the others run by kernels. All
-    inputs and results are numbers in registers and arrays of known shapes. `work` is what a node takes, in units of
-    0.05 ns, where a single thread does it all, else 0."""
+    inputs and results are numbers in registers and arrays of known shapes; of the nodes that `of_open` holds for, also
+    arrays of dimensions that only the call knows. `work` is what a node takes, in units of 0.05 ns, where a single
+    thread does it all, else 0."""
 
     def register(write: Write) -> Write:
         for name in names:
@@ -38,6 +40,8 @@ def native(
             ROLES[name] = lambda node: "whole" if fits(node) else "kernel"
             if work is not None:
                 WORK[name] = work
+            if of_open is not None:
+                OPEN[name] = lambda node: "whole" if of_open(node) else "kernel"
         return write
 
     return register
@@ -90,17 +94,29 @@ class Routine:
         return self.module.function("routine", self.out.text())
 
 
-def in_parts(region: Region, arguments: Sequence[str], body: Routine, size: Position, work: int) -> str:
-    """The name of a function of `arguments` that has `body` count from 0 to `size`: several threads, where the work (in
-    units of 0.05 ns; of one count where only the call knows the size) is worth it. The body takes `PART` as well, and
-    goes from `%first` to `%last`."""
+def open_dimensions(region: Region) -> list[str]:
+    """What a routine that reads dimensions which only the call knows takes besides, and is given: they have the same
+    names in every function."""
+    return [f"i64 {size}" for size in region.body.module.sizes]
+
+
+def in_parts(
+    region: Region, arguments: Sequence[str], body: Routine, size: Position | Sequence[Position], work: int,
+    shape: Sequence[Position] = (),
+) -> str:  # fmt: skip
+    """The name of a function of `arguments` that has `body` count from 0 to `size` (of several: their product): by
+    several threads, where the work (in units of 0.05 ns) is worth it. Where only the call knows the size, the work is
+    that of one of the elements of `shape`, or of one count. The body takes `PART` as well, and goes from `%first` to
+    `%last`."""
     name = body.finish("ret i1 false")
     whole = Routine(region, arguments)
+    if not isinstance(size, (int, str)):
+        size = element_count(whole.out, size)
     split: Split | None
-    if isinstance(size, int):
+    if isinstance(size, int) and is_known(shape):
         split = split_counts(size, work)
     else:
-        split = OpenSplit(None, size, 1, (size,), work) if available() else None
+        split = OpenSplit(None, size, 1, tuple(shape) or (size,), work) if available() and work else None
     if split is None:
         names = [argument.replace("noalias ", "").replace("readonly ", "") for argument in arguments]
         whole.out.new(f"call i1 @{name}({', '.join([*names, 'i64 0', 'i64 0', f'i64 {size}'])})")

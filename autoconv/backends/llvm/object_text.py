@@ -47,7 +47,7 @@ def mask(*names: str) -> int:
     return sum(1 << CLASSES.index(name) for name in names)
 
 
-NUMBERS = mask("int", "float", "bool", *abi.SCALARS)
+NUMBERS = mask("int", "float", "bool", "complex", *abi.SCALARS)
 EVERY = (1 << len(CLASSES)) - 1
 _SIZED = mask("str", "list", "tuple", "dict", "set", "range", "bytes")
 

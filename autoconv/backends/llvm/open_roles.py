@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from functools import reduce
 
+from autoconv.backends.llvm.indices import is_indexed
+from autoconv.backends.llvm.open_indices import goes_into, indexed_role, is_update, shape_of
 from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import (
     GENERATED,
     LOOP_REDUCTIONS,
     MAPPED,
+    OPEN,
     OPEN_ROLE,
     generates,
     has_element_rule,
@@ -29,7 +32,7 @@ from autoconv.backends.llvm.scalars import is_narrow
 from autoconv.graph.dimensions import plus, product
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
-from autoconv.graph.types import Dimension, Type
+from autoconv.graph.types import Type
 from autoconv.ops.elements import ELEMENTS
 
 _OF_SHAPES = frozenset({"dimension", "size"})
@@ -39,7 +42,13 @@ def open_role(node: Node) -> str:
     """As `roles.role`, for a node with such an array among its inputs or results."""
     name = node.op.name
     types = [value.type for value in (*node.inputs, *node.results)]
-    if len(node.results) != 1 or any(map(is_complex, types)) or not all(is_scalar(t) or is_dense(t) for t in types):
+    if any(map(is_complex, types)) or not all(is_scalar(t) or is_dense(t) for t in types):
+        return "kernel"
+    if name in OPEN and not any(is_narrow(t.dtype) for t in types):  # type: ignore[union-attr]
+        given = OPEN[name](node)
+        if given is not None:
+            return given
+    if len(node.results) != 1:
         return "kernel"
     (result,) = node.results
     if name in _OF_SHAPES:
@@ -51,12 +60,14 @@ def open_role(node: Node) -> str:
         return "element" if together and node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
     if name in GENERATED:
         return "view" if is_dense(result.type) and generates(node) else "kernel"
+    if is_indexed(node):
+        return indexed_role(node)
+    if name in ("set_item", "add_at_item"):
+        return "update" if is_update(node) else "kernel"
     if name in MAPPED:
         return "view" if _maps(node) else "kernel"
     if name == "gather":
-        return "view" if picks_one(node) or _goes_by_positions(node, 0) else "kernel"
-    if name == "ungather":
-        return "scatter" if _goes_by_positions(node, None) else "kernel"
+        return "view" if picks_one(node) else "kernel"
     if name in LOOP_REDUCTIONS:
         return "reduce" if reduces(node) and _keeps_sizes(node) else "kernel"
     if name == "concat":
@@ -72,10 +83,7 @@ def _goes_into(own: Type, whole: Type) -> bool:
     """Whether an operand is broadcast to the result's shape by ones alone."""
     if is_scalar(own):
         return True
-    shape, result = sizes(own), sizes(whole)
-    return len(shape) <= len(result) and all(
-        size in (1, other) for size, other in zip(shape, result[len(result) - len(shape) :], strict=True)
-    )
+    return goes_into(shape_of(own), shape_of(whole))
 
 
 def _maps(node: Node) -> bool:
@@ -84,7 +92,7 @@ def _maps(node: Node) -> bool:
         return is_dense(result) and _goes_into(source, result)
     if not is_dense(source) or not is_dense(result):
         return name == "get_item" and is_dense(source) and maps(node)
-    if name == "roll" or (name == "pad" and (len(node.inputs) > 1 or not maps(node))):
+    if name in ("roll", "pad") and not maps(node):
         return False
     if name == "squeeze":
         axes = node.attributes.get("axis")
@@ -99,7 +107,7 @@ def _fits(source: Type, result: Type) -> bool:
     first, second = ([size for size in sizes(type_) if size != 1] for type_ in (source, result))
     if first == second:
         return True
-    return product(_shape(source)) == product(_shape(result))
+    return product(shape_of(source)) == product(shape_of(result))
 
 
 def _keeps_sizes(node: Node) -> bool:
@@ -110,28 +118,10 @@ def _keeps_sizes(node: Node) -> bool:
 
 
 def _lie_side_by_side(node: Node) -> bool:
-    shapes, result = [_shape(value.type) for value in node.inputs], _shape(node.results[0].type)
+    shapes, result = [shape_of(value.type) for value in node.inputs], shape_of(node.results[0].type)
     axis = node.attributes["axis"] % len(result)
     rest = all((*shape[:axis], *shape[axis + 1 :]) == (*result[:axis], *result[axis + 1 :]) for shape in shapes)
     return rest and reduce(plus, (shape[axis] for shape in shapes)) == result[axis]
-
-
-def _goes_by_positions(node: Node, whole: int | None) -> bool:
-    """Whether it is known how large the dimension is that positions are in: of an input, or of the result."""
-    type_ = node.results[0].type if whole is None else node.inputs[whole].type
-    if is_scalar(node.inputs[1].type) or not is_dense(type_) or is_narrow(type_.dtype):  # type: ignore[union-attr]
-        return False
-    if node.attributes.get("batch_dims") or (whole is None and not (is_known(sizes(type_)) and _is_in_place(node))):
-        return False
-    shape = sizes(type_)
-    return isinstance(shape[node.attributes.get("axis", 0) % len(shape)], int)
-
-
-def _is_in_place(node: Node) -> bool:
-    """Whether a scatter's updates are of the shape that its positions say."""
-    whole, updates, found = (sizes(v.type) for v in (node.results[0], node.inputs[0], node.inputs[1]))
-    axis = node.attributes.get("axis", 0) % len(whole)
-    return updates == (*whole[:axis], *found, *whole[axis + 1 :])
 
 
 def _searches_rows(node: Node) -> bool:
@@ -149,11 +139,6 @@ def _multiplies(node: Node) -> bool:
     if len(y) != 2 or len(x) < 2 or (len(x) > 2 and flip_x) or not kinds <= {"float32", "float64"}:
         return False
     return x[-2 if flip_x else -1] == y[-1 if flip_y else -2]
-
-
-def _shape(type_: Type) -> tuple[Dimension, ...]:
-    shape: tuple[Dimension, ...] = type_.shape  # type: ignore[union-attr,assignment]
-    return shape
 
 
 OPEN_ROLE.append(open_role)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.positions import Index, Position, plus
-from autoconv.backends.llvm.roles import ROLES, is_array, is_scalar, sizes
+from autoconv.backends.llvm.positions import Index, Position, is_known, plus
+from autoconv.backends.llvm.roles import OPEN, ROLES, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element
 from autoconv.backends.llvm.views import PLACES, Place
 from autoconv.graph.dtypes import bool_, int64
@@ -18,18 +18,20 @@ def _view(name: str, fits: Callable[[Node], bool]) -> Callable[[Any], Any]:
 
     def register(place: Callable[[Any, Node, Index], Place]) -> Any:
         PLACES[name] = place
-        ROLES[name] = lambda node: "view" if is_array(node.results[0].type) and fits(node) else "kernel"
+        ROLES[name] = OPEN[name] = lambda node: "view" if is_dense(node.results[0].type) and fits(node) else "kernel"
         return place
 
     return register
 
 
 def _of_arrays(node: Node) -> bool:
-    return all(is_array(value.type) for value in node.inputs)
+    return all(is_dense(value.type) for value in node.inputs)
 
 
 def _of_numbers(node: Node) -> bool:
-    """Bounds are single numbers, and no operand holds a length."""
+    """Bounds are single numbers, and no operand holds a length; how many numbers go from end to end is known."""
+    if node.op.name == "linspace" and not is_known(sizes(node.results[0].type)):
+        return False
     named = {"range": 3, "linspace": 2, "eye": 0}[node.op.name]
     return len(node.inputs) == named and all(is_scalar(value.type) for value in node.inputs)
 
@@ -64,7 +66,7 @@ def _linspace(b: Any, node: Node, index: Index) -> Place:
     return b.select(_number(b, index[0]).same(count - 1), stop, found)  # type: ignore[no-any-return]
 
 
-def _on_diagonal(b: Any, index: Index, offset: int, length: int) -> tuple[Element, str]:
+def _on_diagonal(b: Any, index: Index, offset: int, length: Position) -> tuple[Element, str]:
     """Whether the last two positions meet a diagonal of that length, and where on it, or next to it, the row is."""
     out = b.out
     row, column = plus(out, index[-2], -max(-offset, 0)), plus(out, index[-1], -max(offset, 0))

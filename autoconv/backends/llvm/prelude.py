@@ -49,11 +49,11 @@ define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
 """.replace("BASE", str(abi.BASE))
 
 
-# `is_plain_array` says whether an object is an ndarray of that element type and shape, its elements side by side.
-# `is_open_array` takes a shape some of whose numbers are -1, and puts there what the array has.
-# `retain` and `release` leave immortal objects, whose count is beyond 32 bits, alone. `keep` is a `release` that puts
-# an array which nobody else has among spare ones, from which `spare_array` takes one, or answers NULL. `grow_bytes`
-# gives a bytearray memory for more bytes, and for half as many again.
+# `is_array_of` says whether an object is of that class, element type and rank, `is_plain_array` whether it has that
+# shape as well, and its elements side by side. `is_open_array` takes a shape some of whose numbers are -1, and puts
+# there what the array has. `retain` and `release` leave immortal objects, whose count is beyond 32 bits, alone. `keep`
+# is a `release` that puts an array which nobody else has among spare ones, from which `spare_array` takes one, or
+# answers NULL. `grow_bytes` gives a bytearray memory for more bytes, and for half as many again.
 TEXT = (
     _ALONE
     + """
@@ -118,7 +118,7 @@ done:
   ret void
 }
 
-define i1 @is_plain_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape) nounwind {
+define internal i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank) alwaysinline nounwind {
 entry:
   %class_at = getelementptr inbounds i8, ptr %object, i64 TYPE
   %own_class = load ptr, ptr %class_at
@@ -132,13 +132,22 @@ look:
   %short = load i32, ptr %rank_at
   %own_rank = zext i32 %short to i64
   %same_rank = icmp eq i64 %own_rank, %rank
+  %both = and i1 %same_descriptor, %same_rank
+  ret i1 %both
+no:
+  ret i1 false
+}
+
+define i1 @is_plain_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape) nounwind {
+entry:
+  %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)
+  br i1 %same_kind, label %look, label %no
+look:
   %flags_at = getelementptr inbounds i8, ptr %object, i64 FLAGS
   %flags = load i32, ptr %flags_at
   %plain = and i32 %flags, PLAIN
   %lies_plain = icmp eq i32 %plain, PLAIN
-  %both = and i1 %same_descriptor, %same_rank
-  %all = and i1 %both, %lies_plain
-  br i1 %all, label %measure, label %no
+  br i1 %lies_plain, label %measure, label %no
 measure:
   %dimensions_at = getelementptr inbounds i8, ptr %object, i64 DIMENSIONS
   %dimensions = load ptr, ptr %dimensions_at
@@ -165,20 +174,8 @@ no:
 
 define i1 @is_open_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape) nounwind {
 entry:
-  %class_at = getelementptr inbounds i8, ptr %object, i64 TYPE
-  %own_class = load ptr, ptr %class_at
-  %same_class = icmp eq ptr %own_class, %class
-  br i1 %same_class, label %look, label %no
-look:
-  %descriptor_at = getelementptr inbounds i8, ptr %object, i64 DESCRIPTOR
-  %own_descriptor = load ptr, ptr %descriptor_at
-  %same_descriptor = icmp eq ptr %own_descriptor, %descriptor
-  %rank_at = getelementptr inbounds i8, ptr %object, i64 RANK
-  %short = load i32, ptr %rank_at
-  %own_rank = zext i32 %short to i64
-  %same_rank = icmp eq i64 %own_rank, %rank
-  %both = and i1 %same_descriptor, %same_rank
-  br i1 %both, label %fill, label %no
+  %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)
+  br i1 %same_kind, label %fill, label %no
 fill:
   %dimensions_at = getelementptr inbounds i8, ptr %object, i64 DIMENSIONS
   %dimensions = load ptr, ptr %dimensions_at
@@ -204,26 +201,15 @@ no:
   ret i1 false
 }
 
-define i1 @is_memory(ptr %object, ptr %kind, ptr %descriptor, i64 %rank, ptr %shape, ptr %strides) nounwind {
-  %type_at = getelementptr inbounds i8, ptr %object, i64 TYPE
-  %type = load ptr, ptr %type_at
-  %same_type = icmp eq ptr %type, %kind
-  br i1 %same_type, label %look, label %no
+define i1 @is_memory(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape, ptr %strides) nounwind {
+  %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)
+  br i1 %same_kind, label %look, label %no
 look:
-  %descriptor_at = getelementptr inbounds i8, ptr %object, i64 DESCRIPTOR
-  %own_descriptor = load ptr, ptr %descriptor_at
-  %same_descriptor = icmp eq ptr %own_descriptor, %descriptor
-  %rank_at = getelementptr inbounds i8, ptr %object, i64 RANK
-  %short = load i32, ptr %rank_at
-  %own_rank = zext i32 %short to i64
-  %same_rank = icmp eq i64 %own_rank, %rank
   %flags_at = getelementptr inbounds i8, ptr %object, i64 FLAGS
   %flags = load i32, ptr %flags_at
   %writable = and i32 %flags, WRITABLE
   %is_writable = icmp eq i32 %writable, WRITABLE
-  %both = and i1 %same_descriptor, %same_rank
-  %all = and i1 %both, %is_writable
-  br i1 %all, label %measure, label %no
+  br i1 %is_writable, label %measure, label %no
 measure:
   %dimensions_at = getelementptr inbounds i8, ptr %object, i64 DIMENSIONS
   %dimensions = load ptr, ptr %dimensions_at

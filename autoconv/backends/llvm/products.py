@@ -15,6 +15,7 @@ from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.blas import alone, declared_gemm
 from autoconv.backends.llvm.open_code import write_open_product
 from autoconv.backends.llvm.patches import Patches
+from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_of_open, sizes
 from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
@@ -128,19 +129,22 @@ class Product:
         self.dtype = x.type.dtype  # type: ignore[union-attr]
         self.name = "sgemm" if self.dtype.name == "float32" else "dgemm"
         *several, self.columns = sizes(result.type)
-        self.rows = several[-1] if batched else math.prod(several)
+        self.rows: int = several[-1] if batched else math.prod(several)
         self.unit = patches.rows[-1][0] if patches else self.rows
         self.flip_x: bool = node.attributes.get("transpose_a", False)
         self.flip_y: bool = node.attributes.get("transpose_b", False)
         self.inner = sizes(x.type)[-2 if self.flip_x else -1]
         self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[-1]
-        self.work = self.rows * self.columns * self.inner
+        sides = self.rows, self.columns, self.inner
+        self.work = math.prod(sides) if is_known(sides) else 0  # 0 too where only the call knows
 
     def suits_tiles(self) -> bool:
         """Whether tiles are as fast as any: y stays in caches, and turning it takes little time beside the product."""
+        if not self.work:
+            return False
         large = self.inner * self.columns * self.dtype.size > LARGEST
         few = self.columns < FEWEST or (self.flip_y and self.rows < 8)
-        return registers() is not None and self.work > 0 and not large and not few
+        return registers() is not None and not large and not few
 
     def call(
         self, module: ModuleText, out: FunctionText, pointers: list[str], by_rows: bool = True, first: str = "0",

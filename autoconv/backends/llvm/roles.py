@@ -33,6 +33,8 @@ _OF_SHAPES = frozenset({"zeros_like", "ones_like", "shape", "dimension", "size",
 ROLES: dict[str, Callable[[Node], str | None]] = {}
 # As ROLES, of those that take or give complex numbers.
 COMPLEX: dict[str, Callable[[Node], str | None]] = {}
+# As ROLES, of nodes over arrays whose dimensions only the call knows.
+OPEN: dict[str, Callable[[Node], str | None]] = {}
 # Ops that have native code though the values of their inputs decide how large their results are: for which nodes.
 COUNTED: dict[str, Callable[[Node], bool]] = {}
 

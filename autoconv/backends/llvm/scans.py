@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native
-from autoconv.backends.llvm.positions import Position, linear, plus, times, unravelled
-from autoconv.backends.llvm.roles import is_array, sizes
+from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native, open_dimensions
+from autoconv.backends.llvm.open_indices import goes_into, shape_of
+from autoconv.backends.llvm.positions import Position, element_count, is_known, linear, plus, product, times, unravelled
+from autoconv.backends.llvm.roles import is_array, is_dense, sizes
 from autoconv.backends.llvm.scalars import Element, load, memory, store
+from autoconv.backends.llvm.text import FunctionText
 from autoconv.graph.graph import Node
 
 if TYPE_CHECKING:
@@ -23,48 +25,59 @@ _LONG = 4096  # from which on a single row is cut into as many parts
 class _Walk:
     """Where elements lie: `outer` rows of `size` steps, each of `inner` columns, from the start or from the end."""
 
-    def __init__(self, node: Node, shape: Sequence[int]) -> None:
+    def __init__(self, out: FunctionText, node: Node, shape: Sequence[Position]) -> None:
         given = node.attributes["axis"]
-        if given is None:
-            shape, given = (math.prod(shape),), 0
-        axis = given % len(shape)
-        self.outer = math.prod(shape[:axis])
-        self.size = shape[axis]
-        self.inner = math.prod(shape[axis + 1 :])
+        axis = 0 if given is None else given % len(shape)
+        self.outer = element_count(out, shape[:axis])
+        self.size = element_count(out, shape) if given is None else shape[axis]
+        self.inner: Position = 1 if given is None else element_count(out, shape[axis + 1 :])
         self.reverse = node.attributes.get("reverse", False)
 
     def at(self, out: Any, row: Position, step: Position, column: Position) -> Position:
         """The offset of an element."""
-        along = plus(out, times(out, step, -1), self.size - 1) if self.reverse else step
-        start = plus(out, times(out, row, self.size), along)
-        return plus(out, times(out, start, self.inner), column)
+        along = plus(out, times(out, step, -1), plus(out, self.size, -1)) if self.reverse else step
+        start = plus(out, product(out, row, self.size), along)
+        return plus(out, product(out, start, self.inner), column)
 
 
 def _scans(node: Node) -> bool:
     return all(is_array(value.type) for value in node.inputs)
 
 
-@native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", fits=_scans)
+def _scans_open(node: Node) -> bool:
+    return all(is_dense(value.type) for value in (*node.inputs, *node.results))
+
+
+@native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", fits=_scans, of_open=_scans_open)
 def write_scan(region: Region, node: Node) -> None:
     """Across the columns where there are several, else several rows at once. A single long row is cut into parts: to
     each the sum of those before it is added afterwards. NumPy's own scans of floats keep to NumPy's order."""
     (x,), (result,) = node.inputs, node.results
-    arguments = ["ptr noalias readonly %x", "ptr noalias %result"]
+    arguments = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"]
     routine = Routine(region, [*arguments, *PART], "i1")
     scan = _Scan(routine, node)
-    walk = scan.walk
-    if walk.inner > 1:
-        rows = walk.outer
+    walk, shape = scan.walk, sizes(x.type)
+    several = shape[: node.attributes["axis"] % len(shape)] if node.attributes["axis"] is not None else ()
+    rows: Position | Sequence[Position]
+    if not isinstance(walk.inner, int) or walk.inner > 1:
+        rows = several
         scan.across()
-    elif walk.outer < _LANES and walk.size >= _LONG and scan.is_associative:
+    elif _is_long(walk) and scan.is_associative:
         rows = 1
         scan.in_parts()
     else:
-        rows = -(-walk.outer // _LANES)
+        rows = -(-walk.outer // _LANES) if isinstance(walk.outer, int) else several
         scan.by_rows()
     region.set(result, region.new_array(result.type))
-    name = in_parts(region, arguments, routine, rows, _WORK * math.prod(sizes(result.type)))
-    call(region, name, f"ptr {region.data(x)}", f"ptr {region.data(result)}")
+    work = _WORK * math.prod(shape) if is_known(shape) else _WORK
+    name = in_parts(region, arguments, routine, rows, work, shape)
+    call(region, name, *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
+
+
+def _is_long(walk: _Walk) -> bool:
+    """Whether there are a few rows, each of many steps, or of how many only the call knows."""
+    few = isinstance(walk.outer, int) and walk.outer < _LANES
+    return few and (not isinstance(walk.size, int) or walk.size >= _LONG)
 
 
 class _Scan:
@@ -73,7 +86,7 @@ class _Scan:
         type_: Any = node.inputs[0].type
         to: Any = node.results[0].type
         self.given, self.dtype = type_.dtype, to.dtype
-        self.walk = _Walk(node, sizes(type_))
+        self.walk = _Walk(self.out, node, sizes(type_))
         self.product = node.op.name.endswith("cumprod")
         self.is_associative = not self.dtype.is_floating or node.op.name == "cumsum"
         self.exclusive = node.attributes.get("exclusive", False)
@@ -102,8 +115,18 @@ class _Scan:
                     store(b, self.joined(load(b, self.dtype, "%result", last), given), "%result", place)
 
     def by_rows(self) -> None:
-        """Of rows that are not as many, the last ones of before are gone over again."""
+        """Of rows that are not as many, the last ones of before are gone over again; where only the call knows how many
+        there are, the very last one."""
         out, walk = self.out, self.walk
+        if not isinstance(walk.outer, int):
+            least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
+            count, end = out.new("sub nsw i64 %last, %first"), out.new("sub nsw i64 %last, 1")
+            blocks = out.new(f"sdiv i64 {plus(out, count, _LANES - 1)}, {_LANES}")
+            with out.loop("0", blocks) as block:
+                start = plus(out, times(out, block, _LANES), "%first")
+                rows = [out.new(f"call i64 {least}(i64 {plus(out, start, i)}, i64 {end})") for i in range(_LANES)]
+                self._side_by_side(rows, [0] * _LANES, walk.size)
+            return
         lanes = min(_LANES, walk.outer)
         with out.loop("%first", "%last") as block:
             first, latest = times(out, block, lanes), walk.outer - lanes
@@ -113,19 +136,22 @@ class _Scan:
 
     def in_parts(self) -> None:
         out, b = self.out, self.b
-        part = self.walk.size // _LANES
+        size = self.walk.size
+        part = size // _LANES if isinstance(size, int) else out.new(f"sdiv i64 {size}, {_LANES}")
         with out.loop("0", str(self.walk.outer)) as row:
-            cells = self._side_by_side([row] * _LANES, [lane * part for lane in range(_LANES)], part)
+            cells = self._side_by_side([row] * _LANES, [times(out, part, lane) for lane in range(_LANES)], part)
             total = load(b, self.dtype, cells[0], 0)
             for lane in range(1, _LANES):
-                with out.loop(str(lane * part), str((lane + 1) * part)) as step:
+                with out.loop(str(times(out, part, lane)), str(times(out, part, lane + 1))) as step:
                     place = self.walk.at(out, row, step, 0)
                     store(b, self.joined(total, load(b, self.dtype, "%result", place)), "%result", place)
                 total = self.joined(total, load(b, self.dtype, cells[lane], 0))
-            self._side_by_side([row], [_LANES * part], self.walk.size - _LANES * part, total)
+            done = times(out, part, _LANES)
+            left = plus(out, size, -done if isinstance(done, int) else times(out, done, -1))
+            self._side_by_side([row], [done], left, total)
 
     def _side_by_side(
-        self, rows: Sequence[Position], begins: Sequence[int], length: int, start: Element | None = None
+        self, rows: Sequence[Position], begins: Sequence[Position], length: Position, start: Element | None = None
     ) -> list[str]:
         """So many steps in each row from where it begins; answers the memory that holds each one's last sum."""
         out, b = self.out, self.b
@@ -145,20 +171,27 @@ class _Scan:
         return cells
 
 
-@native("linear_recurrence", fits=_scans)
+def _recurs_open(node: Node) -> bool:
+    whole = node.results[0].type
+    return _scans_open(node) and all(goes_into(shape_of(value.type), shape_of(whole)) for value in node.inputs)
+
+
+@native("linear_recurrence", fits=_scans, of_open=_recurs_open)
 def write_recurrence(region: Region, node: Node) -> None:
     """Each step is what is added there, and the coefficient there times the step before."""
     (coefficient, addend), (result,) = node.inputs, node.results
-    routine = Routine(region, [f"ptr noalias {name}" for name in ("%coefficient", "%addend", "%result")])
+    names = [f"ptr noalias {name}" for name in ("%coefficient", "%addend", "%result")]
+    routine = Routine(region, [*open_dimensions(region), *names])
     out, b = routine.out, routine.b
     type_: Any = result.type
     shape, dtype = sizes(type_), type_.dtype
-    walk = _Walk(node, shape)
+    walk = _Walk(out, node, shape)
 
     def operand(name: str, value: Any, place: Position) -> Element:
         own = sizes(value.type)
         if own != shape:
             index = unravelled(out, place, shape)
+            index = index[len(index) - len(own) :]
             place = linear(out, tuple(0 if n == 1 else i for n, i in zip(own, index, strict=True)), own)
         return load(b, dtype, name, place)
 
@@ -171,11 +204,11 @@ def write_recurrence(region: Region, node: Node) -> None:
                 found = found + operand("%coefficient", coefficient, place) * last
             store(b, found, "%result", place)
 
-    if math.prod(shape):
+    if 0 not in shape:
         with out.loop("0", str(walk.outer)) as row:
             step_of(row, 0, True)
             with out.loop("1", str(walk.size)) as step:
                 step_of(row, step, False)
     region.set(result, region.new_array(result.type))
     data = [f"ptr {region.data(value)}" for value in (coefficient, addend, result)]
-    call(region, routine.finish(), *data)
+    call(region, routine.finish(), *open_dimensions(region), *data)

@@ -1,7 +1,6 @@
 """Sorting, the order of elements, the largest of them, and search in sorted ones.
 
-Numbers are sorted as unsigned keys: short rows by insertion, others digit by digit from the lowest (radix sort), which
-is stable and takes time in proportion to the length. Digits that all keys share are left out.
+Rows whose size only the call knows are sorted by NumPy; the order of their elements is found as in others.
 """
 
 from __future__ import annotations
@@ -11,10 +10,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.keys import from_key, key_dtype, to_key
-from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native
-from autoconv.backends.llvm.positions import Position, plus, times
-from autoconv.backends.llvm.roles import is_array, sizes
-from autoconv.backends.llvm.scalars import Element, load, register, store
+from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native, open_dimensions
+from autoconv.backends.llvm.positions import Position, element_count, is_known, plus, product, times
+from autoconv.backends.llvm.roles import is_array, is_dense, sizes
+from autoconv.backends.llvm.scalars import Element, load, store
+from autoconv.backends.llvm.sorter import BY_INSERTION, ON_STACK, Sorter, sift
 from autoconv.graph.dtypes import DType, bool_, int32, int64, uint32
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
@@ -22,138 +22,9 @@ from autoconv.graph.types import TensorType
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_BY_INSERTION = 24  # elements up to which that is quicker
-_WIDE = 4096  # from which on digits have 11 bits, not 8
 _WORK = 60  # of one element, in units of 0.05 ns
 _VECTORISED = 2048  # elements up to which NumPy's vectorised sort of 32 and 64 bits is quicker
-_ON_STACK = 1024  # elements of a row up to which keys need no array
 _FEW = 32  # the most of the largest that are kept in order while the elements go by
-
-
-class Sorter:
-    """Sorts the keys of one row in memory of its own, and with them (`ordered`) their positions."""
-
-    def __init__(self, routine: Routine, size: int, dtype: DType, ordered: bool) -> None:
-        self.out, self.b = routine.out, routine.b
-        self.size = size
-        self.dtype = dtype  # of the keys
-        self.ordered = ordered
-        self.bits = 8 if size < _WIDE or dtype.size < 4 else 11
-        self.passes = -(-dtype.size * 8 // self.bits)
-        if size <= _ON_STACK:
-            keys, positions = (self.out.alloca(f"[{2 * size} x {register(d)}]") for d in (dtype, uint32))
-        else:
-            keys, positions = "%keys", "%positions"
-        self.keys = [keys, self._offset(keys, dtype)]
-        self.positions = [positions, self._offset(positions, uint32)]
-        self._cells = [self.out.alloca("ptr") for _ in range(4)]
-
-    def _offset(self, pointer: str, dtype: DType) -> str:
-        return self.out.new(f"getelementptr inbounds {register(dtype)}, ptr {pointer}, i64 {self.size}")
-
-    def sort(self, key_at: Callable[[str], Element]) -> tuple[str, str]:
-        """Pointers to the sorted keys of a row, and to their positions."""
-        if self.size <= _BY_INSERTION:
-            return self._by_insertion(key_at)
-        return self._by_digits(key_at)
-
-    def _by_insertion(self, key_at: Callable[[str], Element]) -> tuple[str, str]:
-        out, b = self.out, self.b
-        keys, positions = self.keys[0], self.positions[0]
-        with out.loop("0", str(self.size)) as i:
-            key = key_at(i)
-
-            def is_before(last: str, key: Element = key) -> str:
-                return b.compare("gt", load(b, self.dtype, keys, last), key).ir
-
-            def move(last: str, place: str) -> None:
-                store(b, load(b, self.dtype, keys, last), keys, place)
-                if self.ordered:
-                    store(b, load(b, uint32, positions, last), positions, place)
-
-            place = sift(routine_out=out, start=i, is_before=is_before, move=move)
-            store(b, key, keys, place)
-            if self.ordered:
-                store(b, b.cast(b.wrap(int64, i), uint32), positions, place)
-        return keys, positions
-
-    def _by_digits(self, key_at: Callable[[str], Element]) -> tuple[str, str]:
-        out, b = self.out, self.b
-        buckets = 1 << self.bits
-        counts = out.alloca(f"[{self.passes * buckets} x i32]")
-        out.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
-        clear = f"ptr {counts}, i8 0, i64 {4 * self.passes * buckets}, i1 false"
-        out.line(f'call void @"llvm.memset.p0.i64"({clear})')
-        for cell, pointer in zip(self._cells, (*self.keys, *self.positions), strict=True):
-            out.line(f"store ptr {pointer}, ptr {cell}")
-        with out.loop("0", str(self.size)) as i:
-            key = key_at(i)
-            store(b, key, self.keys[0], i)
-            if self.ordered:
-                store(b, b.cast(b.wrap(int64, i), uint32), self.positions[0], i)
-            for number in range(self.passes):
-                digit = self._digit(key, b.constant(number * self.bits, self.dtype))
-                place = plus(out, digit, number * buckets)
-                store(b, load(b, uint32, counts, place) + 1, counts, place)
-        with out.loop("0", str(self.passes)) as turn:
-            self._pass(turn, out.new(f"getelementptr inbounds [{buckets} x i32], ptr {counts}, i64 {turn}"), buckets)
-        return out.new(f"load ptr, ptr {self._cells[0]}"), out.new(f"load ptr, ptr {self._cells[2]}")
-
-    def _digit(self, key: Element, shift: Element) -> str:
-        b = self.b
-        digit = b.bits("and", b.bits("lshr", key, shift), min(1 << self.bits, 1 << self.dtype.size * 8) - 1)
-        return b.cast(digit, int64).ir
-
-    def _pass(self, turn: str, counts: str, buckets: int) -> None:
-        """Keys into the order of one digit, from the first half of the memory to the second, which change places."""
-        out, b = self.out, self.b
-        source, target, from_, to = (out.new(f"load ptr, ptr {cell}") for cell in self._cells)
-        shift = b.cast(b.wrap(int64, out.new(f"mul i64 {turn}, {self.bits}")), self.dtype)
-        first = load(b, uint32, counts, self._digit(load(b, self.dtype, source, 0), shift))
-        needed, done = out.label("needed"), out.label("sorted")
-        out.branch_if(b.compare("ne", first, self.size).ir, needed, done)
-        out.begin(needed)
-        total = out.alloca("i32")
-        out.line(f"store i32 0, ptr {total}")
-        with out.loop("0", str(buckets)) as digit:
-            before = load(b, uint32, total, 0)
-            store(b, before + load(b, uint32, counts, digit), total, 0)
-            store(b, before, counts, digit)
-        with out.loop("0", str(self.size)) as i:
-            key = load(b, self.dtype, source, i)
-            digit = self._digit(key, shift)
-            place = load(b, uint32, counts, digit)
-            store(b, place + 1, counts, digit)
-            there = b.cast(place, int64).ir
-            store(b, key, target, there)
-            if self.ordered:
-                store(b, load(b, uint32, from_, i), to, there)
-        for cell, pointer in zip(self._cells, (target, source, to, from_), strict=True):
-            out.line(f"store ptr {pointer}, ptr {cell}")
-        out.branch(done)
-        out.begin(done)
-
-
-def sift(routine_out: Any, start: str, is_before: Callable[[str], str], move: Callable[[str, str], None]) -> str:
-    """The place, at `start` or before it, from which on everything moves up by one: the elements that `is_before`
-    holds for."""
-    out = routine_out
-    cell = out.alloca("i64")
-    out.line(f"store i64 {start}, ptr {cell}")
-    head, test, again, done = (out.label(stem) for stem in ("sift", "test", "move", "place"))
-    out.branch(head)
-    out.begin(head)
-    place = out.new(f"load i64, ptr {cell}")
-    out.branch_if(out.new(f"icmp sgt i64 {place}, 0"), test, done)
-    out.begin(test)
-    last = out.new(f"add nsw i64 {place}, -1")
-    out.branch_if(is_before(last), again, done)
-    out.begin(again)
-    move(last, place)
-    out.line(f"store i64 {last}, ptr {cell}")
-    out.branch(head)
-    out.begin(done)
-    return str(place)
 
 
 # ---- the ops
@@ -166,18 +37,20 @@ class _Rows:
         x: Any = node.inputs[0].type
         shape, axis = sizes(x), node.attributes.get("axis", -1)
         axis %= len(shape)
-        self.outer, self.size, self.inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+        self.shape, self.size, self._several = shape, shape[axis], shape[:axis]
         self.dtype: DType = x.dtype
         self.descending = node.attributes.get("descending", node.op.name == "top_k")
         self.results = [f"%result{i}" for i in range(results)]
-        names = ["ptr noalias readonly %x", *(f"ptr noalias {name}" for name in self.results)]
-        self._region, self._arguments = region, [*names, "ptr noalias %keys", "ptr noalias %positions"]
+        names = [f"ptr noalias {name}" for name in (*self.results, "%keys", "%positions")]
+        self._region, self._arguments = region, [*open_dimensions(region), "ptr noalias readonly %x", *names]
         self.routine = Routine(region, [*self._arguments, *PART], "i1", short=True)
-        self.sorter = Sorter(self.routine, max(self.size, 1), key_dtype(self.dtype), ordered)
+        self.inner = element_count(self.routine.out, shape[axis + 1 :])
+        size = max(self.size, 1) if isinstance(self.size, int) else self.size
+        self.sorter = Sorter(self.routine, size, key_dtype(self.dtype), ordered)
 
     def place(self, row: Position, step: Position, column: Position) -> Position:
         out = self.routine.out
-        return plus(out, times(out, plus(out, times(out, row, self.size), step), self.inner), column)
+        return plus(out, product(out, plus(out, product(out, row, self.size), step), self.inner), column)
 
     def key_at(self, row: Position, column: Position, zeros_alike: bool) -> Callable[[str], Element]:
         b = self.routine.b
@@ -186,14 +59,17 @@ class _Rows:
     def each(self, write: Callable[[Position, Position], None]) -> None:
         """Loops over the rows."""
         out = self.routine.out
-        if self.outer * self.size * self.inner:
+        if 0 not in self.shape:
             with out.loop("%first", "%last") as row, out.loop("0", str(self.inner)) as column:
                 write(row, column)
 
     def finish(self) -> str:
         """The name of the routine. Threads share the rows where each has memory of its own for them."""
-        work = _WORK * self.outer * self.size * self.inner if self.size <= _ON_STACK else 0
-        return in_parts(self._region, self._arguments, self.routine, self.outer, work)
+        each = _WORK if self.sorter.on_stack else 0
+        if is_known(self.shape):
+            outer, work = math.prod(self._several), each * math.prod(self.shape)
+            return in_parts(self._region, self._arguments, self.routine, outer, work)
+        return in_parts(self._region, self._arguments, self.routine, self._several, each, self.shape)
 
 
 def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -> None:
@@ -204,7 +80,12 @@ def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -
         _sort_by_numpy(region, node)
     pointers = [f"ptr {region.data(value)}" for value in (node.inputs[0], *node.results)]
     held = []
-    if rows.size > _ON_STACK:
+    if not isinstance(rows.size, int):
+        for dtype in (rows.sorter.dtype, uint32):
+            made = region.body.new_counted(dtype, (times(region.out, rows.size, 2),))
+            held.append((made.slot or "", TensorType(dtype, (None,))))
+            pointers.append(f"ptr {region.address(made)}")
+    elif rows.size > ON_STACK:
         for dtype in (rows.sorter.dtype, uint32):
             type_ = TensorType(dtype, (2 * rows.size,))
             made = region.new_array(type_)
@@ -212,7 +93,7 @@ def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -
             pointers.append(f"ptr {region.address(made)}")
     else:
         pointers += ["ptr null", "ptr null"]
-    call(region, rows.finish(), *pointers)
+    call(region, rows.finish(), *open_dimensions(region), *pointers)
     for slot, type_ in held:
         region.body.let_go(slot, type_)
 
@@ -222,7 +103,7 @@ def _sort_by_numpy(region: Region, node: Node) -> None:
     out, (x,), (result,) = region.out, node.inputs, node.results
     kind: Any = x.type
     region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-    count = math.prod(sizes(kind)) * kind.dtype.size
+    count = product(out, element_count(out, sizes(kind)), kind.dtype.size)
     pair = f"ptr {region.data(result)}, ptr {region.data(x)}"
     out.line(f'call void @"llvm.memcpy.p0.p0.i64"({pair}, i64 {count}, i1 false)')
     region.body.module.declare("PyArray_Sort", "i32", "ptr, i32, i32")
@@ -236,18 +117,22 @@ def _sorts(node: Node) -> bool:
     return is_array(type_) and sizes(type_)[node.attributes.get("axis", -1)] < 2**31
 
 
+def _sorts_open(node: Node) -> bool:
+    return len(node.inputs) == 1 and all(is_dense(value.type) for value in (*node.inputs, *node.results))
+
+
 def _work(node: Node) -> int:
     """Rows that are not long are shared by threads."""
     shape, axis = sizes(node.inputs[0].type), node.attributes.get("axis", -1)
-    return _WORK * math.prod(shape) if shape[axis] > _ON_STACK else 0
+    return _WORK * math.prod(shape) if shape[axis] > ON_STACK else 0
 
 
-@native("sort", fits=_sorts, work=_work)
+@native("sort", fits=_sorts, work=_work, of_open=_sorts_open)
 def write_sort(region: Region, node: Node) -> None:
     """By the keys alone; of -0.0 and 0.0, which are equal, each goes where it was."""
     rows = _Rows(region, node, 1, ordered=False)
     out, b, dtype = rows.routine.out, rows.routine.b, rows.dtype
-    vectorised = _BY_INSERTION < rows.size < _VECTORISED and dtype.size >= 4
+    vectorised = not isinstance(rows.size, int) or (BY_INSERTION < rows.size < _VECTORISED and dtype.size >= 4)
 
     def write(row: Position, column: Position) -> None:
         if vectorised:
@@ -267,8 +152,10 @@ def write_sort(region: Region, node: Node) -> None:
 
 def _turn_round(rows: _Rows, row: Position, column: Position) -> None:
     out, b = rows.routine.out, rows.routine.b
-    with out.loop("0", str(rows.size // 2)) as i:
-        places = [rows.place(row, step, column) for step in (i, plus(out, times(out, i, -1), rows.size - 1))]
+    half = rows.size // 2 if isinstance(rows.size, int) else out.new(f"lshr i64 {rows.size}, 1")
+    with out.loop("0", str(half)) as i:
+        last = plus(out, rows.size, -1)
+        places = [rows.place(row, step, column) for step in (i, plus(out, times(out, i, -1), last))]
         pair = [load(b, rows.dtype, "%result0", place) for place in places]
         for place, x in zip(reversed(places), pair, strict=True):
             store(b, x, "%result0", place)
@@ -309,7 +196,7 @@ def _restore_zeros(rows: _Rows, row: Position, column: Position) -> None:
     out.begin(done)
 
 
-@native("argsort", fits=_sorts, work=_work)
+@native("argsort", fits=_sorts, work=_work, of_open=_sorts_open)
 def write_argsort(region: Region, node: Node) -> None:
     """The stable order."""
     rows = _Rows(region, node, 1, ordered=True)
@@ -324,12 +211,12 @@ def write_argsort(region: Region, node: Node) -> None:
     _finish(region, node, rows)
 
 
-@native("top_k", fits=lambda node: len(node.inputs) == 1 and _sorts(node))
+@native("top_k", fits=lambda node: len(node.inputs) == 1 and _sorts(node), of_open=_sorts_open)
 def write_top_k(region: Region, node: Node) -> None:
     """Of few, those so far are kept in order while the row goes by; else the whole row is sorted."""
     rows = _Rows(region, node, 2, ordered=True)
     out, b, count = rows.routine.out, rows.routine.b, node.attributes["k"]
-    few = count <= _FEW and count * 4 <= rows.size
+    few = count <= _FEW and (not isinstance(rows.size, int) or count * 4 <= rows.size)
 
     def write(row: Position, column: Position) -> None:
         key_at = rows.key_at(row, column, zeros_alike=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.positions import Index, linear
+from autoconv.backends.llvm.indices import item_shape
+from autoconv.backends.llvm.open_sizes import dimension
+from autoconv.backends.llvm.positions import Index, Position, element_count, linear, product
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.rules import computed
 from autoconv.backends.llvm.scalars import load, store
@@ -28,25 +30,13 @@ def write_update(region: Region, node: Node) -> None:
     _write_part(region, node, value, pointer, (), _updated_shape(region, node))
 
 
-def _updated_shape(region: Region, node: Node) -> tuple[int, ...]:
-    shape = list(sizes(node.inputs[0].type))
-    spec = node.attributes["spec"]
-    covered = sum(entry[0] in ("int", "slice") for entry in spec)
-    found: list[int] = []
-    for entry in spec:
-        if entry[0] == "ellipsis":
-            rest = len(shape) - covered
-            found += shape[:rest]
-            shape = shape[rest:]
-            continue
-        size = shape.pop(0)
-        covered -= 1
-        if entry[0] == "slice":
-            found.append(len(range(*slice(*entry[1:]).indices(size))))
-    return (*found, *shape)
+def _updated_shape(region: Region, node: Node) -> tuple[Position, ...]:
+    return tuple(dimension(region.out, size) for size in item_shape(node) or ())
 
 
-def _write_part(region: Region, node: Node, value: Value, pointer: str, index: Index, shape: tuple[int, ...]) -> None:
+def _write_part(
+    region: Region, node: Node, value: Value, pointer: str, index: Index, shape: tuple[Position, ...]
+) -> None:
     if len(index) < len(shape):
         with region.out.loop("0", str(shape[len(index)])) as i:
             _write_part(region, node, value, pointer, (*index, i), shape)
@@ -90,9 +80,7 @@ def writable(region: Region, value: Value, last: bool) -> Object:
     shape = sizes(value.type)
     made = region.new_array(value.type)
     out.line(f"store ptr null, ptr {made.slot}")
-    count = value.type.dtype.size  # type: ignore[union-attr]
-    for size in shape:
-        count *= size
+    count = product(out, element_count(out, shape), value.type.dtype.size)  # type: ignore[union-attr]
     address = out.new(f"getelementptr inbounds i8, ptr {made.ir}, i64 {abi.DATA}")
     region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
     target = out.new(f"load ptr, ptr {address}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.indices import is_indexed, place
+from autoconv.backends.llvm.indices import counted, first_of, is_indexed, place
 from autoconv.backends.llvm.positions import Index, Position, below, linear, plus, times, unravelled
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import Element, Pair
@@ -149,6 +149,9 @@ def _roll(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
     found = list(index)
     for shift, axis in zip(node.attributes["shift"], node.attributes["axis"], strict=True):
         size = shape[axis]
+        if not isinstance(size, int):
+            found[axis] = _rolled(out, found[axis], shift, size)
+            continue
         moved = plus(out, found[axis], -shift % size if size else 0)
         verdict = below(out, moved, size) if size else None
         if isinstance(moved, int):
@@ -159,6 +162,15 @@ def _roll(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
             beyond = out.new(f"icmp sge i64 {moved}, {size}")
             found[axis] = out.new(f"select i1 {beyond}, i64 {plus(out, moved, -size)}, i64 {moved}")
     return tuple(found)
+
+
+def _rolled(out: FunctionText, position: Position, shift: int, size: str) -> Position:
+    """In a dimension that only the call knows."""
+    left = out.new(f"srem i64 {-shift}, {size}")
+    moved = plus(out, position, out.new(f"select i1 {out.new(f'icmp slt i64 {left}, 0')}, i64 "
+                                        f"{plus(out, left, size)}, i64 {left}"))  # fmt: skip
+    beyond = out.new(f"icmp sge i64 {moved}, {size}")
+    return out.new(f"select i1 {beyond}, i64 {out.new(f'sub nsw i64 {moved}, {size}')}, i64 {moved}")
 
 
 def _reshape(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
@@ -190,29 +202,11 @@ def _get_item(out: FunctionText, node: Node, index: Index, picks: Sequence[Posit
         elif entry[0] == "ellipsis":
             found += [next(given) for _ in range(len(shape) - covered)]
         elif entry[0] == "int":
-            found.append(next(dynamic) if entry[1] == INPUT else _counted(out, entry[1], size))
+            found.append(next(dynamic) if entry[1] == INPUT else counted(out, entry[1], size))
         else:
             start, step = first_of(out, entry, size)
             found.append(plus(out, times(out, next(given), step), start))
     return tuple(found)
-
-
-def first_of(out: FunctionText, entry: tuple[Any, ...], size: Position) -> tuple[Position, int]:
-    """Where a slice whose bounds are numbers begins, and its step."""
-    if isinstance(size, int):
-        start, _, step = slice(*entry[1:]).indices(size)
-        return start, step
-    start, step = entry[1], 1 if entry[3] is None else entry[3]
-    if start is None:
-        return (0, step) if step > 0 else (plus(out, size, -1), step)
-    return _counted(out, start, size), step
-
-
-def _counted(out: FunctionText, position: int, size: Position) -> Position:
-    """From the start."""
-    if isinstance(size, int):
-        return position % size
-    return position if position >= 0 else plus(out, size, position)
 
 
 def item_index(out: FunctionText, node: Node, index: Index, picks: Sequence[Position]) -> Index:

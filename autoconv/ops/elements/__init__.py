@@ -51,6 +51,6 @@ def element(*names: str) -> Callable[[Rule], Rule]:
     return register
 
 
-from autoconv.ops.elements import arithmetic, maths, python_numbers  # noqa: E402  the rules register themselves
+from autoconv.ops.elements import arithmetic, maths, python_complex, python_numbers  # noqa: E402  the rules register themselves
 
-__all__ = ["ELEMENTS", "Elements", "Rule", "arithmetic", "element", "maths", "python_numbers"]
+__all__ = ["ELEMENTS", "Elements", "Rule", "arithmetic", "element", "maths", "python_complex", "python_numbers"]

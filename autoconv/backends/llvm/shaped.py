@@ -1,0 +1,51 @@
+"""Nodes whose shapes no rule of an op says: dimensions that only the call knows, and what is computed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Value
+from autoconv.graph.types import Dimension, TensorType
+from autoconv.ops import OPS
+from autoconv.ops.builder import GraphBuilder
+
+_WHOLE = ("slice", None, None, None)
+
+
+def dimensions(x: Value) -> tuple[Dimension, ...]:
+    """Of a value whose shape is known, by symbols too."""
+    assert isinstance(x.type, TensorType) and x.type.shape is not None
+    return x.type.shape
+
+
+def reshaped(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
+    """The elements under another shape, of as many."""
+    return x if dimensions(x) == tuple(shape) else _made(b, "reshape", x, shape, {"shape": tuple(shape)})
+
+
+def part(b: GraphBuilder, x: Value, axis: int, start: Dimension, stop: Dimension, size: Dimension) -> Value:
+    """What lies along the axis from `start` to `stop`, which is so large."""
+    whole = dimensions(x)
+    spec = (*[_WHOLE] * axis, ("slice", start, stop, None))
+    return _made(b, "get_item", x, (*whole[:axis], size, *whole[axis + 1 :]), {"spec": spec})
+
+
+def fill(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
+    """Zeros of that dtype."""
+    zero = b.constant(value=np.zeros((), x.type.dtype.numpy))  # type: ignore[union-attr]
+    return _made(b, "fill", zero, shape, {"shape": tuple(shape)})
+
+
+def joined(b: GraphBuilder, parts: Sequence[Value], axis: int, shape: Sequence[Dimension]) -> Value:
+    """One behind the other along the axis: an array of that shape."""
+    types = [parts[0].type.with_shape(tuple(shape))]  # type: ignore[union-attr]
+    return b.graph.add(OPS["concat"], tuple(parts), {"axis": axis}, types=types, span=b.span).results[0]
+
+
+def _made(b: GraphBuilder, name: str, x: Value, shape: Sequence[Dimension], attributes: dict[str, Any]) -> Value:
+    assert isinstance(x.type, TensorType)
+    types = [x.type.with_shape(tuple(shape))]
+    return b.graph.add(OPS[name], (x,), attributes, types=types, span=b.span).results[0]

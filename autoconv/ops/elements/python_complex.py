@@ -1,0 +1,220 @@
+"""Element rules of Python's complex numbers, step by step what CPython computes (Objects/complexobject.c and
+Modules/cmathmodule.c); what is out of the ordinary, and whatever raises, goes to the kernel, which asks Python."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.graph.dtypes import float64, int64
+from autoconv.ops.elements import Elements, element
+
+Pair = tuple[Any, Any]
+_INFINITY = float("inf")
+_LARGE = math.log(sys.float_info.max / 4)  # beyond, powers of e are computed in two steps
+_LARGEST = sys.float_info.max / 4  # beyond, magnitudes are
+
+
+def _computes_by_steps() -> bool:
+    """Whether Python's products and quotients are those of schoolbooks, each step rounded: not where a compiler has
+    put multiplications and additions together, nor since Python 3.14, which looks after infinities."""
+    x = 1.0 + 2.0**-30
+    exact = complex(x, x) * complex(x, -x)
+    steps = complex(x * x - x * -x, x * -x + x * x)
+    wild = complex(_INFINITY, 1.0) * complex(1.0, 0.0)
+    return exact == steps and math.isnan(wild.imag) and sys.version_info < (3, 14)
+
+
+BY_STEPS = _computes_by_steps()
+
+
+@element("python_complex_part")
+def part_of(b: Elements, *parts: Any, function: str, part: str) -> Any:
+    rule = RULES.get(function)
+    if rule is None or not BY_STEPS:
+        return None
+    found = rule(b, *parts)
+    return found[part == "imag"] if isinstance(found, tuple) else found
+
+
+def _is_finite(b: Elements, x: Any) -> Any:
+    return b.compare("lt", b.intrinsic("fabs", x), _INFINITY)
+
+
+def _all_finite(b: Elements, *numbers: Any) -> None:
+    """Where one is not, the kernel has the word."""
+    for x in numbers:
+        b.fail(~_is_finite(b, x))
+
+
+def multiply(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
+    return xr * yr - xi * yi, xr * yi + xi * yr
+
+
+def divide(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
+    """Smith's (Algorithm 116, 1962), by the larger part of the divisor first; nan where that has one."""
+    b.fail(yr.same(0.0) & yi.same(0.0))
+    return _quotient(b, xr, xi, yr, yi)
+
+
+def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
+    width, height = b.intrinsic("fabs", yr), b.intrinsic("fabs", yi)
+    upright, flat = b.compare("ge", width, height), b.compare("ge", height, width)
+    ratio = b.select(upright, yi, yr) / b.select(upright, yr, yi)
+    scale = b.select(upright, yr + yi * ratio, yr * ratio + yi)
+    first, second = b.select(upright, xr, xi), b.select(upright, xi, xr)
+    turned = first * ratio
+    # The order of a sum makes no difference to it, that of a difference does.
+    real = (first + second * ratio) / scale
+    imag = b.select(upright, second - turned, turned - second) / scale
+    known = upright | flat
+    return b.select(known, real, float("nan")), b.select(known, imag, float("nan"))
+
+
+def magnitude(b: Elements, x: Any, y: Any) -> Any:
+    """One too large for a float raises; of infinities and nan it is what C's hypot makes of them."""
+    found = b.libm("hypot", x, y)
+    b.fail(found.same(_INFINITY) & _is_finite(b, x) & _is_finite(b, y))
+    return found
+
+
+def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, _: Any) -> Pair:
+    """By squares, for at most 100; a negative power is 1 over the other. An infinite result raises."""
+    size = b.intrinsic("fabs", n)
+    b.fail(b.compare("gt", size, 100.0))
+    whole = b.cast(size, int64)
+    one, zero = b.constant(1.0, float64), b.constant(0.0, float64)
+    found: Pair = (one, zero)
+    square: Pair = (xr, xi)
+    for bit in (1, 2, 4, 8, 16, 32, 64):
+        taken = b.bits("and", whole, bit).differs(0)
+        product = multiply(b, *found, *square)
+        found = _chosen(b, taken, product, found)
+        square = multiply(b, *square, *square)
+    positive = b.compare("gt", n, 0.0)
+    none = found[0].same(0.0) & found[1].same(0.0)
+    b.fail(none & ~positive)
+    found = _chosen(b, positive, found, _quotient(b, one, zero, *found))
+    for part in found:
+        b.fail(b.intrinsic("fabs", part).same(_INFINITY))
+    return found
+
+
+def _chosen(b: Elements, condition: Any, x: Pair, y: Pair) -> Pair:
+    return b.select(condition, x[0], y[0]), b.select(condition, x[1], y[1])
+
+
+def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
+    """In polar form. Small whole exponents, and zeros, are for the kernel."""
+    small = b.compare("le", b.intrinsic("fabs", yr), 100.0) & yr.same(b.intrinsic("floor", yr)) & yi.same(0.0)
+    b.fail(small | (xr.same(0.0) & xi.same(0.0)))
+    size, turn = b.libm("hypot", xr, xi), b.libm("atan2", xi, xr)
+    length, whole = b.libm("pow", size, yr), turn * yr
+    turned = yi.differs(0.0)
+    length = b.select(turned, length / b.libm("exp", turn * yi), length)
+    whole = b.select(turned, whole + yi * b.libm("log", size), whole)
+    real, imag = length * b.libm("cos", whole), length * b.libm("sin", whole)
+    _all_finite(b, real, imag)
+    return real, imag
+
+
+# ---- cmath, of numbers that are finite and give such
+
+
+def exp(b: Elements, x: Any, y: Any) -> Pair:
+    _all_finite(b, x, y)
+    b.fail(b.compare("gt", x, _LARGE))
+    length = b.libm("exp", x)
+    return length * b.libm("cos", y), length * b.libm("sin", y)
+
+
+def log(b: Elements, x: Any, y: Any) -> Pair:
+    """Near the unit circle by how much the square of the magnitude is above 1."""
+    width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
+    b.fail(~(b.compare("le", width, _LARGEST) & b.compare("le", height, _LARGEST)))
+    b.fail(b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min))
+    size = b.libm("hypot", width, height)
+    wide = b.compare("gt", width, height)
+    large, small = b.select(wide, width, height), b.select(wide, height, width)
+    above = (large - 1.0) * (large + 1.0) + small * small
+    near = b.select(above.same(0.0), above, b.libm("log1p", above)) / 2.0
+    close = b.compare("ge", size, 0.71) & b.compare("le", size, 1.73)
+    return b.select(close, near, b.libm("log", size)), b.libm("atan2", y, x)
+
+
+def sqrt(b: Elements, x: Any, y: Any) -> Pair:
+    _all_finite(b, x, y)
+    width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
+    tiny = b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min)
+    b.fail(tiny & (width.differs(0.0) | height.differs(0.0)))
+    eighth = width / 8.0
+    root = b.intrinsic("sqrt", eighth + b.libm("hypot", eighth, height / 8.0)) * 2.0
+    other = height / (root * 2.0)
+    right = b.compare("ge", x, 0.0)
+    real = b.select(right, root, other)
+    imag = b.intrinsic("copysign", b.select(right, other, root), y)
+    none = x.same(0.0) & y.same(0.0)
+    return b.select(none, 0.0, real), b.select(none, y, imag)
+
+
+def sinh(b: Elements, x: Any, y: Any) -> Pair:
+    _within(b, x, y)
+    return b.libm("cos", y) * b.libm("sinh", x), b.libm("sin", y) * b.libm("cosh", x)
+
+
+def cosh(b: Elements, x: Any, y: Any) -> Pair:
+    _within(b, x, y)
+    return b.libm("cos", y) * b.libm("cosh", x), b.libm("sin", y) * b.libm("sinh", x)
+
+
+def tanh(b: Elements, x: Any, y: Any) -> Pair:
+    _within(b, x, y)
+    along, across = b.libm("tanh", x), b.libm("tan", y)
+    shrunk = 1.0 / b.libm("cosh", x)
+    both = along * across
+    under = both * both + 1.0
+    return along * (across * across + 1.0) / under, across / under * shrunk * shrunk
+
+
+def _within(b: Elements, x: Any, y: Any) -> None:
+    _all_finite(b, x, y)
+    b.fail(b.compare("gt", b.intrinsic("fabs", x), _LARGE))
+
+
+def _turned(rule: Callable[..., Pair]) -> Callable[..., Pair]:
+    """-i·f(iz) for z = x + iy."""
+
+    def found(b: Elements, x: Any, y: Any) -> Pair:
+        real, imag = rule(b, -y, x)
+        return imag, -real
+
+    return found
+
+
+def phase(b: Elements, x: Any, y: Any) -> Any:
+    """Of one that is too small for a float cmath.phase raises, and cmath.polar does not."""
+    found = angle(b, x, y)
+    b.fail(b.compare("lt", b.intrinsic("fabs", found), sys.float_info.min) & y.differs(0.0))
+    return found
+
+
+def angle(b: Elements, x: Any, y: Any) -> Any:
+    _all_finite(b, x, y)
+    return b.libm("atan2", y, x)
+
+
+def rect(b: Elements, size: Any, turn: Any) -> Pair:
+    _all_finite(b, size, turn)
+    flat = turn.same(0.0)
+    real = b.select(flat, size, size * b.libm("cos", turn))
+    return real, b.select(flat, size * turn, size * b.libm("sin", turn))
+
+
+RULES: dict[str, Callable[..., Any]] = {
+    "multiply": multiply, "divide": divide, "abs": magnitude, "modulus": magnitude, "power": power,
+    "power_by_int": power_by_int, "exp": exp, "log": log, "sqrt": sqrt, "sinh": sinh, "cosh": cosh, "tanh": tanh,
+    "sin": _turned(sinh), "tan": _turned(tanh), "cos": lambda b, x, y: cosh(b, -y, x), "phase": phase, "angle": angle,
+    "rect": rect,
+}  # fmt: skip

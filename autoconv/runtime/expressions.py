@@ -1,0 +1,160 @@
+"""What an operator between values means: whose rules apply to it, and which op it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, float32, float64, int64
+from autoconv.ops.indexing import parse_index
+from autoconv.runtime.convert import as_tensor, convert_to_tensor, is_tensor, to_array
+from autoconv.runtime.dispatch import NUMBERS, apply
+from autoconv.runtime.numpy_protocol import implementation
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.tensor import Tensor, measure_by
+
+
+def binary(op_name: str, x: Any, y: Any) -> Any:
+    """An operator between two values, at least one of them a tensor; NotImplemented for what is not an operand."""
+    if op_name == "multiply" and _are_of_python(x, y):
+        return _repeat(x, y)
+    made = getattr(type(x), "__autoconv_fresh__", None) or getattr(type(y), "__autoconv_fresh__", None)
+    if made is not None:  # what is computed of an array that can change is a new one
+        operands = [as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)]
+        return made(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
+    if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
+        return NotImplemented
+    if _are_arrays() and not _are_numbers(x, y):
+        return _as_arrays(op_name, x, y)
+    if op_name == "divide":
+        x, y = _true_division_operands(x, y)
+    elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
+        op_name = op_name.replace("bitwise", "logical")
+    return apply(op_name, x, y)
+
+
+def unary(op_name: str, x: Any) -> Any:
+    """An operator on one tensor."""
+    return _as_arrays(op_name, x) if _are_arrays() and not x.weak else apply(op_name, x)
+
+
+def get_item(x: Any, index: Any) -> Any:
+    """x[index], NumPy's meaning."""
+    spec, operands = parse_index(index, is_tensor)
+    return apply("get_item", x, *operands, spec=spec)
+
+
+def set_item(x: Any, index: Any, value: Any) -> Any:
+    """A copy of x (a tensor or array) in which [index] is `value`."""
+    spec, operands = parse_index(index, is_tensor)
+    tensor = convert_to_tensor(x)
+    return apply("set_item", tensor, _as_dtype_of(tensor, value), *operands, spec=spec)
+
+
+def round_to(x: Any, digits: int | None) -> Any:
+    """Python's round on a tensor: an integer (weak) without digits for Python numbers, else half to even."""
+    tensor = as_tensor(x)
+    assert tensor is not None
+    if tensor.weak:
+        return apply("python_round", tensor, digits=digits)
+    if not digits:
+        return apply("round", tensor)
+    scale = 10.0**digits
+    return apply("round", tensor * scale) / scale
+
+
+def repeat_by(repeat: Callable[[Any, Any], Any]) -> None:
+    """Has `repeat(x, y)` called for text, a list or a tuple times a number that only the running graph knows."""
+    global _repeat
+    _repeat = repeat
+
+
+_repeat: Callable[[Any, Any], Any] = lambda x, y: NotImplemented
+_REPEATED = frozenset({str, bytes, list, tuple})
+
+
+def _are_of_python(x: Any, y: Any) -> bool:
+    """Whether a sequence of Python's own is to be repeated, under `compile`."""
+    if type(x) not in _REPEATED and type(y) not in _REPEATED:
+        return False
+    region = current_region()
+    return region is not None and region.contract == COMPILE
+
+
+def _are_arrays() -> bool:
+    """Whether what is computed with are NumPy's arrays."""
+    region = current_region()
+    return region is not None and region.trace.arrays
+
+
+def _are_numbers(x: Any, y: Any) -> bool:
+    """Whether both are Python numbers, which do not compute as NumPy's do."""
+    return all(isinstance(v, NUMBERS) or (isinstance(v, Tensor) and v.weak) for v in (x, y))
+
+
+def _as_arrays(op_name: str, *operands: Any) -> Any:
+    """The operator as NumPy's ufunc of that name computes it: its dtypes, its errors."""
+    function = implementation(_UFUNCS.get(op_name) or getattr(np, op_name))
+    assert function is not None
+    return function(*operands)
+
+
+_UFUNCS = {"modulo": np.remainder, "abs": np.absolute}
+
+
+def _is_operand(x: Any) -> bool:
+    return (
+        isinstance(x, (Tensor, bool, int, float, complex, np.ndarray, np.generic, str, bytes, list, tuple))
+        or as_tensor(x) is not None
+    )
+
+
+def _is_number_and_sequence(x: Any, y: Any) -> bool:
+    """A Python number does not compute with text and lists: `3 * [0]` repeats, `3 == "3"` is False."""
+    for number, other in ((x, y), (y, x)):
+        if isinstance(number, Tensor) and number.weak and isinstance(other, (str, bytes, list, tuple)):
+            return True
+    return False
+
+
+def _is_bool(x: Any) -> bool:
+    tensor = as_tensor(x)
+    return not tensor.weak and tensor.dtype.is_bool if tensor is not None else isinstance(x, (bool, np.bool_))
+
+
+def _true_division_operands(x: Any, y: Any) -> tuple[Any, Any]:
+    """Integers divide as floats: those of 8 and 16 bits as float32, wider ones as float64."""
+    dtypes = [t.dtype for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
+    if dtypes and dtypes[0].is_integer:
+        wide = float32 if dtypes[0].size <= 2 else float64
+        return tuple(_cast_integer(v, wide) for v in (x, y))  # type: ignore[return-value]
+    return x, y
+
+
+def _cast_integer(value: Any, dtype: DType) -> Any:
+    tensor = as_tensor(value)
+    if tensor is not None and tensor.dtype.is_integer and not tensor.weak:
+        return apply("cast", tensor, dtype=dtype)
+    return value
+
+
+def _as_dtype_of(tensor: Tensor, value: Any) -> Any:
+    """A value to be written into `tensor`: cast, as NumPy does for assignments."""
+    other = as_tensor(value)
+    if other is None:
+        return (
+            to_array(value, tensor.dtype) if isinstance(value, NUMBERS) else to_array(value).astype(tensor.dtype.numpy)
+        )
+    if other.dtype is tensor.dtype and not other.weak:
+        return other
+    return apply("python_cast" if other.weak else "cast", other, dtype=tensor.dtype)
+
+
+def _size_of(x: Any, axis: int) -> Any:
+    size = apply("dimension", x, axis=axis, dtype=int64)
+    return apply("python_cast", size, dtype=int64, weak=True)
+
+
+measure_by(_size_of)

@@ -1,0 +1,187 @@
+"""The cache key of a call: what each of its arguments is, as far as a trace depends on it."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.graph.types import ResourceType, TensorType, is_subtype
+from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.structure import Template
+from autoconv.tracing.array_keys import ArrayKey
+from autoconv.tracing.protocol import TracingContext
+
+
+@dataclass(frozen=True, slots=True)
+class TensorKey:
+    """A tensor argument: its type, and whether it came as an array, a tensor or a Python number."""
+
+    type: TensorType
+    origin: str
+
+    @property
+    def is_of_tensor(self) -> bool:
+        """Whether it came as a tensor other than one that stands for a Python number, as tapes have them."""
+        return self.origin == "tensor" and not is_number(self.type)
+
+    def __str__(self) -> str:
+        return repr(TensorSpec.from_type(self.type))
+
+
+@dataclass(frozen=True, slots=True)
+class VariableKey:
+    type: ResourceType
+    trainable: bool
+    alias: int
+
+    def __str__(self) -> str:
+        spec = TensorSpec.from_type(self.type.value)  # type: ignore[arg-type]
+        return (
+            f"VariableSpec(shape={spec.shape}, dtype={spec.dtype!r}, trainable={self.trainable}, alias_id={self.alias})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectKey:
+    """A list, dict or other value of Python's own that the graph gets as it is: by its class alone."""
+
+    kind: str
+    items: str = ""  # "int", "float" or "bool": what a list seems to hold, as many lists deep as `depth` says
+    depth: int = 0
+
+    def __str__(self) -> str:
+        return f"Object[{'list[' * self.depth}{self.items}{']' * self.depth}]" if self.items else f"Object[{self.kind}]"
+
+
+@dataclass(frozen=True, slots=True)
+class SpecKey:
+    """A dataset, or an iterator over one: by what its class says of it (`__autoconv_spec__`), not by identity.
+
+    The spec has a `type` in the graph, and `spec(value)` is what stands for the argument there.
+    """
+
+    spec: Any
+
+    def __str__(self) -> str:
+        return repr(self.spec)
+
+
+class Literal:
+    """A plain value: part of the key by type and value, floats by their bits."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.key = (type(value), repr(value) if isinstance(value, (float, complex)) else value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        return f"Literal[{self.value!r}]"
+
+
+class Reference:
+    """Another object: by equality where it has one (or by `identity`), held weakly; a dead one equals nothing."""
+
+    __slots__ = ("get", "hash", "identity", "name")
+
+    def __init__(self, value: Any, identity: bool = False) -> None:
+        self.name = type(value).__name__
+        self.identity = identity and not isinstance(value, types.MethodType)
+        try:
+            self.hash = hash(value)
+        except TypeError:
+            self.hash = id(value)
+        try:
+            self.get: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self.get = lambda: value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reference):
+            return False
+        mine, its = self.get(), other.get()
+        if mine is None or mine is its:
+            return mine is not None
+        return not self.identity and type(mine) is type(its) and bool(mine == its)
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __str__(self) -> str:
+        return f"Reference[{self.name}]"
+
+
+class Custom:
+    """An object whose class answers `__tf_tracing_type__`: by the type that this gives."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, value: Any) -> None:
+        self.type = value.__tf_tracing_type__(TracingContext())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Custom) and bool(self.type == other.type)
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+    def __str__(self) -> str:
+        return str(self.type)
+
+    def accepts(self, other: Custom) -> bool:
+        return bool(other.type.is_subtype_of(self.type))
+
+
+LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey | SpecKey | Custom
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The cache key of one call: what each argument is made of, and each leaf.
+
+    Under `compile`, also the order of the keys of its dicts, whether a container comes in more than once, and whether
+    arrays that are traced as memory may share some.
+    """
+
+    templates: tuple[tuple[str, Template | None], ...]
+    leaves: tuple[LeafKey, ...]
+    orders: tuple[Any, ...] = ()
+    shared: bool = False
+    overlaps: bool = False
+    memory: bool = False
+
+
+def accepts(general: Key, key: Key) -> bool:
+    """Whether a trace made for `general` serves a call of `key`: wider shapes, and all else equal."""
+    if general.templates != key.templates or len(general.leaves) != len(key.leaves):
+        return False
+    if (general.orders, general.shared, general.overlaps) != (key.orders, key.shared, key.overlaps):
+        return False
+    for wide, narrow in zip(general.leaves, key.leaves, strict=True):
+        if wide == narrow or (isinstance(wide, Custom) and isinstance(narrow, Custom) and wide.accepts(narrow)):
+            continue
+        if not (isinstance(wide, TensorKey) and isinstance(narrow, TensorKey)):
+            return False
+        if (wide.origin, wide.type.weak, wide.type.dtype) != (narrow.origin, narrow.type.weak, narrow.type.dtype):
+            return False
+        if not is_subtype(narrow.type, wide.type):
+            return False
+    return True
+
+
+def object_key(value: Any) -> ObjectKey:
+    return ObjectKey(type(value).__name__)
+
+
+def is_number(type_: TensorType) -> bool:
+    """Whether a tensor of that type stands for a Python number."""
+    return type_.weak and type_.shape == ()

@@ -1,0 +1,158 @@
+"""Functions of the standard that make arrays: of a shape, of ranges, of other values, of other libraries' arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.numpy.operands import holds_tensors, numpy_dtype, tensor
+from autoconv.numpy.standard import by_numpy, check_device
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import EagerTensor, Tensor
+
+
+def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Numbers from `start` (0 where `stop` is left out) up to `stop`, without it."""
+    check_device(device)
+    bounds = (0, start) if stop is None else (start, stop)
+    return by_numpy("arange")(*bounds, step, dtype=dtype)
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor of numbers, nested lists, arrays, buffers or anything with `__dlpack__`.
+
+    Python's numbers are bool, int64, float64, complex128. NumPy's arrays are copied, but where `copy` is False:
+    ValueError where that cannot be.
+    """
+    check_device(device)
+    known = as_tensor(obj)
+    if known is not None or holds_tensors(obj):
+        same = known is not None and not known.weak and (dtype is None or known.dtype == dtype)
+        _may_copy(same, copy)
+        return apply("numpy_copy", known, how="copy", number=0) if copy and same else tensor(obj, _own(dtype))
+    if not isinstance(obj, (np.ndarray, np.generic)) and hasattr(obj, "__dlpack__"):
+        obj = np.from_dlpack(obj)
+    elif isinstance(obj, (bytes, bytearray, memoryview)) or hasattr(obj, "__array__"):
+        obj = np.asarray(obj)
+    _may_copy(isinstance(obj, np.ndarray) and (dtype is None or obj.dtype == _own(dtype)), copy)
+    if isinstance(obj, np.ndarray) and copy is not False:
+        obj = obj.copy()
+    if not isinstance(obj, (np.ndarray, np.generic)):
+        obj = _of_numbers(obj, _own(dtype))
+    return tensor(obj, _own(dtype))
+
+
+def _of_numbers(obj: Any, dtype: Any) -> np.ndarray:
+    found = np.asarray(obj, dtype)
+    if found.dtype == object:
+        raise OverflowError("a Python integer is too large for int64") if _has_numbers(obj) else TypeError(
+            f"a {type(obj).__name__} is not made of numbers"
+        )
+    return found
+
+
+def _has_numbers(obj: Any) -> bool:
+    return all(isinstance(x, (bool, int, float, complex)) for x in np.asarray(obj, object).ravel())
+
+
+def _own(dtype: Any) -> Any:
+    return None if dtype is None else numpy_dtype(dtype)
+
+
+def _may_copy(same: bool, copy: bool | None) -> None:
+    if copy is False and not same:
+        raise ValueError("copy=False, and a tensor of this needs one: it is no array of that dtype")
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Zeros, as it happens."""
+    return zeros(shape, dtype=dtype, device=device)
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Zeros, as it happens, of the shape of `x`."""
+    return zeros_like(x, dtype=dtype, device=device)
+
+
+def eye(
+    n_rows: Any, n_cols: Any = None, /, *, k: Any = 0, dtype: Any = None, device: Any = None
+) -> Tensor:
+    """Ones on the k-th diagonal of a matrix of zeros."""
+    check_device(device)
+    return by_numpy("eye")(n_rows, n_cols, k, float if dtype is None else dtype)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor of what another library's array holds: a copy, unless `copy` is False."""
+    check_device(device)
+    if as_tensor(x) is not None:
+        return asarray(x, copy=copy)
+    array = np.from_dlpack(x)
+    return EagerTensor(array if copy is False else array.copy())
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """The number everywhere."""
+    check_device(device)
+    return by_numpy("full")(shape, fill_value, dtype)
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """The number everywhere, of the shape (and dtype, if none is given) of `x`."""
+    check_device(device)
+    return by_numpy("full_like")(x, fill_value, dtype)
+
+
+def linspace(
+    start: Any, stop: Any, /, num: Any, *, dtype: Any = None, device: Any = None, endpoint: bool = True
+) -> Tensor:
+    """`num` numbers, evenly spaced, from `start` to `stop`."""
+    check_device(device)
+    return by_numpy("linspace")(start, stop, num, endpoint, dtype=dtype)
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
+    """The coordinates of a grid, an array for each of the vectors given."""
+    return by_numpy("meshgrid")(*arrays, indexing=indexing)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Ones; float64 where no dtype is given."""
+    check_device(device)
+    return by_numpy("ones")(shape, dtype)
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Ones, of the shape (and dtype, if none is given) of `x`."""
+    check_device(device)
+    return by_numpy("ones_like")(x, dtype)
+
+
+def tril(x: Any, /, *, k: Any = 0) -> Tensor:
+    """The elements on the k-th diagonal and below, zeros elsewhere; of each matrix of a stack."""
+    return by_numpy("tril")(x, k)
+
+
+def triu(x: Any, /, *, k: Any = 0) -> Tensor:
+    """The elements on the k-th diagonal and above, zeros elsewhere; of each matrix of a stack."""
+    return by_numpy("triu")(x, k)
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Zeros; float64 where no dtype is given."""
+    check_device(device)
+    return by_numpy("zeros")(shape, dtype)
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Zeros, of the shape (and dtype, if none is given) of `x`."""
+    check_device(device)
+    return by_numpy("zeros_like")(x, dtype)
+
+
+__all__ = [
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid",
+    "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
+]  # fmt: skip

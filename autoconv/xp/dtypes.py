@@ -1,0 +1,126 @@
+"""Functions of the standard about dtypes, and what `__array_namespace_info__` says of the namespace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DTYPES, DType, as_dtype
+from autoconv.numpy.operands import cast, numpy_dtype, numpy_dtype_of, tensor
+from autoconv.numpy.standard import DEVICE, by_numpy, check_device
+from autoconv.runtime.tensor import Tensor
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
+    """The elements as another dtype; raises TypeError for a complex array that is to be a real one."""
+    check_device(device)
+    wanted = as_dtype(numpy_dtype(dtype))
+    if tensor(x).dtype.is_complex and not (wanted.is_complex or wanted.is_bool):
+        raise TypeError("a complex array is not converted to a real one: take its real part")
+    return cast(tensor(x), wanted)
+
+
+def broadcast_arrays(*arrays: Any) -> tuple[Tensor, ...]:
+    """The arrays, each of the shape that they broadcast to."""
+    return by_numpy("broadcast_arrays")(*arrays)
+
+
+def broadcast_to(x: Any, /, shape: Any) -> Tensor:
+    """The array, repeated to that shape."""
+    return by_numpy("broadcast_to")(x, shape)
+
+
+def can_cast(from_: Any, to: Any, /) -> bool:
+    """Whether a dtype, or that of an array, goes to another one by the standard's promotion."""
+    found = from_.numpy if isinstance(from_, DType) else numpy_dtype_of(from_)
+    return bool(np.can_cast(found, as_dtype(to).numpy))
+
+
+@dataclass(frozen=True)
+class FloatLimits:
+    """Of a real dtype, or of the parts of a complex one."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class IntegerLimits:
+    """Of an integer dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+def finfo(type: Any, /) -> FloatLimits:
+    """The limits of a floating dtype, or of that of an array."""
+    found = np.finfo(_dtype_of(type))
+    eps, largest, least, normal = map(float, (found.eps, found.max, found.min, found.smallest_normal))
+    return FloatLimits(found.bits, eps, largest, least, normal, as_dtype(found.dtype))
+
+
+def iinfo(type: Any, /) -> IntegerLimits:
+    """The limits of an integer dtype, or of that of an array."""
+    found = np.iinfo(_dtype_of(type))
+    return IntegerLimits(found.bits, int(found.max), int(found.min), as_dtype(found.dtype))
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Whether a dtype is of a kind: a name such as "real floating", a dtype, or a tuple of these."""
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, each) for each in kind)
+    wanted: Any = kind.numpy if isinstance(kind, DType) else kind
+    return bool(np.isdtype(as_dtype(dtype).numpy, wanted))
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """What the arrays, dtypes and Python numbers promote to."""
+    if all(type(x) in _NUMBERS for x in arrays_and_dtypes):
+        raise ValueError("result_type needs an array or a dtype among its arguments")
+    kinds = [x.numpy if isinstance(x, DType) else x for x in arrays_and_dtypes]
+    known = [x if isinstance(x, np.dtype) or type(x) in _NUMBERS else numpy_dtype_of(x) for x in kinds]
+    return as_dtype(np.result_type(*known))
+
+
+def _dtype_of(x: Any) -> Any:
+    return as_dtype(x).numpy if isinstance(x, (DType, np.dtype, type)) else numpy_dtype_of(x)
+
+
+class Info:
+    """What `__array_namespace_info__` gives: devices, dtypes, and what this namespace can do."""
+
+    def capabilities(self) -> dict[str, Any]:
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> str:
+        return DEVICE
+
+    def devices(self) -> list[str]:
+        return [DEVICE]
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
+        check_device(device)
+        names = {
+            "real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64",
+        }  # fmt: skip
+        return {kind: DTYPES[name] for kind, name in names.items()}
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
+        check_device(device)
+        known = {name: dtype for name, dtype in DTYPES.items() if name not in ("string", "bfloat16", "float16")}
+        return {name: dtype for name, dtype in known.items() if kind is None or isdtype(dtype, kind)}
+
+
+__all__ = [
+    "astype", "broadcast_arrays", "broadcast_to", "can_cast", "finfo", "iinfo", "isdtype", "result_type",
+]  # fmt: skip

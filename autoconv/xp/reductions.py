@@ -1,0 +1,82 @@
+"""Functions of the standard over axes: sums, extremes, spreads, and products of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.numpy.standard import by_numpy
+from autoconv.runtime.tensor import Tensor
+
+
+def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Whether all elements are other than zero."""
+    return by_numpy("all")(x, axis, keepdims=keepdims)
+
+
+def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Whether some element is other than zero."""
+    return by_numpy("any")(x, axis, keepdims=keepdims)
+
+
+def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The largest element; nan where there is one."""
+    return by_numpy("max")(x, axis, keepdims=keepdims)
+
+
+def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The sum by the number of elements."""
+    return by_numpy("mean")(x, axis, keepdims=keepdims)
+
+
+def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The smallest element; nan where there is one."""
+    return by_numpy("min")(x, axis, keepdims=keepdims)
+
+
+def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The product; of small integers int64 or uint64."""
+    return by_numpy("prod")(x, axis, dtype, keepdims=keepdims)
+
+
+def std(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = False) -> Tensor:
+    """The standard deviation, by the number of elements less `correction`."""
+    return by_numpy("std")(x, axis, ddof=correction, keepdims=keepdims)
+
+
+def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The sum; of small integers int64 or uint64."""
+    return by_numpy("sum")(x, axis, dtype, keepdims=keepdims)
+
+
+def var(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = False) -> Tensor:
+    """The variance, by the number of elements less `correction`."""
+    return by_numpy("var")(x, axis, ddof=correction, keepdims=keepdims)
+
+
+# ---- products
+
+
+def matmul(x1: Any, x2: Any, /) -> Tensor:
+    """Products of matrices, of stacks of them, and of vectors."""
+    return by_numpy("matmul")(x1, x2)
+
+
+def matrix_transpose(x: Any, /) -> Tensor:
+    """The array with its last two axes exchanged."""
+    return by_numpy("matrix_transpose")(x)
+
+
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
+    """The sum of products over `axes`: so many last and first ones, or a sequence for each array."""
+    return by_numpy("tensordot")(x1, x2, axes)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> Tensor:
+    """The sum of products along an axis; complex elements of `x1` are conjugated."""
+    return by_numpy("vecdot")(x1, x2, axis=axis)
+
+
+__all__ = [
+    "all", "any", "matmul", "matrix_transpose", "max", "mean", "min", "prod", "std", "sum", "tensordot", "var",
+    "vecdot",
+]  # fmt: skip

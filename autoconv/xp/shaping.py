@@ -1,0 +1,201 @@
+"""Functions of the standard that give elements another arrangement, and those that look them up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.numpy.operands import axis_of, known_shape, rank_of, tensor
+from autoconv.numpy.standard import by_numpy
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import Tensor
+
+
+def concat(arrays: Any, /, *, axis: Any = 0) -> Tensor:
+    """The arrays one behind the other along an axis; flattened ones where it is None."""
+    return by_numpy("concatenate")(arrays, axis)
+
+
+def expand_dims(x: Any, /, axis: Any = 0) -> Tensor:
+    """The array with a dimension of size 1 at that place."""
+    return by_numpy("expand_dims")(x, axis)
+
+
+def flip(x: Any, /, *, axis: Any = None) -> Tensor:
+    """The elements in reverse order along the axes, all of them where there is None."""
+    return by_numpy("flip")(x, axis)
+
+
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
+    """The array with axes at other places."""
+    return by_numpy("moveaxis")(x, source, destination)
+
+
+def permute_dims(x: Any, /, axes: Any) -> Tensor:
+    """The array with its axes in that order."""
+    return by_numpy("transpose")(x, axes)
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Tensor:
+    """Each element as often as it says, along an axis; of the flattened array where it is None."""
+    return by_numpy("repeat")(x, repeats, axis)
+
+
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
+    """The elements in their order in another shape, of which one size may be -1."""
+    return by_numpy("reshape")(x, shape)
+
+
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Tensor:
+    """The elements moved along the axes; what leaves at one end comes in at the other."""
+    return by_numpy("roll")(x, shift, axis)
+
+
+def squeeze(x: Any, /, axis: Any) -> Tensor:
+    """The array without those axes; raises ValueError for one whose size is not 1."""
+    return by_numpy("squeeze")(x, axis)
+
+
+def stack(arrays: Any, /, *, axis: Any = 0) -> Tensor:
+    """The arrays, all of one shape, side by side along a new axis."""
+    return by_numpy("stack")(arrays, axis)
+
+
+def tile(x: Any, repetitions: Any, /) -> Tensor:
+    """The array as often as it says along each axis."""
+    return by_numpy("tile")(x, repetitions)
+
+
+def unstack(x: Any, /, *, axis: Any = 0) -> tuple[Tensor, ...]:
+    """The parts of the array along an axis, which they do not have."""
+    rows = tensor(x)
+    at = axis_of(axis, rank_of(rows))
+    turned = moveaxis(rows, at, 0)
+    return tuple(apply("get_item", turned, spec=(("int", i),)) for i in range(known_shape(turned)[0]))
+
+
+# ---- looking up
+
+
+def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Where the first of the largest elements is."""
+    return by_numpy("argmax")(x, axis, keepdims=keepdims)
+
+
+def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Where the first of the smallest elements is."""
+    return by_numpy("argmin")(x, axis, keepdims=keepdims)
+
+
+def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """How many elements are not zero: int64."""
+    return by_numpy("count_nonzero")(x, axis, keepdims=keepdims)
+
+
+def nonzero(x: Any, /) -> tuple[Tensor, ...]:
+    """The places of the elements that are not zero, an array for each axis; raises ValueError for an array without."""
+    return by_numpy("nonzero")(x)
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
+    """Where each element of `x2` goes into the sorted vector `x1`."""
+    return by_numpy("searchsorted")(x1, x2, side, sorter)
+
+
+def take(x: Any, indices: Any, /, *, axis: Any = None) -> Tensor:
+    """The elements at those places along an axis, which may be left out for a vector."""
+    if axis is None and rank_of(tensor(x)) != 1:
+        raise ValueError("take needs an axis for an array of other than one dimension")
+    return by_numpy("take")(x, indices, 0 if axis is None else axis)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: Any = -1) -> Tensor:
+    """The elements at those places along an axis, other places for each row."""
+    return by_numpy("take_along_axis")(x, indices, axis)
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
+    """Elements of `x1` where the condition holds, else of `x2`."""
+    return by_numpy("where")(condition, x1, x2)
+
+
+# ---- order
+
+
+def argsort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    """Where the elements in order are; equal ones stay in theirs."""
+    if not descending:
+        return by_numpy("argsort")(x, axis)
+    given = tensor(x)
+    found = flip(by_numpy("argsort")(flip(given, axis=axis), axis), axis=axis)
+    last = tensor(known_shape(given)[axis_of(axis, rank_of(given))] - 1)
+    return apply("subtract", last, found)
+
+
+def sort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    """The elements in order along an axis."""
+    found = by_numpy("sort")(x, axis)
+    return flip(found, axis=axis) if descending else found
+
+
+def cumulative_sum(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
+) -> Tensor:
+    """Sums so far along an axis, which may be left out for a vector; with a zero in front where asked for."""
+    return _cumulative("cumsum", x, axis, dtype, include_initial)
+
+
+def cumulative_prod(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
+) -> Tensor:
+    """Products so far along an axis, which may be left out for a vector; with a one in front where asked for."""
+    return _cumulative("cumprod", x, axis, dtype, include_initial)
+
+
+def _cumulative(name: str, x: Any, axis: Any, dtype: Any, include_initial: bool) -> Tensor:
+    given = tensor(x)
+    if axis is None and rank_of(given) != 1:
+        raise ValueError(f"{name} needs an axis for an array of other than one dimension")
+    at = axis_of(0 if axis is None else axis, rank_of(given))
+    found = by_numpy(name)(given, at, dtype)
+    if not include_initial:
+        return found
+    shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(found)))
+    first = apply("fill", tensor(name == "cumprod", found.dtype), shape=shape)
+    return apply("concat", first, found, axis=at)
+
+
+def diff(x: Any, /, *, axis: Any = -1, n: Any = 1, prepend: Any = None, append: Any = None) -> Tensor:
+    """Differences of neighbours along an axis, n times over."""
+    ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
+    return by_numpy("diff")(x, n, axis, **ends)
+
+
+# ---- sets, of the flattened array; each nan is an element of its own
+
+
+def unique_all(x: Any, /) -> Any:
+    """(values, indices, inverse_indices, counts) of the distinct elements."""
+    return by_numpy("unique_all")(x)
+
+
+def unique_counts(x: Any, /) -> Any:
+    """(values, counts) of the distinct elements."""
+    return by_numpy("unique_counts")(x)
+
+
+def unique_inverse(x: Any, /) -> Any:
+    """(values, inverse_indices) of the distinct elements."""
+    return by_numpy("unique_inverse")(x)
+
+
+def unique_values(x: Any, /) -> Tensor:
+    """The distinct elements."""
+    return by_numpy("unique_values")(x)
+
+
+__all__ = [
+    "argmax", "argmin", "argsort", "concat", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff",
+    "expand_dims", "flip", "moveaxis", "nonzero", "permute_dims", "repeat", "reshape", "roll", "searchsorted", "sort",
+    "squeeze", "stack", "take", "take_along_axis", "tile", "unique_all", "unique_counts", "unique_inverse",
+    "unique_values", "unstack", "where",
+]  # fmt: skip

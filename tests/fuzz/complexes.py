@@ -1,0 +1,199 @@
+"""Random programs of branches and loops over Python's complex numbers, compiled and compared with plain Python, to the
+last bit, signs of zeros and texts of errors included.
+
+    python tests/fuzz/complexes.py --programs 1000 [--seed 0]
+
+A program is one trace run on inputs that take different paths. The summary counts programs by what became of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import io
+import linecache
+import math
+import random
+import sys
+
+import autoconv as ac
+
+_INF, _NAN = math.inf, math.nan
+# z, w: complex; x: float; n: int.
+INPUTS = [
+    (1 + 2j, -0.5 + 0.25j, 0.5, 3), (0j, complex(-0.0, -0.0), -0.0, 0), (complex(-3.0, 0.0), 1j, 2.0, -2),
+    (1e200 + 1e200j, complex(0.0, -1e-310), 1e300, 5), (complex(_INF, 1.0), complex(-0.0, 2.0), -1.5, 7),
+    (complex(_NAN, -1.0), complex(1.0, -_INF), _INF, 1), (complex(0.5, -0.0), complex(3.0, 4.0), _NAN, 12),
+]  # fmt: skip
+_CMATH = ("exp", "sqrt", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "atan", "acosh", "log10")
+_LITERALS = ("1j", "-0.5j", "(2-0.5j)", "0j", "-0j", "1e154j", "complex(0.0, -0.0)")
+
+
+class Generator:
+    """Writes one function; loops are bounded, so every program ends."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.counter = 0
+
+    def program(self) -> str:
+        start = self.random.choice(["u = 0j", "u = z", "u = 1", "u = 0.5 - 1j"])
+        body = [start, "v = 0.5", "k = 1", *self.block(0, False, 4)]
+        body.append(self.random.choice(["return u", "return u, v, k", "return u, z, w", "return [u, abs(z)], x"]))
+        text = "\n".join("    " + line for line in body)
+        return f"import cmath\n\n\ndef program(z, w, x, n):\n{text}\n"
+
+    def pick(self, *choices: str) -> str:
+        return self.random.choice(choices)
+
+    def block(self, depth: int, in_loop: bool, length: int) -> list[str]:
+        lines: list[str] = []
+        for _ in range(self.random.randint(1, length)):
+            lines += self.statement(depth, in_loop)
+        return lines
+
+    def statement(self, depth: int, in_loop: bool) -> list[str]:
+        choice = self.random.random()
+        if depth < 3 and choice < 0.18:
+            lines = [f"if {self.condition(2)}:", *indented(self.block(depth + 1, in_loop, 2))]
+            if self.random.random() < 0.6:
+                lines += ["else:", *indented(self.block(depth + 1, in_loop, 2))]
+            return lines
+        if depth < 2 and choice < 0.34:
+            return self.loop(depth)
+        if choice < 0.4 and in_loop:
+            return [f"if {self.condition(1)}:", "    " + self.pick("break", "continue")]
+        if choice < 0.45:
+            return [f"if {self.condition(1)}:", f"    return {self.pick('u', 'v', 'z, k', self.number(1), 'None')}"]
+        if choice < 0.5 and depth < 2:
+            body = indented(self.block(depth + 1, False, 2))
+            error = self.pick("ZeroDivisionError", "OverflowError", "ValueError", "(ArithmeticError, ValueError)")
+            return ["try:", *body, f"except {error} as error:", "    k += len(str(error))"]
+        if choice < 0.55:
+            return [self.pick("print(u, v)", "print(f'{u:.3f}', w)", "print(str(z), k)")]
+        if choice < 0.6:
+            return self.list_of_numbers()
+        if choice < 0.7:
+            return [f"v = {self.real(2)}"]
+        if choice < 0.76:
+            return [f"k = {self.pick('k + 1', 'k - n', 'abs(k) % 5', 'int(u == z)', 'n % 7')}"]
+        target = self.pick("u", "u", "u", "z", "w")
+        if self.random.random() < 0.3:
+            return [f"{target} {self.pick('+=', '-=', '*=', '/=')} {self.number(1)}"]
+        return [f"{target} = {self.number(3)}"]
+
+    def list_of_numbers(self) -> list[str]:
+        self.counter += 1
+        name = f"items_{self.counter}"
+        use = self.pick(f"u = sum({name})", f"u = {name}[k % len({name})]", f"k = len({name})", f"u = {name}[-1] * 0.5")
+        return [
+            f"{name} = [{self.number(1)}]", f"for step in range({self.pick('3', 'n', 'abs(k) % 4')}):",
+            f"    {name}.append({name}[-1] * {self.pick('w', '1j', '0.5')} + {self.pick('step', 'x', '1')})", use,
+        ]  # fmt: skip
+
+    def loop(self, depth: int) -> list[str]:
+        self.counter += 1
+        name = f"i_{self.counter}"
+        body = self.block(depth + 1, True, 3)
+        if self.random.random() < 0.4:
+            lines = [f"for {name} in range({self.pick('4', 'n', 'abs(k) % 6')}):", *indented(body)]
+        else:
+            lines = [f"{name} = 0", f"while ({self.condition(1)}) and {name} < 9:", f"    {name} += 1", *indented(body)]
+        if self.random.random() < 0.2:
+            lines += ["else:", *indented(self.block(depth + 1, False, 2))]
+        return lines
+
+    def number(self, depth: int) -> str:
+        """Complex, or a real number in its place."""
+        if depth == 0 or self.random.random() < 0.2:
+            return self.pick("z", "w", "u", "z", "u", self.real(0), self.pick(*_LITERALS))
+        a, b = self.number(depth - 1), self.number(depth - 1)
+        return self.pick(
+            f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} * {b})", f"({a} / {b})", f"-{a}",
+            f"({a}).conjugate()", f"complex({self.real(1)}, v)",
+            f"({a}) ** {self.pick('2', '3', '-1', '0', 'k', '0.5', '2.0', '(1-1j)', 'w')}",
+            f"complex({a}, {self.real(0)})", f"({a} if {self.condition(1)} else {b})",
+            f"cmath.{self.pick(*_CMATH)}({a})",
+            f"cmath.rect({self.real(0)}, {self.real(0)})", f"({self.real(1)} * {b})", f"(z or {a})", f"(u and {a})",
+        )  # fmt: skip
+
+    def real(self, depth: int) -> str:
+        if depth == 0:
+            return self.pick("v", "x", "k", "n", "2", "-0.0", "1.5")
+        a = self.number(depth - 1)
+        return self.pick(
+            f"abs({a})", f"({a}).real", f"({a}).imag", f"cmath.phase({a})", f"({self.real(depth - 1)} * 0.5)",
+            f"cmath.polar({a})[0]", f"float({self.real(0)})",
+        )  # fmt: skip
+
+    def condition(self, depth: int) -> str:
+        a, b = self.number(max(depth - 1, 0)), self.number(max(depth - 1, 0))
+        simple = self.pick(
+            f"abs({a}) < 2", f"({a}) == {b}", f"({a}) != {b}", f"({a}).imag > 0", "z", "u", "not w", "n > k",
+            f"cmath.isnan({a})", f"cmath.isfinite({a})", f"{a} in (1, 2j, z)",
+        )  # fmt: skip
+        if depth < 2 or self.random.random() < 0.5:
+            return simple
+        return self.pick(f"({simple} and {self.condition(1)})", f"({simple} or {self.condition(1)})")
+
+
+def indented(lines: list[str]) -> list[str]:
+    return ["    " + line for line in lines]
+
+
+def outcome(function, arguments) -> tuple[str, str]:
+    """What a call gives or raises, in Python's own words, and what it printed."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        try:
+            found = f"{function(*arguments)!r}"
+        except Exception as error:
+            words = "" if isinstance(error, UnboundLocalError) else error
+            found = f"{type(error).__name__}: {words}"
+    return found, printed.getvalue()
+
+
+def check(source: str, number: int) -> tuple[str, str]:
+    """What became of a program ("graph", "plain Python", "several traces" or "WRONG"), and details."""
+    filename = f"<complex program {number}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    namespace: dict = {"__name__": "programs"}
+    exec(compile(source, filename, "exec"), namespace)
+    plain = namespace["program"]
+    compiled = ac.compile(plain)
+    for arguments in INPUTS:
+        expected, found = outcome(plain, arguments), outcome(compiled, arguments)
+        if expected != found:
+            return "WRONG", f"program{arguments}:\n  expected {expected}\n  found    {found}\n{compiled.explain()}"
+    explained = compiled.explain()
+    if "plain Python" in explained:
+        line = next(line for line in explained.splitlines() if "plain Python" in line)
+        return ("one call outgrew the graph" if "one call" in line else "plain Python"), line
+    return ("graph" if compiled.experimental_get_tracing_count() == 1 else "several traces"), explained
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", type=int, default=3, help="how many failures to print")
+    options = parser.parse_args()
+    counts: collections.Counter[str] = collections.Counter()
+    reasons: collections.Counter[str] = collections.Counter()
+    for number in range(options.seed, options.seed + options.programs):
+        source = Generator(number).program()
+        kind, details = check(source, number)
+        counts[kind] += 1
+        if kind == "plain Python":
+            reasons[details.split(": ", 2)[-1][:100]] += 1
+        if kind == "WRONG" and counts[kind] <= options.show:
+            print(f"program {number}\n{source}{details}\n")
+    print(f"{options.programs} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
+    for reason, n in reasons.most_common(10):
+        print(f"  {n} {reason}")
+    return 1 if counts["WRONG"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

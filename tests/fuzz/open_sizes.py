@@ -1,0 +1,294 @@
+"""Random graphs whose arguments have open dimensions, called with many shapes, against the same ops one by one.
+
+    python tests/fuzz/open_sizes.py --programs 500 [--seed 0]
+
+A program is one trace with an input signature of None dimensions. It is called with several shapes, sizes 0 and 1 and
+equal ones among them, and what it answers, or that it raises, has to be what its ops give when they run at once, each
+by its NumPy kernel. The summary says for which ops there was code for any size, and which were compiled for each shape.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import linecache
+import random
+import sys
+from typing import Any
+
+import numpy as np
+
+import autoconv as ac
+from autoconv.tracing.shapes import ByShape
+
+ONE = [
+    "{a} * 2.0 + 1.0", "ac.tanh({a})", "ac.sin({a})", "-{a}", "ac.square({a})", "ac.exp(-ac.abs({a}))",
+    "ac.sigmoid({a})", "ac.reduce_sum({a}, axis={k})", "ac.reduce_mean({a}, axis={k})", "ac.reduce_max({a}, axis={k})",
+    "ac.reduce_min({a}, axis={k}, keepdims=True)", "ac.reduce_sum({a}, axis={k}, keepdims=True)", "ac.reduce_sum({a})",
+    "ac.reduce_mean({a})", "ac.reduce_prod({a}, axis={k})", "ac.transpose({a})", "ac.reshape({a}, [-1])",
+    "ac.reshape({a}, [ac.shape({a})[0], -1])", "ac.reshape({a}, [-1, ac.shape({a})[-1]])",
+    "ac.reshape({a}, [ac.shape({a})[0] * 2, -1])", "ac.expand_dims({a}, {k})", "ac.reverse({a}, [{k}])", "{a}[::-1]",
+    "{a}[1:]", "{a}[:-1]", "{a}[::2]", "{a}[:2]", "{a}[-2:]", "{a}[..., 1:]", "{a}[..., :2]", "{a}[..., ::3]", "{a}[0]",
+    "{a}[-1]", "{a}[..., 0]", "{a}[1]", "{a}[:, None]", "{a}[1:-1]", "{a}[5:]", "{a}[:5]", "{a}[-5:-1]", "{a}[3:0:-1]",
+    "{a}[: ac.shape({a})[0] // 2]", "ac.nn.softmax({a})", "ac.nn.log_softmax({a})", "ac.tile({a}, [2] * {r})",
+    "ac.tile({a}, [1] * ({r} - 1) + [3])", "ac.cumsum({a}, axis={k})", "ac.cumsum({a}, axis={k}, reverse=True)",
+    "ac.cumsum({a}, axis={k}, exclusive=True)", "ac.math.cumprod({a}, axis={k})", "ac.sort({a}, axis={k})",
+    "ac.sort({a}, axis=-1, direction='DESCENDING')", "ac.cast(ac.argsort({a}, axis={k}), {t})",
+    "ac.nn.top_k({a}, 2)[0]", "ac.cast(ac.nn.top_k({a}, 2)[1], {t})", "ac.cast(ac.argmax({a}, axis={k}), {t})",
+    "ac.cast(ac.argmin({a}, axis={k}), {t})", "ac.roll({a}, 1, axis={k})", "ac.roll({a}, -2, axis={k})",
+    "ac.pad({a}, [[1, 2]] + [[0, 0]] * ({r} - 1))", "ac.pad({a}, [[0, 0]] * ({r} - 1) + [[0, 1]])",
+    "ac.pad({a}, [[1, 1]] * {r}, mode='REFLECT')", "ac.pad({a}, [[1, 1]] * {r}, mode='SYMMETRIC')",
+    "ac.repeat({a}, 2, axis={k})", "ac.split({a}, 2, axis={k})[1]", "ac.split({a}, [1, -1], axis={k})[1]",
+    "ac.unstack({a}, axis={k})[-1]", "ac.unstack({a}, 3, axis={k})[2]", "ac.linalg.band_part({a}, 1, 0)",
+    "ac.linalg.diag_part({a})", "ac.linalg.diag({a})", "ac.linalg.matrix_transpose({a})", "ac.zeros_like({a}) + {a}",
+    "ac.ones([ac.shape({a})[0], 3], {t})", "ac.fill([ac.shape({a})[-1]], {a}[0, 0])",
+    "ac.cast(ac.range(ac.shape({a})[0]), {t})", "ac.cast(ac.shape({a})[0], {t}) * {a}",
+    "ac.cast(ac.size({a}), {t}) + {a}", "ac.one_hot(ac.cast({a} * 2.0, ac.int32), 4, dtype={t})",
+    "ac.nn.l2_normalize({a}, axis={k})", "ac.reduce_logsumexp({a}, axis={k})", "ac.math.reduce_std({a}, axis={k})",
+    "ac.norm({a})", "ac.boolean_mask({a}, {a}[..., 0] > 0.0)", "ac.gather({a}, [1, 0, 1], axis={k})",
+    "ac.squeeze({a}[:1], 0)", "ac.gather({a}, ac.argsort({a}[..., 0]))", "ac.gather({a}, ac.shape({a})[0] - 1)",
+    "ac.real(ac.complex({a}, {a} * 0.5) * ac.complex({a} + 1.0, {a}))", "ac.abs(ac.complex({a}, {a} + 1.0))",
+    "ac.imag(ac.exp(ac.complex({a} * 0.1, {a})))", "ac.linalg.trace(ac.matmul({a}, {a}, transpose_b=True))",
+]  # fmt: skip
+TWO = [
+    "{a} + {b}", "{a} - {b}", "{a} * {b}", "ac.maximum({a}, {b})", "ac.where({a} > {b}, {a}, {b} * 2.0)",
+    "{a} / ({b} * {b} + 1.0)", "ac.where({a} > 0.0, {b}, 0.0)", "ac.concat([{a}, {b}], 0)", "ac.concat([{a}, {b}], -1)",
+    "ac.stack([{a}, {b}], {k})", "ac.matmul({a}, {b})", "ac.matmul({a}, {b}, transpose_b=True)",
+    "ac.matmul({a}, {b}, transpose_a=True)", "ac.einsum('ij,kj->ik', {a}, {b})", "ac.einsum('bij,bjk->bik', {a}, {b})",
+    "ac.einsum('i,j->ij', {a}, {b})", "ac.einsum('bij,bkj->bik', {a}, {b})", "ac.einsum('bi,bi->b', {a}, {b})",
+    "ac.einsum('bij,j->bi', {a}, {b})", "ac.tensordot({a}, {b}, 1)", "ac.broadcast_to({b}, ac.shape({a}))",
+    "ac.reshape({b}, ac.shape({a}))", "ac.linalg.outer({a}, {b})", "ac.searchsorted(ac.sort({a}), {b})",
+    "ac.math.squared_difference({a}, {b})", "ac.nn.sigmoid_cross_entropy_with_logits(ac.sigmoid({a}), {b})",
+    "ac.linalg.matvec({a}, {b})", "ac.nn.softmax_cross_entropy_with_logits(ac.nn.softmax({a}), {b})",
+    "ac.tensor_scatter_nd_add({a}, [[0], [1]], {a}[:2])", "ac.concat([{a}, {b}, {a}], 0)",
+]  # fmt: skip
+INDEXED = [  # i and j are vectors of positions, s a single one
+    "ac.gather({a}, i)", "ac.gather({a}, i, axis={k})", "{a}[i]", "{a}[:, j]", "{a}[i, j]", "{a}[i, 1:]", "{a}[..., j]",
+    "{a}[s]", "{a}[s:]", "{a}[:s]", "{a}[s : s + 2]", "{a}[:, s]", "{a}[s, ::2]",
+    "ac.gather_nd({a}, ac.expand_dims(i, 1))",
+    "ac.tensor_scatter_nd_update({a}, ac.expand_dims(i, 1), ac.gather({a}, i) * 2.0)",
+    "ac.tensor_scatter_nd_add({a}, ac.expand_dims(i, 1), ac.gather({a}, i))",
+    "ac.slice({a}, [s] + [0] * ({r} - 1), [1] + [-1] * ({r} - 1))",
+    "ac.math.unsorted_segment_sum(ac.gather({a}, i), i, 4)",
+    "ac.scatter_nd(ac.expand_dims(i, 1), ac.gather({a}, i), ac.shape({a}))", "ac.gather({a}, j, axis=-1)",
+    "ac.cast(i, {t}) * 0.5", "ac.roll({a}, s, axis=0)", "{a} + ac.cast(s, {t})",
+    "ac.one_hot(i, ac.shape({a})[0], dtype={t})", "ac.tile({a}[:1], [s] + [1] * ({r} - 1))",
+    "ac.sequence_mask(i, ac.shape({a})[0], dtype={t})", "ac.nn.embedding_lookup({a}, i)",
+]  # fmt: skip
+IMAGES = [
+    "ac.nn.conv2d({a}, w, 1, 'SAME')", "ac.nn.conv2d({a}, w, 2, 'VALID')",
+    "ac.nn.relu(ac.nn.conv2d({a}, w, 1, 'VALID'))", "ac.reduce_mean({a}, [1, 2])",
+    "ac.nn.conv2d({a}, w, 1, 'SAME', dilations=2)", "ac.reshape({a}, [ac.shape({a})[0], -1])",
+    "ac.nn.moments({a}, [0, 1, 2])[1]",
+]  # fmt: skip
+
+Dimension = Any
+SIZES = (2, 3, 4, 5, 7)
+
+
+class Generator:
+    """Writes one function; statements that raise for typical sizes are left out."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        r = self.random
+        self.wide = r.random() < 0.5
+        self.images = r.random() < 0.12
+        names = ["n", "m", "k"]
+        self.arguments: list[tuple[Dimension, ...]] = []  # names of open dimensions, numbers
+        if self.images:
+            self.arguments = [("n", 6, 5, 3)]
+        else:
+            for _ in range(r.randint(1, 3)):
+                rank = r.choice((1, 2, 2, 2, 3))
+                shape = tuple(r.choice([*names, *names, 3, 4]) for _ in range(rank))
+                self.arguments.append(shape)
+            if not any(isinstance(d, str) for shape in self.arguments for d in shape):
+                self.arguments[0] = ("n", *self.arguments[0][1:])
+        self.typical = [{"n": 5, "m": 4, "k": 3}, {"n": 4, "m": 4, "k": 6}]
+
+    def sizes(self) -> dict[str, int]:
+        r = self.random
+        if r.random() < 0.3:
+            return {name: r.choice((0, 1, 1, 2, 3)) for name in "nmk"}
+        return {name: r.choice((*SIZES, 12)) for name in "nmk"}
+
+    def inputs(self, sizes: dict[str, int], number: int, broadcast: bool = False) -> list[np.ndarray]:
+        draw = np.random.default_rng(number)
+        dtype = np.float64 if self.wide else np.float32
+        found: list[np.ndarray] = []
+        for shape in self.arguments:
+            known = tuple(d if isinstance(d, int) else sizes[d] for d in shape)
+            if broadcast:
+                chosen = zip(shape, known, strict=True)
+                known = tuple(1 if isinstance(d, str) and draw.random() < 0.3 else n for d, n in chosen)
+            found.append(draw.standard_normal(known).astype(dtype))
+        count = int(draw.integers(0, 5))
+        found += [draw.integers(0, 3, (count,)).astype(np.int32) for _ in "ij"]
+        found.append(np.asarray(draw.integers(0, 4), np.int32))
+        if self.images:
+            found.append(np.random.default_rng(1).standard_normal((3, 2, 3, 3)).astype(dtype))
+        return found
+
+    def signature(self) -> list[Any]:
+        dtype = ac.float64 if self.wide else ac.float32
+        specs = [ac.TensorSpec([d if isinstance(d, int) else None for d in shape], dtype) for shape in self.arguments]
+        specs += [ac.TensorSpec([None], ac.int32)] * 2 + [ac.TensorSpec([], ac.int32)]
+        return [*specs, ac.TensorSpec([3, 2, 3, 3], dtype)] if self.images else specs
+
+    def program(self) -> str:
+        r, kind = self.random, "ac.float64" if self.wide else "ac.float32"
+        names = [f"x{i}" for i in range(len(self.arguments))]
+        parameters = [*names, "i", "j", "s", *(["w"] if self.images else [])]
+        scopes = []
+        for number, sizes in enumerate(self.typical):
+            given = self.inputs(sizes, number)
+            scopes.append({"ac": ac, **{name: ac.constant(x) for name, x in zip(parameters, given, strict=True)}})
+            scopes[-1]["i"] = ac.constant(np.arange(3, dtype=np.int32))
+            scopes[-1]["j"] = ac.constant(np.array([1, 0, 2], np.int32))
+        lines: list[str] = []
+        for number in range(r.randint(2, 5)):
+            for _ in range(40):
+                statement = self.statement(names, kind, scopes[0])
+                try:
+                    values = [eval(statement, scope) for scope in scopes]
+                except Exception:
+                    continue
+                if all(v.dtype is values[0].dtype and np.size(v) < 3000 and np.all(np.isfinite(v)) for v in values):
+                    if str(values[0].dtype.name) not in ("float32", "float64"):
+                        statement = f"ac.cast({statement}, {kind})"
+                        values = [eval(statement, scope) for scope in scopes]
+                    if max(float(np.max(np.abs(v), initial=0)) for v in values) < 1e3:
+                        break
+            else:
+                continue
+            name = f"y{number}"
+            for scope, value in zip(scopes, values, strict=True):
+                scope[name] = value
+            lines.append(f"{name} = {statement}")
+            names.append(name)
+        made = names[len(self.arguments) :] or names
+        watched = names[: len(self.arguments)]
+        body = ["with ac.GradientTape() as tape:", f"    tape.watch([{', '.join(watched)}])"]
+        body += [f"    {line}" for line in lines]
+        if r.random() < 0.5:
+            body = [*lines, f"return [{', '.join(made)}]"]
+        else:
+            loss = " + ".join(f"ac.reduce_sum({name} * {name})" for name in made[-2:])
+            body += [f"    loss = {loss}"]
+            slopes = f"tape.gradient(loss, [{', '.join(watched)}], unconnected_gradients='zero')"
+            body.append(f"return [{', '.join(made)}, *{slopes}]")
+        return f"def program({', '.join(parameters)}):\n" + "\n".join("    " + line for line in body) + "\n"
+
+    def statement(self, names: list[str], kind: str, scope: dict[str, Any]) -> str:
+        r = self.random
+        recent = [*names, *names[-2:]]
+        a, b = r.choice(recent), r.choice(recent)
+        rank = len(scope[a].shape)
+        table = IMAGES if self.images and r.random() < 0.5 else r.choice((ONE, ONE, ONE, TWO, TWO, INDEXED))
+        axis = r.randrange(-rank, rank) if rank else 0
+        return r.choice(table).format(a=a, b=b, k=axis, r=rank, t=kind)
+
+
+def calls(generator: Generator, number: int) -> list[list[np.ndarray]]:
+    """What the program is called with: typical sizes first, then any."""
+    found = [generator.inputs(sizes, number + i) for i, sizes in enumerate(generator.typical)]
+    for i in range(4):
+        found.append(generator.inputs(generator.sizes(), number + 10 + i, broadcast=i == 3))
+    found.append(generator.inputs({"n": 9, "m": 6, "k": 2}, number + 20))
+    return found
+
+
+def outcome(function: Any, arguments: list[np.ndarray]) -> tuple[str, Any]:
+    try:
+        return "value", [np.asarray(ac.convert_to_tensor(value)) for value in function(*map(ac.constant, arguments))]
+    except Exception as error:
+        return "raised", f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
+def agree(expected: tuple[str, Any], found: tuple[str, Any]) -> bool:
+    if expected[0] != found[0]:
+        return False
+    if expected[0] == "raised":
+        return bool(expected[1].partition(":")[0] == found[1].partition(":")[0])
+    return all(map(close, expected[1], found[1]))
+
+
+def close(expected: np.ndarray, found: np.ndarray) -> bool:
+    if expected.shape != found.shape or expected.dtype != found.dtype:
+        return False
+    some = expected[np.isfinite(expected)]
+    scale = float(np.max(np.abs(some), initial=1.0))
+    tolerance = 2e-3 if expected.dtype == np.float32 else 1e-7
+    return bool(np.allclose(expected, found, rtol=tolerance, atol=tolerance * scale, equal_nan=True))
+
+
+def check(number: int, counts: collections.Counter[str] | None = None) -> tuple[str, str]:
+    """What became of a program ("agrees", "WRONG" and others), and details: its text, shapes, results."""
+    generator = Generator(number)
+    source = generator.program()
+    filename = f"<program {number}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    namespace: dict[str, Any] = {"__name__": "programs", "ac": ac}
+    exec(compile(source, filename, "exec"), namespace)
+    plain = namespace["program"]
+    compiled = ac.function(plain, input_signature=generator.signature())
+    details = ""
+    some = False
+    for arguments in calls(generator, number):
+        with np.errstate(all="ignore"):
+            expected = outcome(plain, arguments)
+            found = outcome(compiled, arguments)
+        shapes = ", ".join(str(x.shape) for x in arguments)
+        if not agree(expected, found):
+            try:
+                explained = compiled.explain()
+            except Exception as error:
+                explained = repr(error)
+            if not some and found[0] == "raised" and expected[0] == "value":
+                return "not traced", f"{source}{found[1]}"
+            return "WRONG", f"{source}for {shapes}\nexpected {expected}\nfound    {found}\n{explained}"
+        some = some or found[0] == "value"
+    kind = note(compiled, counts)
+    return (kind if some else "raises"), details
+
+
+def note(compiled: Any, counts: collections.Counter[str] | None) -> str:
+    """Which ops had no code for any size."""
+    try:
+        run = compiled.get_concrete_function()._compiled
+    except Exception:
+        return "raises"
+    if not isinstance(run, ByShape):
+        return "no shapes"
+    lost = {name for general in run._general.values() if general is not None for name in general.lost}
+    none = any(general is None for general in run._general.values())
+    if counts is not None:
+        counts.update(lost)
+        counts.update(["(the graph as a whole)"] * none)
+        counts.update(f"always by kernels: {name}" for name in {name for name, _ in run.kernel_calls or ()} - lost)
+    if lost or none:
+        return "compiled for each shape"
+    return "one code"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", type=int, default=3, help="how many failures to print")
+    options = parser.parse_args()
+    counts: collections.Counter[str] = collections.Counter()
+    lost: collections.Counter[str] = collections.Counter()
+    for number in range(options.seed, options.seed + options.programs):
+        kind, details = check(number, lost)
+        counts[kind] += 1
+        if details and counts[kind] <= options.show:
+            print(f"program {number}: {kind}\n{details}\n", flush=True)
+    print(f"{options.programs} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
+    print("compiled for each shape: " + ", ".join(f"{name} {n}" for name, n in lost.most_common()))
+    return 1 if counts["WRONG"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,279 @@
+"""Ops that have one native code for arguments of any size, and their gradients: NumPy's results, finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.tracing.shapes import ByShape
+from tests.tracing.test_any_size import close, compiled_once, floats, spec
+
+INTS = autoconv.int32
+
+
+def positions(count, below, seed=0):
+    return np.random.default_rng(seed).integers(0, below, count).astype(np.int32)
+
+
+def np_rows(x, i):
+    found = np.zeros((4, x.shape[1]), np.float32)
+    np.add.at(found, i % 4, x[i])
+    return found
+
+
+def written(x, i):
+    found = x.copy()
+    found[i] = x[i] * np.float32(2)
+    return found
+
+
+def added(x, i):
+    found = x.copy()
+    np.add.at(found, i, x[i])
+    return found
+
+
+def softly(x):
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+# An op over x of (n, m), of which only `open` dimensions are not said, and what NumPy gives.
+ONE = {
+    "sort": (lambda x: autoconv.sort(x, axis=0), lambda x: np.sort(x, axis=0)),
+    "sort descending": (lambda x: autoconv.sort(x, direction="DESCENDING"), lambda x: -np.sort(-x)),
+    "argsort": (lambda x: autoconv.argsort(x), lambda x: np.argsort(x, kind="stable").astype(np.int32)),
+    "top_k": (lambda x: autoconv.nn.top_k(x, 3)[0], lambda x: -np.sort(-x)[:, :3]),
+    "cumsum": (lambda x: autoconv.cumsum(x, axis=1), lambda x: np.cumsum(x, axis=1)),
+    "cumsum from the end": (
+        lambda x: autoconv.cumsum(x, axis=0, reverse=True), lambda x: np.cumsum(x[::-1], axis=0)[::-1]
+    ),
+    "cumprod": (lambda x: autoconv.math.cumprod(x, axis=1), lambda x: np.cumprod(x, axis=1)),
+    "split": (lambda x: autoconv.concat(autoconv.split(x, [2, -1]), 0), lambda x: x),
+    "halves": (lambda x: autoconv.split(x, 2, axis=1)[1], lambda x: np.split(x, 2, axis=1)[1]),
+    "tile": (lambda x: autoconv.tile(x, [2, 3]), lambda x: np.tile(x, (2, 3))),
+    "repeat": (lambda x: autoconv.repeat(x, 2, axis=0), lambda x: np.repeat(x, 2, axis=0)),
+    "roll": (lambda x: autoconv.roll(x, [5, -1], axis=[0, 1]), lambda x: np.roll(x, (5, -1), (0, 1))),
+    "mirrored": (
+        lambda x: autoconv.pad(x, [[1, 2], [2, 0]], mode="REFLECT"), lambda x: np.pad(x, [[1, 2], [2, 0]], "reflect")
+    ),
+    "einsum": (lambda x: autoconv.einsum("ij,kj->ik", x, x), lambda x: x @ x.T),
+    "logsumexp": (lambda x: autoconv.reduce_logsumexp(x, axis=1), lambda x: np.log(np.exp(x).sum(1))),
+    "band": (lambda x: autoconv.linalg.band_part(x, 1, 0), lambda x: np.tril(x) - np.tril(x, -2)),
+    "diagonal": (lambda x: autoconv.linalg.diag(x[:, 0]), lambda x: np.diag(x[:, 0])),
+    "part changed": (
+        lambda x: autoconv.concat([x[:1] * 0.0, x[1:]], 0), lambda x: np.concatenate([x[:1] * 0, x[1:]])
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_of_one_array(name):
+    op, expected = ONE[name]
+
+    @autoconv.function(input_signature=[spec(None, None)])
+    def f(x):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            y = op(x)
+            loss = autoconv.reduce_sum(autoconv.cast(y, autoconv.float32) * weight(autoconv.shape(y)))
+        return y, tape.gradient(loss, x, unconnected_gradients=autoconv.UnconnectedGradients.ZERO)
+
+    def weight(shape):
+        count = autoconv.math.reduce_prod(shape)
+        return autoconv.reshape(autoconv.cos(autoconv.cast(autoconv.range(count), autoconv.float32)), shape)
+
+    for n, m in ((5, 8), (40, 30), (7, 6)):
+        x = floats(n, m, seed=n) + np.float32(0.1) * np.arange(n * m, dtype=np.float32).reshape(n, m) / (n * m)
+        found, slope = f(autoconv.constant(x))
+        close(found, expected(x), 1e-4)
+        by = np.cos(np.arange(found.numpy().size)).reshape(found.shape)
+        step = np.zeros_like(x, np.float64)
+        step[n // 2, m // 3] = 1e-4
+        wide = x.astype(np.float64)
+        if name != "argsort":
+            change = (by * (expected(wide + step) - expected(wide - step))).sum() / 2e-4
+            np.testing.assert_allclose(slope.numpy()[n // 2, m // 3], change, rtol=1e-2, atol=2e-3)
+    compiled_once(f)
+
+
+BY_POSITIONS = {
+    "gather": (lambda x, i: autoconv.gather(x, i), lambda x, i: x[i]),
+    "x[i]": (lambda x, i: x[i], lambda x, i: x[i]),
+    "x[i - 2]": (lambda x, i: x[i - 2], lambda x, i: x[i - 2]),
+    "columns": (lambda x, i: x[:, i % 3], lambda x, i: x[:, i % 3]),
+    "elements": (lambda x, i: x[i, i % 3], lambda x, i: x[i, i % 3]),
+    "one behind": (lambda x, i: x[i, 1:], lambda x, i: x[i, 1:]),
+    "segments": (
+        lambda x, i: autoconv.math.unsorted_segment_sum(autoconv.gather(x, i), i % 4, 4), np_rows
+    ),
+    "written": (
+        lambda x, i: autoconv.tensor_scatter_nd_update(x, i[:, None], autoconv.gather(x, i) * 2.0), written
+    ),
+    "added": (lambda x, i: autoconv.tensor_scatter_nd_add(x, i[:, None], autoconv.gather(x, i)), added),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_POSITIONS)
+def test_by_positions(name):
+    op, expected = BY_POSITIONS[name]
+
+    @autoconv.function(input_signature=[spec(None, 3), spec(None, dtype=INTS)])
+    def f(x, i):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            y = op(x, i)
+            loss = autoconv.reduce_sum(autoconv.square(y))
+        return y, autoconv.convert_to_tensor(tape.gradient(loss, x))
+
+    for n, count in ((5, 4), (40, 100), (4, 9)):
+        x, i = floats(n, 3, seed=n), positions(count, n, seed=count)
+        found, slope = f(autoconv.constant(x), autoconv.constant(i))
+        close(found, expected(x, i), 1e-4)
+        step, wide = np.zeros_like(x, np.float64), x.astype(np.float64)
+        step[i[0], 1] = 1e-5
+        change = (np.square(expected(wide + step, i)) - np.square(expected(wide - step, i))).sum() / 2e-5
+        np.testing.assert_allclose(slope.numpy()[i[0], 1], change, rtol=1e-2, atol=1e-3)
+    compiled_once(f)
+    if name != "columns":
+        with pytest.raises((IndexError, autoconv.errors.InvalidArgumentError)):
+            f(autoconv.constant(floats(5, 3)), autoconv.constant(np.array([1, 7], np.int32)))
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int32", "int64", "uint64"])
+def test_positions_of_every_width_are_checked(kind):
+    @autoconv.function(input_signature=[spec(None), spec(None, dtype=getattr(autoconv, kind))])
+    def f(x, i):
+        return x[i]
+
+    x = floats(300)
+    close(f(autoconv.constant(x), autoconv.constant(np.array([0, 100, 3], kind))), x[[0, 100, 3]])
+    for wrong in ([1, 99], [98, 1, 0]):
+        with pytest.raises((IndexError, autoconv.errors.InvalidArgumentError)):
+            f(autoconv.constant(floats(98)), autoconv.constant(np.array(wrong, kind)))
+    if kind[0] == "i":
+        close(f(autoconv.constant(x), autoconv.constant(np.array([-1, -100], kind))), x[[-1, -100]])
+        with pytest.raises((IndexError, autoconv.errors.InvalidArgumentError)):
+            f(autoconv.constant(floats(9)), autoconv.constant(np.array([-10, 1], kind)))
+    compiled_once(f)
+
+
+def test_attention_over_batches_of_sequences():
+    @autoconv.function(input_signature=[spec(None, 2, None, 4)] * 3)
+    def f(q, k, v):
+        with autoconv.GradientTape() as tape:
+            tape.watch(q)
+            y = autoconv.matmul(autoconv.nn.softmax(autoconv.matmul(q, k, transpose_b=True)), v)
+            loss = autoconv.reduce_sum(y * y)
+        return y, tape.gradient(loss, q)
+
+    def expected(q, k, v):
+        return softly(q @ k.swapaxes(-1, -2)) @ v
+
+    for n, length in ((3, 5), (2, 17), (6, 4)):
+        q, k, v = (floats(n, 2, length, 4, seed=i) for i in range(3))
+        found, slope = f(*map(autoconv.constant, (q, k, v)))
+        np.testing.assert_allclose(found, expected(q, k, v), rtol=1e-3, atol=1e-4)
+        step = np.zeros(q.shape)
+        step[1, 0, 2, 3] = 1e-5
+        change = np.square(expected(q + step, k, v)).sum() - np.square(expected(q - step, k, v)).sum()
+        np.testing.assert_allclose(slope.numpy()[1, 0, 2, 3], change / 2e-5, rtol=1e-2, atol=1e-2)
+    compiled_once(f)
+
+
+def test_convolution_over_batches_and_its_gradients():
+    @autoconv.function(input_signature=[spec(None, 6, 5, 2), spec(3, 3, 2, 4)])
+    def f(x, w):
+        with autoconv.GradientTape() as tape:
+            tape.watch([x, w])
+            y = autoconv.nn.conv2d(x, w, 1, "SAME")
+            loss = autoconv.reduce_sum(y * y)
+        return y, *tape.gradient(loss, [x, w])
+
+    def expected(x, w):
+        wide = np.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]])
+        return sum(wide[:, i : i + 6, j : j + 5] @ w[i, j] for i in range(3) for j in range(3))
+
+    w = floats(3, 3, 2, 4, seed=9)
+    for n in (3, 8, 5):
+        x = floats(n, 6, 5, 2, seed=n)
+        y, of_x, of_w = f(autoconv.constant(x), autoconv.constant(w))
+        np.testing.assert_allclose(y, expected(x, w), rtol=1e-3, atol=1e-4)
+        for place, slope in ((0, of_x), (1, of_w)):
+            at = (1, 2, 0, 1)
+            steps = [np.zeros(x.shape), np.zeros(w.shape)]
+            steps[place][at] = 1e-4
+            ends = [np.square(expected(x + sign * steps[0], w + sign * steps[1])).sum() for sign in (1, -1)]
+            np.testing.assert_allclose(slope.numpy()[at], (ends[0] - ends[1]) / 2e-4, rtol=1e-2, atol=1e-2)
+    compiled_once(f)
+
+
+def test_special_values_are_sorted_as_numpy_does():
+    @autoconv.function(input_signature=[spec(None)])
+    def f(x):
+        return autoconv.sort(x), autoconv.argsort(x)
+
+    for n in (6, 30, 5000):
+        x = floats(n, seed=n)
+        x[::3], x[1], x[4] = 0.0, np.nan, -np.inf
+        x[::6] = -0.0
+        rising, order = f(autoconv.constant(x))
+        np.testing.assert_array_equal(rising, np.sort(x))
+        np.testing.assert_array_equal(order, np.argsort(x, kind="stable"))
+        np.testing.assert_array_equal(np.signbit(rising), np.signbit(x[np.argsort(x, kind="stable")]))
+    compiled_once(f)
+
+
+def test_what_does_not_divide_or_fit_is_refused():
+    @autoconv.function(input_signature=[spec(None, 3)])
+    def f(x):
+        return autoconv.split(x, 2)[1], autoconv.nn.top_k(autoconv.transpose(x), 3)[0]
+
+    x = floats(6, 3)
+    close(f(autoconv.constant(x))[0], x[3:])
+    for n in (5, 2):
+        with pytest.raises(autoconv.errors.InvalidArgumentError):
+            f(autoconv.constant(floats(n, 3)))
+    close(f(autoconv.constant(floats(4, 3)))[0], floats(4, 3)[2:])
+
+
+def test_writes_to_parts_of_any_size():
+    @autoconv.function(input_signature=[spec(None, None), spec(None)])
+    def f(x, row):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            y = x[1:-1, ::2] * 2.0
+            loss = autoconv.reduce_sum(y * y) + autoconv.reduce_sum(x[0] * row)
+        return tape.gradient(loss, x)
+
+    for n, m in ((5, 4), (9, 9), (4, 31)):
+        x, row = floats(n, m, seed=n), floats(m)
+        expected = np.zeros_like(x)
+        expected[1:-1, ::2] = 8 * x[1:-1, ::2]
+        expected[0] += row
+        close(f(autoconv.constant(x), autoconv.constant(row)), expected, 1e-4)
+    run = f.get_concrete_function()._compiled
+    assert isinstance(run, ByShape)
+    assert not f.get_concrete_function().kernels
+
+
+def test_a_slice_that_begins_where_the_graph_says_has_its_size():
+    @autoconv.function(input_signature=[spec(None, 3), spec(dtype=INTS)])
+    def f(x, start):
+        return autoconv.slice(x, [start, 0], [2, -1]) * 2.0
+
+    x = floats(5, 3)
+    for start in (0, 3):
+        close(f(autoconv.constant(x), autoconv.constant(start)), x[start : start + 2] * 2)
+    for start in (4, 5, -1):
+        with pytest.raises(autoconv.errors.InvalidArgumentError):
+            f(autoconv.constant(x), autoconv.constant(start))
+
+
+def test_the_gradient_of_rows_without_elements():
+    x = autoconv.zeros([3, 0])
+    with autoconv.GradientTape() as tape:
+        tape.watch(x)
+        y = autoconv.gather(x, [1, 0])
+    assert autoconv.convert_to_tensor(tape.gradient(y, x)).shape == (3, 0)
