@@ -68,7 +68,7 @@ class _Keep(FunctionPass):
         node.body = declarations_first(node.body)
         start = body_start(node.body)
         if not any(isinstance(n, _SHARED) for s in node.body for n in walk(s)):
-            start = _first_costly(node.body, start)
+            start = _behind_definitions(node.body, _first_costly(node.body, start))
         rest = node.body[start:]
         if not rest or any(_defines_costly(statement) for statement in rest):
             return
@@ -104,6 +104,14 @@ def _first_costly(body: list[Any], start: int) -> int:
         if not isinstance(body[index], _DEFINITIONS) and _is_costly(body[index]):
             return index
     return len(body)
+
+
+def _behind_definitions(body: list[Any], start: int) -> int:
+    """Behind the last function that would be kept itself, where only simple statements stand before it."""
+    costly = [index for index in range(start, len(body)) if _defines_costly(body[index])]
+    before = body[start : costly[-1] + 1] if costly else []
+    simple = all(isinstance(s, _DEFINITIONS) or not any(isinstance(n, _BRANCHING) for n in walk(s)) for s in before)
+    return start + len(before) if simple and not any(isinstance(s, gast.Return) for s in before) else start
 
 
 def _is_costly(statement: Any) -> bool:

@@ -24,6 +24,7 @@ _PLAIN_FIELDS = frozenset(
     {
         "attr",
         "conversion",
+        "arg",
         "ctx",
         "id",
         "is_async",
@@ -38,13 +39,18 @@ _PLAIN_FIELDS = frozenset(
 )
 
 
+# Lists whose items are not all nodes: None stands for `**x` in a dict, and for an argument without a default.
+_HOLED_FIELDS = frozenset({"keys", "kw_defaults", "kwd_attrs"})
+_WITHOUT_CHILDREN = (gast.Constant, gast.Global, gast.Nonlocal, gast.MatchSingleton)
+
+
 def children(node: gast.AST) -> list[gast.AST]:
     """The direct children, in the order of the text."""
     found: list[gast.AST] = []
     for field in _FIELDS[type(node)]:
         value = getattr(node, field, None)
         if value.__class__ is list:
-            found += [item for item in value if isinstance(item, gast.AST)]
+            found += value if field not in _HOLED_FIELDS else [item for item in value if isinstance(item, gast.AST)]
         elif isinstance(value, gast.AST):
             found.append(value)
     return found
@@ -54,7 +60,7 @@ class _Fields(dict[type, tuple[str, ...]]):
     """The fields of each kind of node that may hold children, found out once."""
 
     def __missing__(self, kind: Any) -> tuple[str, ...]:
-        fields = () if kind is gast.Constant else tuple(f for f in kind._fields if f not in _PLAIN_FIELDS)
+        fields = () if kind in _WITHOUT_CHILDREN else tuple(f for f in kind._fields if f not in _PLAIN_FIELDS)
         self[kind] = fields
         return fields
 
@@ -68,7 +74,7 @@ def walk(node: gast.AST) -> Iterator[gast.AST]:
     while stack:
         current = stack.pop()
         yield current
-        stack.extend(children(current))
+        stack += children(current)
 
 
 def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
@@ -80,10 +86,11 @@ def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
     while stack:
         current = stack.pop()
         yield current
-        if type(current) in _SCOPE_KINDS:
-            stack.extend(outer_parts(current))
-        else:
-            stack.extend(children(current))
+        kind = type(current)
+        if kind in _SCOPE_KINDS:
+            stack += outer_parts(current)
+        elif kind is not gast.Constant:
+            stack += children(current)
 
 
 def outer_parts(scope: gast.AST) -> list[gast.AST]:

@@ -23,6 +23,7 @@ from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import traced_argument
+from autoconv.runtime.identities import refuse_nans
 from autoconv.runtime.journal import Journal
 from autoconv.runtime.number_methods import part_of_complex
 from autoconv.runtime.objects import StagedException, SymbolicObject
@@ -154,6 +155,8 @@ def _trace(
             restore_special_methods(trace)
     graph = trace.root.graph
     graph.outputs = outputs
+    if trace.identifies and contract == COMPILE:
+        refuse_nans(graph)
     guards.settle()
     if trace.arrays and not trace.memory and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
         if outside is not None and outside.may_be_memory:

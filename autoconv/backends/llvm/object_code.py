@@ -226,11 +226,25 @@ def _box(op: Operation) -> None:
         found = out.new(f"call ptr {op.api('PyArray_Return', 'ptr', 'ptr')}(ptr {whole.ir})")
     elif number.dtype is bool_:
         found = _truth_object(op, number.ir)
+    elif number.dtype is float64 and op.attributes["how"] == "identified":
+        _box_identified(op, number.ir)
+        return
     elif number.dtype is float64:
         found = out.new(f"call ptr {op.api('PyFloat_FromDouble', 'ptr', 'double')}(double {number.ir})")
     else:
         found = out.new(f"call ptr {op.api('PyLong_FromLongLong', 'ptr', 'i64')}(i64 {number.ir})")
     op.own(found)
+
+
+def _box_identified(op: Operation, number: str) -> None:
+    """A float that is no NaN."""
+
+    def fast() -> list[str]:
+        found = op.out.new(f"call ptr {op.api('PyFloat_FromDouble', 'ptr', 'double')}(double {number})")
+        op.check(op.out.new(f"icmp eq ptr {found}, null"))
+        return [found]
+
+    op.join(op.out.new(f"fcmp uno double {number}, {number}"), fast)
 
 
 def _truth_object(op: Operation, truth: str) -> str:

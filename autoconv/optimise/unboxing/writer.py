@@ -44,19 +44,21 @@ def write(*names: str) -> Callable[[Write], Write]:
 
 def rewritten(graph: Graph, kinds: Kinds) -> Graph:
     """The graph as `kinds` says; its parameters and the types of its results stay."""
-    copy = _Copies(kinds).graph(graph, outermost=True)
+    identified = any(node.attributes.get("how") == "identified" for node in graph.walk())
+    copy = _Copies(kinds, "identified" if identified else "number").graph(graph, outermost=True)
     settle_effects(copy)
     return copy
 
 
 class _Copies:
-    def __init__(self, kinds: Kinds) -> None:
+    def __init__(self, kinds: Kinds, how_floats: str) -> None:
         self._kinds = kinds
+        self._how_floats = how_floats
         self._copies: dict[Graph, Graph] = {}
 
     def graph(self, graph: Graph, outermost: bool = False) -> Graph:
         copy = self._copies[graph] = Graph(graph.name)
-        w = Writer(copy, self._kinds)
+        w = Writer(copy, self._kinds, self._how_floats)
         for value in graph.parameters:
             w.values[value] = tuple(copy.add_parameter(type_, value.name) for type_ in w.types(value))
         for node in graph.nodes:
@@ -94,7 +96,9 @@ class _Copies:
 class Writer:
     """Writes one graph. `values`: what stands for a value of the old one; `constants`: the numbers known of those."""
 
-    def __init__(self, graph: Graph, kinds: Kinds) -> None:
+    def __init__(self, graph: Graph, kinds: Kinds, how_floats: str = "number") -> None:
+        """`how_floats`: how a Python float becomes an object."""
+        self.how_floats = how_floats
         self.graph = graph
         self.kinds = kinds
         self.values: dict[Value, tuple[Value, ...]] = {}
@@ -189,7 +193,7 @@ class Writer:
         if number in self.constants:
             attributes = {"value": self.constants[number]}
             return self.graph.add(OPS["object_constant"], [], attributes, types=[type_], span=span).results[0]
-        how = "number" if number.type.weak else "array"  # type: ignore[union-attr]
+        how = self.how_floats if type_ == ObjectType("float") else "number" if number.type.weak else "array"  # type: ignore[union-attr]
         return self.graph.add(OPS["object_box"], [number], {"how": how}, types=[type_], span=span).results[0]
 
     def add(self, name: str, node: Node, *inputs: Value, **attributes: Any) -> Value:
