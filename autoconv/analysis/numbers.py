@@ -67,3 +67,47 @@ def number_names(function: Any) -> set[str]:
 
 def _counts(iterable: Any) -> bool:
     return isinstance(iterable, gast.Call) and isinstance(iterable.func, gast.Name) and iterable.func.id == "range"
+
+_OF_SETS = (gast.BitOr, gast.BitAnd, gast.BitXor, gast.Sub)
+
+
+def may_be_sets(node: Any, arithmetic: Container[str] = ()) -> bool:
+    """Whether both sides of an operator may be sets, as far as the text says; `arithmetic` see `arithmetic_names`."""
+    return isinstance(node.op, _OF_SETS) and all(_may_be_set(side, arithmetic) for side in (node.left, node.right))
+
+
+def _may_be_set(node: Any, arithmetic: Container[str]) -> bool:
+    if isinstance(node, gast.Name):
+        return node.id not in arithmetic
+    if isinstance(node, gast.BinOp):
+        return may_be_sets(node, arithmetic)
+    if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
+        return node.func.id not in _SIMPLE
+    if isinstance(node, gast.NamedExpr):
+        return _may_be_set(node.value, arithmetic)
+    if isinstance(node, gast.IfExp):
+        return _may_be_set(node.body, arithmetic) or _may_be_set(node.orelse, arithmetic)
+    if isinstance(node, gast.Subscript):  # what has parts by several numbers, or slices, is an array or a sequence
+        return not isinstance(node.slice, (gast.Tuple, gast.Slice))
+    return isinstance(node, (gast.Attribute, gast.Call, gast.Set, gast.SetComp, gast.BoolOp))
+
+
+def arithmetic_names(function: Any) -> set[str]:
+    """The names that a function computes with, as with no set: `2 * x`, `-x`, `x + 1`, `x -= 1` with a number."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    found = number_names(function)
+    for node in [node for statement in body for node in walk(statement)]:
+        sides: list[Any] = []
+        if isinstance(node, gast.BinOp) and not isinstance(node.op, _OF_SETS):
+            sides = [node.left, node.right]
+        elif isinstance(node, (gast.BinOp, gast.AugAssign)):
+            pair = [node.left, node.right] if isinstance(node, gast.BinOp) else [node.target, node.value]
+            sides = pair if any(isinstance(side, gast.Constant) for side in pair) else []
+        elif isinstance(node, gast.UnaryOp) and isinstance(node.op, (gast.USub, gast.UAdd, gast.Invert)):
+            sides = [node.operand]
+        elif isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Name):
+            sides = [node.slice]
+        elif isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in ("range", "abs"):
+            sides = node.args
+        found.update(side.id for side in sides if isinstance(side, gast.Name))
+    return found

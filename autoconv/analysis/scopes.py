@@ -41,6 +41,8 @@ def scope_of(function: gast.AST, inlined: Container[int] = ()) -> Scope:
                 if not isinstance(node.ctx, gast.Load):
                     scope.bound.add(node.id)
                 continue
+            if kind not in _SAYING:
+                continue
             scope.bound.update(bindings(node))
             if isinstance(node, gast.Global):
                 scope.globals.update(node.names)
@@ -66,7 +68,7 @@ def parameter_names(arguments: gast.arguments) -> list[str]:
 
 def bindings(node: gast.AST) -> Iterator[str]:
     """The names that this very node binds in the scope it stands in."""
-    if type(node) not in _BINDING:
+    if type(node) not in BINDING:
         return
     if isinstance(node, gast.Name):
         if isinstance(node.ctx, (gast.Store, gast.Del)):
@@ -86,12 +88,17 @@ def bindings(node: gast.AST) -> Iterator[str]:
         yield node.name
 
 
-_BINDING = frozenset(
+# The kinds of nodes that may bind names.
+BINDING = frozenset(
     {
         gast.Name, gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Import, gast.ImportFrom,
         gast.MatchAs, gast.MatchStar, gast.MatchMapping, gast.ExceptHandler,
     }
 )  # fmt: skip
+
+
+# What says anything about the names of a scope.
+_SAYING = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, *FUNCTIONS, *COMPREHENSIONS}
 
 
 def free_names(scope: gast.AST) -> set[str]:

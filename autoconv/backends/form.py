@@ -16,6 +16,16 @@ class Captured:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """A parameter that is a list of at least so many items, the first of which is of this class; or a list of such
+    lists, so many deep."""
+
+    items: type
+    depth: int
+    least: int
+
+
+@dataclass(frozen=True, slots=True)
 class GlobalGuard:
     """`namespace[name]` has to be this very object. `words` are what it holds at some offsets, in bytes: this very
     object too, or NULL for None; `empty` is a dict that has to be so."""
@@ -43,7 +53,7 @@ Guard = GlobalGuard | CellGuard
 @dataclass(frozen=True, slots=True)
 class Given:
     """An output of the graph, by its position. `kind` is what the user gets: a "tensor", an "array" (a NumPy scalar
-    where there are no dimensions), "memory" (an ndarray) or a "number"."""
+    where there are no dimensions), "memory" (an ndarray), an "object" as it is, or a "number"."""
 
     position: int
     kind: str
@@ -93,7 +103,7 @@ class CallForm:
 
     parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), "memory" (an
                   ndarray that lies in memory as its type says, shares none with the others, and may be written to),
-                  "number" (a Python bool, int or float), or what it always is
+                  "number" (a Python bool, int or float), a list, or what it always is
     exact         positions of arguments that are no parameters: each has to be of this type and value (of texts,
                   this object)
     answer        what the call answers, made of the outputs
@@ -105,7 +115,7 @@ class CallForm:
                   were, and may use the memory of those for other arrays
     """
 
-    parameters: tuple[str | Captured, ...]
+    parameters: tuple[str | Captured | Listed, ...]
     exact: tuple[tuple[int, Any], ...]
     answer: Answer
     shares: bool

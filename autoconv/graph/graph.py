@@ -250,22 +250,31 @@ def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any]
 Rewrite = Callable[["Graph", Node, "list[Value]"], "Sequence[Value] | None"]
 
 
-def clone(graph: Graph, rewrite: Rewrite) -> Graph:
+def clone(
+    graph: Graph, rewrite: Rewrite, begin: Callable[[Graph, Value, int], Value] | None = None
+) -> Graph:
     """A copy of `graph`, regions included, in which `rewrite(copy, node, inputs)` may stand in for a node.
 
     `rewrite` gets the node and its inputs in the copy, and answers the values that replace the node's results
-    (after adding what it wants to the copy), or None to have the node copied as it is.
+    (after adding what it wants to the copy), or None to have the node copied as it is. `begin(copy, parameter,
+    position)` gives what stands in for a parameter of the graph itself.
     """
-    copy = _clone(graph, rewrite, {})
+    copy = _clone(graph, rewrite, {}, begin)
     settle_effects(copy)
     return copy
 
 
-def _clone(graph: Graph, rewrite: Rewrite, copies: dict[Graph, Graph]) -> Graph:
+def _clone(
+    graph: Graph, rewrite: Rewrite, copies: dict[Graph, Graph],
+    begin: Callable[[Graph, Value, int], Value] | None = None,
+) -> Graph:
     copy = copies[graph] = Graph(graph.name)
     values: dict[Value, Value] = {}
     for parameter in graph.parameters:
         values[parameter] = copy.add_parameter(parameter.type, parameter.name)
+    if begin is not None:
+        for position, parameter in enumerate(graph.parameters):
+            values[parameter] = begin(copy, values[parameter], position)
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]
         results = rewrite(copy, node, inputs)

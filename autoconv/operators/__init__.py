@@ -3,7 +3,23 @@
 from __future__ import annotations
 
 from autoconv.errors import ItemAssignmentError
+from autoconv.operators import set_operators as _set_operators
 from autoconv.operators import variants as _variants  # gives variants their operators
+from autoconv.operators.augmented import (
+    iadd,
+    iand,
+    ifloordiv,
+    ilshift,
+    imatmul,
+    imod,
+    imul,
+    ior,
+    ipow,
+    irshift,
+    isub,
+    itruediv,
+    ixor,
+)
 from autoconv.operators.calls import call, call_untraced, do_not_convert
 from autoconv.operators.comparisons import eq, ge, gt, in_, is_, is_not, le, lt, ne, not_in
 from autoconv.operators.comprehensions import dict_of, generator, list_of, nested, set_of
@@ -27,19 +43,6 @@ from autoconv.operators.items import (
     del_attr,
     del_item,
     get_item,
-    iadd,
-    iand,
-    ifloordiv,
-    ilshift,
-    imatmul,
-    imod,
-    imul,
-    ior,
-    ipow,
-    irshift,
-    isub,
-    itruediv,
-    ixor,
     own,
     replaced,
     set_attr,
@@ -87,14 +90,17 @@ from autoconv.operators.tries import (
 )
 from autoconv.runtime.recording import follow
 
-_CALL = call
-# True where this thread records nothing: there converted functions run as they were written.
+# Operators that are others where this thread records nothing: there converted functions run as they were written.
+_TRACED = {"call": call, **{_name: quiet_2(getattr(_set_operators, _name)) for _name in _set_operators.NATIVE}}
+_UNTRACED = {"call": call_untraced, **_set_operators.NATIVE}
+bitand, bitor, bitxor, sub = map(_set_operators.NATIVE.__getitem__, ("bitand", "bitor", "bitxor", "sub"))
 untraced: object = True
 
 
 def _set_untraced(now: object) -> None:
-    global untraced, call
-    untraced, call = now, call_untraced if now is True else _CALL
+    global untraced
+    untraced = now
+    globals().update(_UNTRACED if now is True else _TRACED)
 
 
 follow(_set_untraced)
@@ -102,7 +108,8 @@ follow(_set_untraced)
 __module__ = __name__  # for code that asks everything in its namespace where it is from
 
 __all__ = [
-    "_variants", "after_loop", "and_", "as_exception", "attempts", "augment_item_of", "begin", "BREAK", "call",
+    "_set_operators", "_variants", "after_loop", "and_", "as_exception", "attempts", "augment_item_of", "begin",
+    "bitand", "bitor", "bitxor", "BREAK", "call",
     "caught", "completed", "context", "CONTINUE", "del_attr", "del_item", "deleted", "dict_of", "do_not_convert",
     "end", "entering", "eq", "exception", "for_stmt", "formatted", "ge", "generator", "get_item", "goes_on", "gt",
     "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior",
@@ -110,7 +117,7 @@ __all__ = [
     "iterate", "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "le", "leaves", "left_of_group", "let", "list_of",
     "lt", "managed", "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_",
     "not_in", "operand", "or_", "own", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr",
-    "set_item", "set_item_in", "set_item_of", "set_of", "shared", "slice", "split_group", "SPREAD", "spread",
+    "set_item", "set_item_in", "set_item_of", "set_of", "shared", "slice", "split_group", "SPREAD", "spread", "sub",
     "switch_stmt", "test", "text", "Undefined", "unpacked", "unwound", "watch", "watched", "watching",
     "while_stmt",
 ]  # fmt: skip

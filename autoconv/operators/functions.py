@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.operators import items
+from autoconv.operators import augmented, items, set_operators
 from autoconv.operators.held_iterators import held
 from autoconv.operators.overrides import OVERRIDES
 from autoconv.runtime.containers import PLAIN
@@ -64,8 +64,9 @@ AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
     builtins.setattr: _set_attribute, builtins.delattr: _delete_attribute,
     builtins.iter: _iter, builtins.next: _next,
     operator.setitem: _set_item, operator.delitem: items.del_item,
-    **{getattr(operator, name): getattr(items, name) for name in _IN_PLACE},
-    operator.iconcat: items.iadd,
+    **{getattr(operator, name): getattr(augmented, name) for name in _IN_PLACE},
+    operator.iconcat: augmented.iadd,
+    **{native: getattr(set_operators, name) for name, native in set_operators.NATIVE.items()},
 }  # fmt: skip
 OVERRIDES.update(AS_STATEMENTS)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -39,38 +38,6 @@ from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import SymbolicTensor, Tensor
 
 slice = builtins.slice  # `ag__.slice(a, b, c)` in emitted code
-
-
-def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The operator, which changes lists, dicts and sets in place: noted where a region is traced."""
-
-    def augment(x: Any, value: Any) -> Any:
-        if isinstance(x, (list, dict, set)):
-            _about_to_write(x)
-        if type(x) is SymbolicArray and type(value) is Variant:
-            distribute(lambda v: change(x, v), value)
-            return x
-        try:
-            return change(x, value)
-        except TypeError as error:
-            operands = getattr(error, "_autoconv_operands", None)
-            if operands is not None:  # what Python says of the operator, it says otherwise of `+=`
-                try:
-                    change(*operands)
-                except TypeError as told:
-                    error.args = told.args
-            raise
-
-    return augment
-
-
-iadd, isub, imul, iand, ior, ixor, imatmul, itruediv, ifloordiv, imod, ipow, ilshift, irshift = map(
-    _augmenting,
-    (
-        operator.iadd, operator.isub, operator.imul, operator.iand, operator.ior, operator.ixor, operator.imatmul,
-        operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow, operator.ilshift, operator.irshift,
-    ),
-)  # fmt: skip
 
 
 def get_item(x: Any, index: Any) -> Any:
@@ -185,7 +152,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
         _in_place(x, "an item of an array or tensor is assigned")
         return expressions.set_item(x, index, value)
-    _about_to_write(x)
+    about_to_write(x)
     known = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
     if type(index) is SymbolicTensor and known and not _is_compiled():
         _write_at_tensor(x, index, value)
@@ -281,7 +248,7 @@ def context(manager: Any) -> Any:
 
 
 def del_item(x: Any, index: Any) -> None:
-    _about_to_write(x)
+    about_to_write(x)
     del x[index]
 
 
@@ -357,7 +324,7 @@ def note_attribute(owner: Any, attribute: str) -> None:
         check(owner, what, [attribute_spot(owner, attribute)])
 
 
-def _about_to_write(x: Any) -> None:
+def about_to_write(x: Any) -> None:
     region = current_region()
     if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_UNCHANGING)):
         return
@@ -383,7 +350,7 @@ def about_to_call(function: Any) -> None:
     """Notes the container that a builtin method changes."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATORS:
-        _about_to_write(owner)
+        about_to_write(owner)
 
 
 _MUTATORS = frozenset(

@@ -233,7 +233,8 @@ def _ascontiguous(value: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 def _as_fortran(value: Any, dtype: Any = None, **options: Any) -> Any:
-    if (value.ndim if type(value) is SymbolicArray else _elements(value).type.rank) > 1:
+    rank = value.ndim if type(value) is SymbolicArray else _elements(value).type.rank
+    if rank is None or rank > 1:
         raise StagingError("an array is made in an order of its own", current_place())
     return _ascontiguous(value, dtype, **options)
 

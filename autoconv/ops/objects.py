@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError
+from autoconv.errors import OtherKindError, StagingError
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
@@ -136,22 +136,29 @@ define(
 
 
 def _box(x: Any, *, how: str) -> tuple[Any]:
-    """`how`: "number", a Python number; "array", what NumPy has; "tensor", as it is under the first contract."""
+    """`how`: "number", a Python number; "identified", a float that may be looked up, which no NaN may be; "array", what
+    NumPy has; "tensor", as it is under the first contract."""
     array = np.asarray(x)
-    if how == "number":
+    if how == "identified" and array != array:
+        raise OtherKindError(
+            "a NaN becomes part of a list, dict or set where a graph looks numbers up, and which NaN is which only "
+            "plain Python knows"
+        )
+    if how in ("number", "identified"):
         return (array.item(),)
     return (array[()] if not array.ndim else array,)
 
 
 def _box_type(x: TensorType, *, how: str) -> ObjectType:
-    if how != "number":
+    if how not in ("number", "identified"):
         return ObjectType()
     return ObjectType(KINDS[weak_rank(x.dtype)])
 
 
 define(
-    name="object_box", graphdef="ObjectBox", result=_box_type, kernel=_box, gradient=NO_GRADIENT, effects=Effects.READ
-)
+    name="object_box", graphdef="ObjectBox", result=_box_type, kernel=_box, gradient=NO_GRADIENT,
+    effects=lambda _, attributes: READS if attributes["how"] == "identified" else Effects.READ,
+)  # fmt: skip
 
 
 def _unbox(x: Any, *, type: TensorType) -> np.ndarray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -235,5 +236,55 @@ def _rows(x: list[Any], element: TensorType, made: dict[int, list[Any]]) -> list
 _define(
     "typed_list_rows", lambda *_, **__: ObjectType("list"), lambda x, *, element: (_rows(x, element, {}),), _MAKES
 )
+
+_PYTHON = {"i": int, "f": float, "b": bool}
+
+
+def _of(x: Any, *, element: TensorType) -> tuple[Any]:
+    """Of a Python list from outside, which is to hold such numbers alone. Raises OtherKindError before anything has
+    happened: the call can be made again as plain Python."""
+    kind = _PYTHON[element.dtype.numpy.kind]
+    if type(x) is list and all(type(item) is kind for item in x):
+        with suppress(OverflowError):
+            return (bytearray(_bytes(x, element)),)
+    error = OtherKindError(f"a list holds more than items of the class {kind.__name__}, where this graph expected none")
+    error.__dict__.update(_autoconv_undone=True, _autoconv_items=True)
+    raise error
+
+
+def _of_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
+    """The same of a list of lists, `depth` deep; what is one list there is one here."""
+    made: dict[int, Any] = {}
+
+    def rows(one: Any, depth: int) -> Any:
+        if id(one) not in made:
+            if depth > 1 and type(one) is list:
+                made[id(one)] = [rows(item, depth - 1) for item in one]
+            else:
+                (made[id(one)],) = _of(one, element=element)
+        return made[id(one)]
+
+    return (rows(x, depth),)
+
+
+def _or_given(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
+    """As `typed_list_object`; where x is one of the typed lists in the pairs, the object behind it."""
+    for typed, object_ in zip(pairs[::2], pairs[1::2], strict=True):
+        if x is typed:
+            return (object_,)
+    return (items_of(x, element),)
+
+
+# Of what came in from outside; and what goes out, which may have come in.
+_define("typed_list_of", _list, _of, _MAKES | Effects.RAISE)
+_define("typed_list_of_rows", lambda *_, **__: ObjectType("list"), _of_rows, _MAKES | Effects.RAISE)
+_define("typed_list_or_given", lambda *_, **__: ObjectType("list"), _or_given, _MAKES)
+# Of a Python list of typed ones, or of such lists, the one at an index.
+_define("typed_list_row", lambda *_, **__: NUMBERS, lambda x, index: (x[int(index)],), _READS | Effects.RAISE)
+# That a list holds numbers of one kind, or lists of such lists: what is known when a call is traced.
+define(
+    name="object_numbers", graphdef="ObjectNumbers", result=lambda x, **_: x, kernel=lambda x, *, element, depth: (x,),
+    gradient=_NO_GRADIENT, effects=Effects.PURE,
+)  # fmt: skip
 
 __all__ = ["CURSOR", "NUMBERS", "items_of"]

@@ -23,11 +23,11 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, clone
-from autoconv.optimise.unboxing import lists, numbers, rows, whole_lists  # they say what is known of which op
+from autoconv.optimise.unboxing import given, lists, numbers, rows, whole_lists  # they say what is known of which op
 from autoconv.optimise.unboxing.kinds import Kinds
 from autoconv.optimise.unboxing.writer import rewritten
 
-_MAKING = frozenset({"object_build", "object_apply"})
+_MAKING = frozenset({"object_build", "object_apply", given.NAME})
 
 
 def unbox(graph: Graph, contract: str = "function") -> Graph:
@@ -42,7 +42,7 @@ def unbox(graph: Graph, contract: str = "function") -> Graph:
         kinds = Kinds(graph)
         if kinds.has_lists():
             return rewritten(graph, kinds)
-    return clone(graph, lambda copy, node, inputs: None)
+    return clone(graph, lambda copy, node, inputs: inputs if node.op.name == given.NAME else None)
 
 
 def _asks_identity(node: Node) -> bool:
@@ -52,4 +52,4 @@ def _asks_identity(node: Node) -> bool:
     return not any(value.node is not None and value.node.op.name == "object_constant" for value in node.inputs)
 
 
-__all__ = ["lists", "numbers", "rows", "unbox", "whole_lists"]
+__all__ = ["given", "lists", "numbers", "rows", "unbox", "whole_lists"]

@@ -29,7 +29,8 @@ class Context:
     """One conversion: the file, the user's lines, fresh names, what to leave alone and what was found.
 
     `generated` holds the nodes that passes made and that look like the user's, so that they are not taken for
-    them. `staged_tries` are the try and with statements that are recorded round by round. `outer_names` are those of an
+    them. `staged_tries` are the try and with statements that are recorded round by round, `region_writes`
+    what functions that regions became write of the names around them. `outer_names` are those of an
     outer function, converted elsewhere, that may find a name not assigned yet."""
 
     def __init__(
@@ -52,6 +53,7 @@ class Context:
         self.exit_names: set[str] = set()
         self.statement_forms: dict[int, tuple[gast.AST, str]] = {}
         self.staged_tries: dict[int, gast.AST] = {}
+        self.region_writes: dict[int, tuple[gast.AST, set[str]]] = {}
         self.noting = True
         self.outer_names: frozenset[str] = frozenset()
         self._namers: dict[int, tuple[gast.AST, Namer]] = {}

@@ -36,7 +36,7 @@ from autoconv.analysis.regions import Plan, Region
 from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.lifting import make_plan, user_scope
-from autoconv.passes.own import begin_own, written_inside
+from autoconv.passes.own import Names, begin_own, written_inside
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import Transformer, body_start, contains
@@ -46,7 +46,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return ControlFlow(context).visit(tree)
 
 
-class ControlFlow(FunctionPass):
+class ControlFlow(FunctionPass, statements_only=True):
     def rewrite_function(self, node: Any) -> Any:
         node.body = self.visit_list(node.body)  # inner functions first
         scope = user_scope(node, self.context)
@@ -54,7 +54,7 @@ class ControlFlow(FunctionPass):
         node.body = _Regions(self.context, self.function, self.namer, scope, plan).block(node.body)
         if not any(isinstance(s, gast.Expr) and build.is_operation(s.value, "own") for s in node.body):
             start = body_start(node.body)
-            own = begin_own(scope.parameters, node.body, self.context)
+            own = begin_own(Names(self.context, scope.parameters, node.body))
             node.body[start:start] = [build.placed(statement, node.body[start]) for statement in own]
         return node
 
@@ -165,7 +165,7 @@ class _Regions:
 
     def _shared_with(self, region: Region, statement: Any) -> list[Any]:
         """How the rounds reach the variables that the statement changes."""
-        written = written_inside(statement)
+        written = written_inside(statement, self.context)
         names = (*region.cells, *(name for name in region.reset if name in written))
         if not names:
             return []
@@ -264,8 +264,10 @@ class _Regions:
         if returns and region.outputs and not (statements and isinstance(statements[-1], gast.Raise)):
             statements.append(gast.Return(build.loads(region.outputs)))
         start = body_start(statements)
-        statements[start:start] = begin_own(parameters, statements, self.context)
+        names = Names(self.context, parameters, statements)
+        statements[start:start] = begin_own(names)
         function = build.function(name, parameters, statements)
+        self.context.region_writes[id(function)] = function, names.outer
         return self.context.mark(function)
 
     def _is_unread_exit(self, statement: Any, region: Region) -> bool:
@@ -378,7 +380,7 @@ def _unannotated(body: list[Any], cells: tuple[str, ...]) -> list[Any]:
     return _Unannotated(cells).visit_list(body) if cells else body
 
 
-class _Unannotated(Transformer):
+class _Unannotated(Transformer, statements_only=True):
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__()
         self.names = names

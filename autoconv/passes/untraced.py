@@ -20,7 +20,6 @@ not a call, runs as it was written, from the first of them on.
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import gast
@@ -34,7 +33,7 @@ from autoconv.passes.subscripts import is_static
 from autoconv.passes.texts import is_formatted
 from autoconv.passes.writes import PlainWrites, has_item_target
 from autoconv.syntax import build
-from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_start, walk, walk_scope
+from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_start, copied, walk, walk_scope
 
 _BRANCHING = (gast.If, gast.With, gast.AsyncWith, gast.Match, *LOOPS, *TRIES)
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
@@ -55,7 +54,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return _Insert().visit(tree)
 
 
-class _Keep(FunctionPass):
+class _Keep(FunctionPass, statements_only=True):
     def rewrite_function(self, node: Any) -> Any:
         if any(_is_test(statement) for statement in node.body):
             node.body = [_as_kept(statement) for statement in node.body]
@@ -68,17 +67,17 @@ class _Keep(FunctionPass):
         node.body = declarations_first(node.body)
         start = body_start(node.body)
         if not any(isinstance(n, _SHARED) for s in node.body for n in walk(s)):
-            start = _first_costly(node.body, start)
+            start = _behind_definitions(node.body, _first_costly(node.body, start))
         rest = node.body[start:]
         if not rest or any(_defines_costly(statement) for statement in rest):
             return
-        kept = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copy.deepcopy(rest)))
+        kept = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copied(rest)))
         if Escapes().block(rest).falls:
             kept.kept.append(build.placed(gast.Return(None), rest[-1]))
         node.body.insert(start, build.placed(kept, rest[0]))
 
 
-class _Insert(Transformer):
+class _Insert(Transformer, statements_only=True):
     """Puts the statements that were set aside behind their test."""
 
     def visit_Untraced(self, node: Any) -> Any:
@@ -104,6 +103,14 @@ def _first_costly(body: list[Any], start: int) -> int:
         if not isinstance(body[index], _DEFINITIONS) and _is_costly(body[index]):
             return index
     return len(body)
+
+
+def _behind_definitions(body: list[Any], start: int) -> int:
+    """Behind the last function that would be kept itself, where only simple statements stand before it."""
+    costly = [index for index in range(start, len(body)) if _defines_costly(body[index])]
+    before = body[start : costly[-1] + 1] if costly else []
+    simple = all(isinstance(s, _DEFINITIONS) or not any(isinstance(n, _BRANCHING) for n in walk(s)) for s in before)
+    return start + len(before) if simple and not any(isinstance(s, gast.Return) for s in before) else start
 
 
 def _is_costly(statement: Any) -> bool:

@@ -17,6 +17,7 @@ from autoconv.ops.objects import COLLECTIONS, NotAssigned
 from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.attributes import HEAP, GraphAttributes
 from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.identities import tells_apart
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
@@ -218,6 +219,7 @@ def record_as_it_is(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     region = current_region()
     assert region is not None
     inputs = [region.lift(box(operand).value_in_graph) for operand in operands]
+    region.trace.identifies |= tells_apart(op, inputs, attributes)
     results = [_wrapped(value) for value in region.record(op, inputs, attributes).results]
     return results[0] if len(results) == 1 else tuple(results)
 

@@ -56,6 +56,7 @@ class Trace:
     hold such objects, `relied` those of which the trace took for granted that they do not, `made_early` the names of
     the classes all of whose objects are made in the graph, and `begin_again` is what has the trace begin anew with more
     in the last or the first. `asked_by_python`: what runs now is a special method, whose answer Python itself takes.
+    `identifies`: the graph asks whether objects are one (see `runtime/identities.py`).
     `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
     what is recorded into that graph.
     """
@@ -96,6 +97,7 @@ class Trace:
     asked_by_class: bool = False
     asked_by_python: bool = False
     begin_again: Any = None
+    identifies: bool = False
     scope: str = ""
     device: str = ""
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())

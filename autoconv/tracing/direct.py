@@ -17,13 +17,14 @@ from autoconv.backends.form import (
     Given,
     GlobalGuard,
     Guard,
+    Listed,
     OneOf,
     Same,
     Together,
     function_offsets,
     slot_offset,
 )
-from autoconv.graph.types import ArrayType, TensorType
+from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.calls import is_user_code
 from autoconv.operators.layout import Arms, Layout, Leaf, Parts, Static
 from autoconv.runtime.donation import Donated
@@ -31,7 +32,8 @@ from autoconv.runtime.recording import BUSY, COMPILE
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
-from autoconv.tracing.keys import Key, Literal, TensorKey
+from autoconv.tracing.keys import Key, Literal, ObjectKey, TensorKey
+from autoconv.tracing.large import MANY
 
 _CONSTANTS = (bool, int, float, complex, str, bytes)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
@@ -49,7 +51,7 @@ def call_form(
     the first one that is the same, if any are; `donated` are the positions of the leaves that are given to the function
     of that name.
     """
-    leaves = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, ArrayKey))]
+    leaves = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, ArrayKey)) or _is_listed(leaf)]
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
     exact = {i: value for i, value in literals.items() if _is_checked(value)}
     if len(leaves) + len(exact) < len(key.leaves) or any(template is not None for _, template in key.templates):
@@ -62,7 +64,7 @@ def call_form(
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
     places = [i for i in range(len(key.leaves)) if i not in exact]
-    origins = ["memory" if isinstance(leaf, ArrayKey) else leaf.origin for leaf in leaves]
+    origins = [_origin(leaf) for leaf in leaves]
     return CallForm(
         parameters=(*origins, *map(Captured, held)),
         exact=tuple(exact.items()),
@@ -77,6 +79,16 @@ def call_form(
         donated=frozenset(i for i, place in enumerate(places) if place in donated and origins[i] == "tensor"),
         donation=Donated(name) if donated else None,
     )
+
+
+def _is_listed(leaf: Any) -> bool:
+    return isinstance(leaf, ObjectKey) and bool(leaf.items)
+
+
+def _origin(leaf: Any) -> str | Listed:
+    if isinstance(leaf, ObjectKey):
+        return Listed({"int": int, "float": float, "bool": bool}[leaf.items], leaf.depth, MANY)
+    return "memory" if isinstance(leaf, ArrayKey) else str(leaf.origin)
 
 
 def _is_checked(value: Any) -> bool:
@@ -129,7 +141,7 @@ def _answer(layout: Layout, positions: Iterator[int], contract: str, arrays_out:
     if isinstance(layout, Static):
         return Same(layout.value) if layout.value is None or type(layout.value) in _CONSTANTS else None
     if isinstance(layout, Leaf):
-        if not isinstance(layout.type, (TensorType, ArrayType)):
+        if not isinstance(layout.type, (TensorType, ArrayType, ObjectType)):
             return None
         return Given(next(positions), _result_kind(layout.type, contract, arrays_out))
     inner = layout.arms if isinstance(layout, Arms) else layout.parts if isinstance(layout, Parts) else ()
@@ -148,6 +160,8 @@ def _answer(layout: Layout, positions: Iterator[int], contract: str, arrays_out:
 
 
 def _result_kind(type_: Any, contract: str, arrays_out: bool) -> str:
+    if isinstance(type_, ObjectType):
+        return "object"
     if contract != COMPILE:
         return "tensor"
     if isinstance(type_, ArrayType):

@@ -49,9 +49,11 @@ class ObjectKey:
     """A list, dict or other value of Python's own that the graph gets as it is: by its class alone."""
 
     kind: str
+    items: str = ""  # "int", "float" or "bool": what a list seems to hold, as many lists deep as `depth` says
+    depth: int = 0
 
     def __str__(self) -> str:
-        return f"Object[{self.kind}]"
+        return f"Object[{'list[' * self.depth}{self.items}{']' * self.depth}]" if self.items else f"Object[{self.kind}]"
 
 
 @dataclass(frozen=True, slots=True)

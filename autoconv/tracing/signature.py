@@ -28,6 +28,7 @@ from autoconv.tracing.keys import (
     Key,
     LeafKey,
     Literal,
+    ObjectKey,
     Reference,
     SpecKey,
     TensorKey,
@@ -35,6 +36,7 @@ from autoconv.tracing.keys import (
     is_number,
     object_key,
 )
+from autoconv.tracing.large import items_of, taken_whole
 
 
 @dataclass(slots=True)
@@ -76,6 +78,7 @@ class Signature:
         self.hinted = _annotated_as_tensors(function) if follow_type_hints else frozenset()
         parameters = self.python.parameters.values()
         simple = input_signature is None and all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        self.looks_into = True  # whether lists are keyed by what they seem to hold
         self._defaults = {p.name: p.default for p in parameters} if simple else None
 
     def in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
@@ -105,14 +108,16 @@ class Signature:
         """Raises TypeError for arguments that do not fit the function or the input signature.
 
         `literal` are the leaves that are part of the key by value although their kind would not be, `whole` the
-        arguments that are not taken apart, because the traced code changes them. With `memory` arrays are keyed by how
-        they lie in memory.
+        arguments that are not taken apart, because the traced code changes them; nor are large ones. With `memory`
+        arrays are keyed by how they lie in memory.
         """
         try:
             bound = self.python.bind(*args, **kwargs)
         except TypeError as error:
             raise self._binding_error(str(error), args, kwargs) from None
         bound.apply_defaults()
+        if self.contract == COMPILE:
+            whole = taken_whole(self._items(bound), whole)
         names: list[str] = []
         leaves: list[Any] = []
         orders: tuple[Any, ...] = ()
@@ -139,7 +144,7 @@ class Signature:
         keys = tuple(
             TensorKey(fixed[index], "tensor")
             if index in fixed
-            else object_key(leaf)
+            else self._whole_key(leaf)
             if names[index] in whole
             else array_key(leaf)
             if memory and isinstance(leaf, np.ndarray)
@@ -152,6 +157,10 @@ class Signature:
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, shared, overlaps, memory)
         return Call(whole_key, names, leaves, dict(bound.arguments), args, kwargs)
+
+    def _whole_key(self, value: Any) -> ObjectKey:
+        items, depth = items_of(value) if self.looks_into and type(value) is list else ("", 0)
+        return ObjectKey(type(value).__name__, items, depth)
 
     def add_spots(self, call: Call, spots: Sequence[Spot]) -> None:
         """Adds what the spots hold now to the leaves and to the key."""

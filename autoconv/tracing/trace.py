@@ -23,6 +23,7 @@ from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import traced_argument
+from autoconv.runtime.identities import refuse_nans
 from autoconv.runtime.journal import Journal
 from autoconv.runtime.number_methods import part_of_complex
 from autoconv.runtime.objects import StagedException, SymbolicObject
@@ -37,6 +38,7 @@ from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
+from autoconv.tracing.given import told_of_items
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
 from autoconv.tracing.keys import Custom, Literal, ObjectKey, Reference, SpecKey, TensorKey
@@ -153,6 +155,8 @@ def _trace(
             restore_special_methods(trace)
     graph = trace.root.graph
     graph.outputs = outputs
+    if trace.identifies and contract == COMPILE:
+        refuse_nans(graph)
     guards.settle()
     if trace.arrays and not trace.memory and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
         if outside is not None and outside.may_be_memory:
@@ -170,7 +174,8 @@ def _trace(
     trace.sources = None
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
     with young_garbage():
-        finished = optimise(graph, contract=contract, dump=trace_logs.optimisations(name))
+        told = told_of_items(graph, call.key)
+        finished = optimise(told, contract=contract, dump=trace_logs.optimisations(name))
         trace_logs.graphs(name, graph, finished)
         what = (call.key, call.names, captures, layout, guards, contract, owner, name)
         concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays)

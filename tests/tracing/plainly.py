@@ -42,3 +42,14 @@ def check(case: Sequence[Any], backend: str, monkeypatch: pytest.MonkeyPatch) ->
 
 def name_of(case: Sequence[Any]) -> str:
     return f"{case[0].__name__}{case[1]}"
+
+
+def same_as_plain(function: Callable[..., Any], *calls: tuple[Any, ...]) -> Any:
+    """Asserts that each call does what plain Python does, its arguments included; the compiled function."""
+    compiled = autoconv.compile(function)
+    for arguments in calls:
+        plain, given = copy.deepcopy(arguments), copy.deepcopy(arguments)
+        wanted = outcome(function, plain)
+        assert outcome(compiled, given) == wanted
+        assert repr(given) == repr(plain)
+    return compiled

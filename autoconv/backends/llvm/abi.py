@@ -19,6 +19,7 @@ FLOAT_VALUE = CELL_CONTENTS = 16
 REAL_PART, IMAGINARY_PART = 16, 24  # of a complex number
 # And in PyByteArrayObject: its size, how much memory it has, where that begins and where its bytes do.
 BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
+LIST_COUNT, LIST_ITEMS = 16, 24
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
 WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned, and may be written to
 OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
@@ -165,6 +166,7 @@ def _check_layout() -> None:
     if not seen:
         raise UnknownLayout("arrays of this NumPy do not lie in memory as native code expects")
     _check_bytes()
+    _check_list()
     number = complex(1.25, -2.5)
     parts = [ctypes.c_double.from_address(id(number) + at).value for at in (REAL_PART, IMAGINARY_PART)]
     if parts != [number.real, number.imag]:
@@ -177,6 +179,15 @@ def _check_layout() -> None:
     made = empty(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
     if type(made) is not np.ndarray or made.shape != (4, 5) or made.dtype != np.int16:
         raise UnknownLayout("NumPy's C API is not where native code expects it")
+
+
+def _check_list() -> None:
+    made = ["a", "b", "c"]
+    at = id(made)
+    items = ctypes.c_int64.from_address(at + LIST_ITEMS).value
+    words = (ctypes.c_int64 * 3).from_address(items)
+    if ctypes.c_int64.from_address(at + LIST_COUNT).value != 3 or list(words) != list(map(id, made)):
+        raise UnknownLayout("a list of this Python does not lie in memory as native code expects")
 
 
 def _check_bytes() -> None:

@@ -153,7 +153,7 @@ class Answers:
         else:
             whole = native.ir
             out.line(f"call void @retain(ptr {whole})")
-        if kind == "memory":
+        if kind in ("memory", "object"):
             return whole
         if kind == "array":
             if not isinstance(native, Element):

@@ -17,6 +17,7 @@ from autoconv.backends.llvm.complex_products import fused_product, power, prod, 
 from autoconv.backends.llvm.complex_python import PYTHON
 from autoconv.backends.llvm.fourier_stages import radices
 from autoconv.backends.llvm.roles import is_complex, sizes
+from autoconv.backends.llvm.shaped import broadcast, dimensions
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType
@@ -122,8 +123,7 @@ def _square_of(b: GraphBuilder, x: Parts) -> Parts:
 
 def _broadcast(b: GraphBuilder, node: Node, x: Any) -> Any:
     """Two parts, each of the shape of both."""
-    shape = sizes(node.results[0].type)
-    return tuple(part if sizes(part.type) == shape else b.broadcast_to(part, shape=shape) for part in x)
+    return tuple(broadcast(b, part, dimensions(node.results[0])) for part in x)
 
 
 # ---- many elements
@@ -152,6 +152,8 @@ def _linear(name: str) -> Rule:
                 return None
             made = getattr(b, name)(*given, **attributes)
             found.append(made if isinstance(made, tuple) else (made,))
+            for part, whole in zip(found[-1], node.results, strict=True):
+                part.type = part.type.with_shape(dimensions(whole))  # the op's rule may say less
         pairs = list(zip(*found, strict=True))
         return pairs if len(node.results) != 1 else pairs[0]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.form import DICT_COUNT, CallForm, Captured, CellGuard, outputs_of
+from autoconv.backends.form import DICT_COUNT, CallForm, Captured, CellGuard, Listed, outputs_of
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.answers import Answers
 from autoconv.backends.llvm.calls import Address, Calls
@@ -129,6 +129,9 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if parameter == "number":
             natives.append(entry.number(argument, value))
             continue
+        if isinstance(parameter, Listed):
+            natives.append(entry.list_of(argument, parameter))
+            continue
         if parameter == "memory":
             natives.append(entry.memory_of(argument, value))
             continue
@@ -154,11 +157,11 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
 def can_call(graph: Graph, form: CallForm) -> bool:
     """Whether arguments and results of those forms can be taken apart and made natively."""
     parameters = zip(form.parameters, graph.parameters, strict=True)
-    if not all(isinstance(given, Captured) or _is_data(value) for given, value in parameters):
+    if not all(isinstance(given, (Captured, Listed)) or _is_data(value) for given, value in parameters):
         return False
     kinds = outputs_of(form.answer)
     return all(
-        kind == "memory"
+        kind in ("memory", "object")
         or (kind == "number" and is_complex(graph.outputs[i].type))
         or is_scalar(graph.outputs[i].type)
         or (kind in ("tensor", "array") and is_dense(graph.outputs[i].type))
@@ -268,6 +271,19 @@ class _Entry:
         )
         self._check(f"icmp ne i1 {fits}, false")
         self._memories.append((given, type_))
+        return given
+
+    def list_of(self, given: str, listed: Listed) -> str:
+        """The object, having checked that it is such a list, as far as its first items say."""
+        out, total, found = self.out, "1", given
+        for _ in range(listed.depth):
+            self._check(f"icmp eq ptr {self._field(found, abi.TYPE, 'ptr')}, {self._calls.object(list)(out)}")
+            count = self._field(found, abi.LIST_COUNT, "i64")
+            self._check(f"icmp ne i64 {count}, 0")
+            total = out.new(f"mul i64 {total}, {count}")
+            found = self._field(self._field(found, abi.LIST_ITEMS, "ptr"), 0, "ptr")
+        self._check(f"icmp uge i64 {total}, {listed.least}")
+        self._check(f"icmp eq ptr {self._field(found, abi.TYPE, 'ptr')}, {self._calls.object(listed.items)(out)}")
         return given
 
     def check_apart(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.llvm import abi
+from autoconv.backends.llvm import abi, list_text
 
 OTHER = "inttoptr (i64 1 to ptr)"
 FUNCTIONS = {
@@ -34,6 +34,7 @@ FUNCTIONS = {
     "object_whole": ("i1", "ptr, ptr"),
     "object_advance": ("i32", "ptr, ptr"),
     "object_locate": ("void", "ptr"),
+    "object_numbers": ("ptr", "ptr, ptr, i64, i64"),
 }  # fmt: skip
 
 # Classes, one bit each: of what is exactly of them nothing of the user's decides how it behaves.
@@ -315,6 +316,7 @@ done:
 }
 """
 )
+TEXT += list_text.TEXT
 for _name, _value in {
     "GUARDED": _GUARDED, "PACKS": _PACKS, "EVERY": EVERY, "GETTER": abi.GETTER, "SETTER": abi.SETTER, "TYPE": abi.TYPE,
 }.items():  # fmt: skip

@@ -247,3 +247,17 @@ def _write_range(region: Region, node: Node) -> None:
 def _step(node: Node) -> int | None:
     made = node.inputs[2].node
     return int(made.attributes["value"]) if made is not None and made.op.name == "constant" else None
+
+
+@counted("typed_list_of", "typed_list_of_rows", fits=lambda node: node.attributes["element"].weak)
+def _write_of(region: Region, node: Node) -> None:
+    """Of a Python list: where an item is of another kind, the kernel says so."""
+    out, body, dtype = region.out, region.body, dtype_of(node)
+    kind = bool if dtype.is_bool else float if dtype.is_floating else int
+    body.module.declare("object_numbers", "ptr", "ptr, ptr, i64, i64")
+    given = f"ptr {region.object(node.inputs[0]).ir}, ptr {body.calls.object(kind)(out)}"
+    made = out.new(
+        f'call ptr @"object_numbers"({given}, i64 {dtype.size}, i64 {node.attributes.get("depth", 1)})'
+    )
+    region.refuse(node, out.new(f"icmp eq ptr {made}, null"))
+    region.set(node.results[0], body.own(made))

@@ -252,4 +252,14 @@ def _write_position(region: Region, node: Node) -> None:
     region.set(node.results[0], position)
 
 
-
+@counted("typed_list_row", fits=_always)
+def _write_row(region: Region, node: Node) -> None:
+    out, rows = region.out, region.object(node.inputs[0]).ir
+    count, items = (
+        out.new(f"load {kind}, ptr {out.new(f'getelementptr inbounds i8, ptr {rows}, i64 {offset}')}, {_LIST}")
+        for kind, offset in (("i64", abi.LIST_COUNT), ("ptr", abi.LIST_ITEMS))
+    )
+    index = position_of(region, node, node.inputs[1], count)
+    found = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds ptr, ptr {items}, i64 {index}')}")
+    out.line(f"call void @retain(ptr {found})")
+    region.set(node.results[0], region.body.own(found))

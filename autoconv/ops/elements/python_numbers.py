@@ -261,11 +261,30 @@ def math(b: Elements, x: Any, *others: Any, function: str) -> Any:
 
 @element("python_power")
 def power(b: Elements, x: Any, y: Any) -> Any:
-    """Of a positive float, by the C library; everything else has cases, which the kernel knows."""
-    if not _known(x, y) or not (x.dtype.is_floating or y.dtype.is_floating):
+    """Of floats by the C library, where the result is one as well; of ints see below. Other cases the kernel knows."""
+    if not _known(x, y):
         return None
+    if not (x.dtype.is_floating or y.dtype.is_floating):
+        return _whole_power(b, *_common(b, x, y))
     x, y = _float(b, x), _float(b, y)
-    b.fail(~b.compare("gt", x, 0.0))
+    whole = b.compare("eq", b.intrinsic("floor", y), y)
+    b.fail(~(b.compare("gt", x, 0.0) | (b.compare("lt", x, 0.0) & whole)))
     found = b.libm("pow", x, y)
     b.fail(~b.compare("lt", b.intrinsic("fabs", found), float("inf")))
+    return found
+
+
+def _whole_power(b: Elements, x: Any, y: Any) -> Any:
+    """By squaring, for exponents up to 63: greater ones leave 64 bits but for -1, 0 and 1."""
+    b.fail(b.compare("lt", y, 0) | b.compare("gt", y, 63))
+    found, square = b.constant(1, int64), x
+    beyond = None  # whether the square has outgrown its bits
+    for bit in range(6):
+        wanted = b.bits("and", y, b.constant(1 << bit, int64)).differs(0)
+        product, overflows = b.checked("mul", found, square)
+        b.fail(wanted & (overflows if beyond is None else overflows | beyond))
+        found = b.select(wanted, product, found)
+        if bit < 5:
+            square, overflows = b.checked("mul", square, square)
+            beyond = overflows if beyond is None else overflows | beyond
     return found

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
-from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.ops.undo import lasts
+from autoconv.optimise.unboxing.late import late_nodes
 
 LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "pair"
 SLICE, RANGE, ROW_CURSOR, OTHER = "slice", "range", "row cursor", "other"
@@ -24,6 +24,7 @@ Kind = TensorType | str | None  # None: nothing is known to come there yet
 # are (then the kinds of its results are said); None where that cannot be said yet.
 Rule = Callable[["Kinds", Node], bool | None]
 RULES: dict[str, Rule] = {}
+LOOKS: list[Callable[[Kinds], object]] = []  # at everything when it is found out
 NESTED_RULES: dict[str, Rule] = {}  # the same where an input is a list of lists
 
 
@@ -69,7 +70,7 @@ class Kinds:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.late = _late_nodes(graph)
+        self.late = late_nodes(graph)
         self.used = _used_values(graph)
         self._banned: set[Node] = set()
         while not self._found():
@@ -151,6 +152,25 @@ class Kinds:
             return None
         return root(cell.of)
 
+    def make_row(self, cell: Cell, node: Node) -> Cell | None:
+        """As `make_list`, of the items of a list of lists that the node makes as well."""
+        cell.sites.add(node)
+        if cell.of is None:
+            cell.of = Cell()
+        self.say(cell, LIST)
+        cell = root(cell)
+        if cell.kind == OTHER:
+            self._banned.add(node)
+            return None
+        return root(cell.of or cell)
+
+    def cells(self) -> set[Cell]:
+        return set(map(root, self._cells.values()))
+
+    def ban(self, sites: set[Node]) -> None:
+        """Leaves alone the lists of these nodes."""
+        self._banned |= sites
+
     def put(self, target: Value, value: Value) -> None:
         """Says that the list gets the value."""
         kind = self.number(value)
@@ -202,6 +222,8 @@ class Kinds:
             if cell.kind == LIST and not _holds_numbers(cell):
                 self._banned |= cell.sites
         self._look_at_outputs()
+        for look in LOOKS:
+            look(self)
         return len(self._banned) == before
 
     def _look_at_outputs(self) -> None:
@@ -346,34 +368,6 @@ def is_index(kind: Any) -> bool:
 
 def is_python_number(kind: Any) -> bool:
     return kind in (INT, FLOAT, BOOL)
-
-
-def _late_nodes(graph: Graph) -> set[Node]:
-    """The nodes that may run behind what cannot be taken back: there no call can be made again as plain Python."""
-    found: set[Node] = set()
-    entered: set[tuple[Graph, bool]] = set()  # functions that call themselves
-
-    def visit(region: Graph, late: bool) -> bool:
-        for node in region.nodes:
-            inner = late
-            again = node.op.name == "while" or is_recursive(node)
-            if again and any(lasts(one) for part in node.regions for one in part.walk()):
-                inner = True
-            if is_recursive(node):
-                known = (node.regions[0], inner)
-                late = inner
-                if known not in entered:
-                    entered.add(known)
-                    visit(*known)
-                continue
-            if inner and not node.regions:
-                found.add(node)
-            after = [visit(part, inner) for part in node.regions]
-            late = any(after) or late or lasts(node)
-        return late
-
-    visit(graph, False)
-    return found
 
 
 __all__ = [

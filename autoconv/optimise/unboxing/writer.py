@@ -44,19 +44,21 @@ def write(*names: str) -> Callable[[Write], Write]:
 
 def rewritten(graph: Graph, kinds: Kinds) -> Graph:
     """The graph as `kinds` says; its parameters and the types of its results stay."""
-    copy = _Copies(kinds).graph(graph, outermost=True)
+    identified = any(node.attributes.get("how") == "identified" for node in graph.walk())
+    copy = _Copies(kinds, "identified" if identified else "number").graph(graph, outermost=True)
     settle_effects(copy)
     return copy
 
 
 class _Copies:
-    def __init__(self, kinds: Kinds) -> None:
+    def __init__(self, kinds: Kinds, how_floats: str) -> None:
         self._kinds = kinds
+        self._how_floats = how_floats
         self._copies: dict[Graph, Graph] = {}
 
     def graph(self, graph: Graph, outermost: bool = False) -> Graph:
         copy = self._copies[graph] = Graph(graph.name)
-        w = Writer(copy, self._kinds)
+        w = Writer(copy, self._kinds, self._how_floats)
         for value in graph.parameters:
             w.values[value] = tuple(copy.add_parameter(type_, value.name) for type_ in w.types(value))
         for node in graph.nodes:
@@ -70,6 +72,9 @@ class _Copies:
 
     def _copy(self, w: Writer, node: Node) -> None:
         """The node itself, on objects where it takes such; control flow takes what there is in their place."""
+        if node.op.name == "object_numbers":
+            w.values[node.results[0]] = w.parts(node.inputs[0])
+            return
         if not node.regions:
             inputs = [w.object(value, node) for value in node.inputs]
             types: list[Type] = [value.type for value in node.results]
@@ -91,12 +96,15 @@ class _Copies:
 class Writer:
     """Writes one graph. `values`: what stands for a value of the old one; `constants`: the numbers known of those."""
 
-    def __init__(self, graph: Graph, kinds: Kinds) -> None:
+    def __init__(self, graph: Graph, kinds: Kinds, how_floats: str = "number") -> None:
+        """`how_floats`: how a Python float becomes an object."""
+        self.how_floats = how_floats
         self.graph = graph
         self.kinds = kinds
         self.values: dict[Value, tuple[Value, ...]] = {}
         self.constants: dict[Value, Any] = {}
         self._made: dict[Value, Value] = {}  # the Python lists that go out
+        self.given: list[tuple[Value, Value]] = []  # typed lists with what came in as the same
 
     def types(self, value: Value) -> list[Type]:
         """Of what stands for the value."""
@@ -122,7 +130,8 @@ class Writer:
 
     def write(self, node: Node) -> None:
         nested = node in self.kinds.nested and key_of(node) != "object_defined"
-        found = self.raw(node) if nested else _WRITES[key_of(node)](self, node)
+        is_row = nested and key_of(node) == "object_apply.getitem"
+        found = self._row(node) if is_row else self.raw(node) if nested else _WRITES[key_of(node)](self, node)
         if not found:
             return  # a None that nobody uses, or a slice of what is known
         self.set(node, found)
@@ -151,8 +160,23 @@ class Writer:
         if node is not None:
             return self._python_list(value, node.span)
         if found[0] not in self._made:
-            self._made[found[0]] = self._python_list(value, _span_of(value))
+            self._made[found[0]] = self._outgoing(value)
         return self._made[found[0]]
+
+    def _outgoing(self, value: Value) -> Value:
+        """The Python list that goes out: where it came in, the same one."""
+        (found,) = self.list(value)
+        if found in dict(self.given):
+            return dict(self.given)[found]
+        item = self.kinds.item(value).kind
+        if not self.given or not is_number(item) or not self._may_be_given(value):
+            return self._python_list(value, _span_of(value))
+        inputs = [found, *(one for pair in self.given for one in pair)]
+        op = OPS["typed_list_or_given"]
+        return self.graph.add(op, inputs, {"element": item}, types=[value.type], span=_span_of(value)).results[0]
+
+    def _may_be_given(self, value: Value) -> bool:
+        return any(site.op.name == "object_numbers" for site in self.kinds.cell(value).sites)
 
     def _python_list(self, value: Value, span: Span | None) -> Value:
         """A new list of the items that there are now."""
@@ -169,7 +193,7 @@ class Writer:
         if number in self.constants:
             attributes = {"value": self.constants[number]}
             return self.graph.add(OPS["object_constant"], [], attributes, types=[type_], span=span).results[0]
-        how = "number" if number.type.weak else "array"  # type: ignore[union-attr]
+        how = self.how_floats if type_ == ObjectType("float") else "number" if number.type.weak else "array"  # type: ignore[union-attr]
         return self.graph.add(OPS["object_box"], [number], {"how": how}, types=[type_], span=span).results[0]
 
     def add(self, name: str, node: Node, *inputs: Value, **attributes: Any) -> Value:
@@ -203,6 +227,14 @@ class Writer:
         inputs = [self.parts(v)[0] if kinds.number(v) == LIST else self.object(v, node) for v in node.inputs]
         types = [type_ for value in node.results for type_ in self.types(value)]
         made = self.graph.add(node.op, inputs, node.attributes, types=types, name=node.name, span=node.span)
+        return [*made.results]
+
+    def _row(self, node: Node) -> list[Value]:
+        """A list out of a list of lists."""
+        index = self.converted(self.number(node.inputs[1]), INT, node)
+        (type_,) = self.types(node.results[0])
+        inputs = [*self.list(node.inputs[0]), index]
+        made = self.graph.add(OPS["typed_list_row"], inputs, {}, types=[type_], name=node.name, span=node.span)
         return [*made.results]
 
     def list(self, value: Value) -> tuple[Value, ...]:

@@ -1,0 +1,49 @@
+"""`+=`, `|=` and the like, which change lists, dicts and sets in place."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.operators.items import about_to_write
+from autoconv.operators.layout import Variant
+from autoconv.operators.set_operators import bitand, bitor, bitxor, sub
+from autoconv.operators.variants import distribute
+from autoconv.runtime.arrays import SymbolicArray
+
+_OF_FROZENSETS = {operator.ior: bitor, operator.iand: bitand, operator.ixor: bitxor, operator.isub: sub}
+
+
+def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The operator, which changes lists, dicts and sets in place: noted where a region is traced."""
+
+    def augment(x: Any, value: Any) -> Any:
+        if isinstance(x, (list, dict, set)):
+            about_to_write(x)
+        if type(x) is SymbolicArray and type(value) is Variant:
+            distribute(lambda v: change(x, v), value)
+            return x
+        if isinstance(x, frozenset) and change in _OF_FROZENSETS:
+            return _OF_FROZENSETS[change](x, value)
+        try:
+            return change(x, value)
+        except TypeError as error:
+            operands = getattr(error, "_autoconv_operands", None)
+            if operands is not None:  # what Python says of the operator, it says otherwise of `+=`
+                try:
+                    change(*operands)
+                except TypeError as told:
+                    error.args = told.args
+            raise
+
+    return augment
+
+
+iadd, isub, imul, iand, ior, ixor, imatmul, itruediv, ifloordiv, imod, ipow, ilshift, irshift = map(
+    _augmenting,
+    (
+        operator.iadd, operator.isub, operator.imul, operator.iand, operator.ior, operator.ixor, operator.imatmul,
+        operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow, operator.ilshift, operator.irshift,
+    ),
+)  # fmt: skip

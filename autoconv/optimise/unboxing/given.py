@@ -1,0 +1,104 @@
+"""Lists of numbers that come in from outside: read only, they are typed lists, of the items that there are at first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from autoconv.graph.graph import Graph, Node, Value, clone
+from autoconv.graph.types import ObjectType, TensorType
+from autoconv.ops import OPS
+from autoconv.ops.fresh import fresh_objects
+from autoconv.ops.typed_lists import NUMBERS
+from autoconv.ops.undo import changes, is_noted
+from autoconv.optimise.unboxing.kinds import LIST, LOOKS, Kinds, is_number, key_of, root, rule
+from autoconv.optimise.unboxing.writer import Writer, write
+
+NAME = "object_numbers"
+# What changes the list that it gets first.
+_CHANGES = frozenset(
+    {"object_apply.setitem", "object_apply.delitem", "object_apply.iadd"}
+    | {f"object_method.{name}" for name in (
+        "append", "pop", "extend", "sort", "reverse", "clear", "insert", "remove")}
+)  # fmt: skip
+_QUIET = frozenset({"object_build", "object_make", "object_exception", "object_iterate", "object_advance",
+                    "object_unpack"})  # fmt: skip
+
+
+def with_numbers(graph: Graph, given: Mapping[int, tuple[TensorType, int]]) -> Graph:
+    """A copy of the graph that is told of the parameters at some positions that they are lists of numbers of that
+    type, or lists of such lists (2), and so on."""
+
+    def told(copy: Graph, value: Value, position: int) -> Value:
+        if position not in given:
+            return value
+        element, depth = given[position]
+        attributes = {"element": element, "depth": depth}
+        return copy.add(OPS[NAME], [value], attributes, types=[value.type]).results[0]
+
+    return clone(graph, lambda copy, node, inputs: None, told)
+
+
+def kept_apart(kinds: Kinds) -> None:
+    """Leaves alone the lists from outside that are not only read."""
+    sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == NAME}
+    if not sites:
+        return
+    wrong: set[Node] = set()
+    fresh = fresh_objects(kinds.graph)
+    for node in kinds.graph.walk():
+        if node in kinds.known:
+            # Cells are of what may meet somewhere; what is made here is not what came in, wherever it goes.
+            if key_of(node) in _CHANGES and node.inputs[0] not in fresh and kinds.kind(node.inputs[0]) == LIST:
+                wrong |= root(kinds.cell(node.inputs[0])).sites & sites
+        elif not node.regions and _may_change(node, fresh):
+            wrong |= sites
+    for value in kinds.graph.outputs:
+        cell = kinds.cell(value)
+        if cell.kind != LIST:
+            continue
+        wrong |= {site for site in cell.sites & sites if site.attributes["depth"] > 1}
+        while cell.of is not None and not is_number(root(cell.of).kind):  # what is in what goes out, goes out
+            cell = root(cell.of)
+            wrong |= cell.sites & sites
+    kinds.ban(wrong)
+
+
+def _may_change(node: Node, fresh: frozenset[Value]) -> bool:
+    name = node.op.name
+    if name in _QUIET or not node.op.name.startswith("object_"):
+        return name == "py_call"
+    if node.inputs and node.inputs[0] in fresh:
+        return False
+    if name == "object_apply":
+        function = node.attributes["function"]
+        return changes(function) or function == "iadd"
+    if name == "object_method":
+        return is_noted(list, node.attributes["name"]) and node.attributes["name"] in dir(list)
+    return False
+
+
+@rule(NAME)
+def _numbers_kind(kinds: Kinds, node: Node) -> bool:
+    of = kinds.make_list(node)
+    for _ in range(node.attributes["depth"] - 1):
+        of = kinds.make_row(of, node) if of is not None else None
+    if of is None:
+        return False
+    kinds.say(of, node.attributes["element"])
+    return True
+
+
+@write(NAME)
+def _write_numbers(w: Writer, node: Node) -> list[Value]:
+    (value,) = node.inputs
+    flat = node.attributes["depth"] == 1
+    type_ = NUMBERS if flat else ObjectType("list")
+    op = OPS["typed_list_of" if flat else "typed_list_of_rows"]
+    attributes = {"element": node.attributes["element"]} | ({} if flat else {"depth": node.attributes["depth"]})
+    made = w.graph.add(op, [w.object(value, node)], attributes, types=[type_], name=node.name, span=node.span)
+    w.given.append((made.results[0], w.object(value, node)))
+    return [*made.results]
+
+
+LOOKS.append(kept_apart)
+__all__ = ["NAME", "kept_apart", "with_numbers"]

@@ -1,0 +1,37 @@
+"""Which nodes may run behind what cannot be taken back, a print say."""
+
+from __future__ import annotations
+
+from autoconv.graph.graph import Graph, Node, is_recursive
+from autoconv.ops.undo import lasts
+
+
+def late_nodes(graph: Graph) -> set[Node]:
+    """The nodes that may run behind what cannot be taken back: there no call can be made again as plain Python."""
+    found: set[Node] = set()
+    entered: set[tuple[Graph, bool]] = set()  # functions that call themselves
+
+    def visit(region: Graph, late: bool) -> bool:
+        for node in region.nodes:
+            inner = late
+            again = node.op.name == "while" or is_recursive(node)
+            if again and any(lasts(one) for part in node.regions for one in part.walk()):
+                inner = True
+            if is_recursive(node):
+                known = (node.regions[0], inner)
+                late = inner
+                if known not in entered:
+                    entered.add(known)
+                    visit(*known)
+                continue
+            if inner and not node.regions:
+                found.add(node)
+            after = [visit(part, inner) for part in node.regions]
+            late = any(after) or late or lasts(node)
+        return late
+
+    visit(graph, False)
+    return found
+
+
+__all__ = ["late_nodes"]

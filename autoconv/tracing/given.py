@@ -1,0 +1,23 @@
+"""What a trace's key knows of the lists among the arguments, told to its graph."""
+
+from __future__ import annotations
+
+from autoconv.graph.dtypes import bool_, float64, int64
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType
+from autoconv.optimise.unboxing.given import with_numbers
+from autoconv.tracing.array_keys import ArrayKey
+from autoconv.tracing.keys import Key, ObjectKey, SpecKey, TensorKey, VariableKey
+
+_ITEMS = {name: TensorType(dtype, (), True) for name, dtype in (("int", int64), ("float", float64), ("bool", bool_))}
+
+
+def told_of_items(graph: Graph, key: Key) -> Graph:
+    """The graph; where some of its parameters are lists of numbers, as the key says, one that is told of them."""
+    inputs = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))]
+    given = {
+        position: (_ITEMS[leaf.items], leaf.depth)
+        for position, leaf in enumerate(inputs)
+        if isinstance(leaf, ObjectKey) and leaf.items
+    }
+    return with_numbers(graph, given) if given else graph

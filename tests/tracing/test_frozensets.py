@@ -1,0 +1,61 @@
+"""A frozenset takes what is on its right for a set of Python's own, also one that has moved into the graph."""
+
+from __future__ import annotations
+
+import operator
+
+import pytest
+
+import autoconv
+from autoconv.operators import set_operators
+from tests.tracing.plainly import same_as_plain
+
+KNOWN = frozenset({1, 5})
+
+
+class Holder:
+    allowed = frozenset({1, 5})
+
+    def sizes(self, found):
+        return len(self.allowed & found), len(self.allowed - found), len(self.allowed ^ found)
+
+
+def of_a_global(n):
+    found = set()
+    while n > 0:
+        found.add(n)
+        n -= 2
+    return [sorted(x) for x in (KNOWN | found, KNOWN & found, KNOWN - found, KNOWN ^ found, (KNOWN - {5}) | found)]
+
+
+def of_an_attribute(n):
+    found = {7}
+    if n > 2:
+        found.add(n)
+    return Holder().sizes(found)
+
+
+def by_other_names(n):
+    found = set()
+    while n > 0:
+        found.add(n)
+        n -= 2
+    both = KNOWN
+    both |= found
+    less = KNOWN
+    less -= found
+    chosen = KNOWN if n < 0 else frozenset()
+    return [sorted(x) for x in (both, less, chosen & found, operator.sub(KNOWN, found), KNOWN.__xor__(found))]
+
+
+@pytest.mark.parametrize("program", [of_a_global, of_an_attribute, by_other_names])
+def test_the_set_s_elements_count(program):
+    compiled = same_as_plain(program, (1,), (3,), (5,), (2,))
+    assert compiled.experimental_get_tracing_count() == 1
+    assert "plain Python" not in compiled.explain()
+
+
+def test_while_nothing_is_traced_the_operators_are_python_s():
+    assert {getattr(autoconv.operators, name) for name in set_operators.NATIVE} == {
+        operator.or_, operator.and_, operator.xor, operator.sub,
+    }  # fmt: skip

@@ -1,0 +1,90 @@
+"""Containers ask whether two objects are one before they ask whether they are equal: a NaN is found by itself alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from autoconv.config import SETTINGS
+from tests.tracing.plainly import same_as_plain
+
+NAN = float("nan")
+
+
+class Holder:
+    def __init__(self, value):
+        self.value = value
+
+
+def same(x):
+    return x
+
+
+def known_lists(x):
+    y = x + 0.0
+    a = [x, y]
+    return x in a, y in [x], a == [x, y], [x] == [x], (x,) == (x,), [same(x)] == [x], abs(x) in [x]
+
+
+def searched(x):
+    y = x + 0.0
+    a = [y, x]
+    a.remove(x)
+    return a.count(y), a.index(y), a.count(x)
+
+
+def grown(x, n):
+    a = []
+    for _ in range(n):
+        a.append(x)
+    return x in a, a.count(x), a == [x] * n
+
+
+def keys(x, n):
+    d = {}
+    for i in range(n):
+        d[x] = i
+        d[x * 2] = i
+    return len(d), d.get(x), x in d, x in {x, x * 1.0}
+
+
+def branches(x, n):
+    y = x if n > 1 else -x
+    p = Holder(y)
+    return y in [x], (y, n) == (x, n), [p.value] == [x], {"a": p.value} == {"a": x}
+
+
+def test_is_python_s_and_staged_for_all_other_numbers(monkeypatch):
+    for backend in ("reference", "llvm"):
+        monkeypatch.setattr(SETTINGS, "backend", backend)
+        for program, more in ((known_lists, ()), (searched, ()), (grown, (2,)), (keys, (2,)), (branches, (2,))):
+            compiled = same_as_plain(program, (1.5, *more), (NAN, *more), (-2.0, *more))
+            assert compiled.experimental_get_tracing_count() == 1
+            assert compiled.explain().count("one call: ") == 1, "the one with a NaN"
+
+
+def test_numbers_that_nothing_looks_up_may_be_nan():
+    def program(x, n):
+        a = []
+        for _ in range(n):
+            a.append(x)
+        return a, max(x, 1.0), {"x": x}["x"]
+
+    compiled = same_as_plain(program, (NAN, 2), (1.0, 3))
+    assert "plain Python" not in compiled.explain()
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_run_that_has_printed_cannot_be_made_again(n, capsys):
+    import autoconv
+
+    @autoconv.compile
+    def program(x, n):
+        print("here")
+        a = []
+        for _ in range(n):
+            a.append(x)
+        return x in a
+
+    assert program(1.0, n) is True
+    with pytest.raises(ValueError, match="a NaN becomes part of a list"):
+        program(NAN, n)

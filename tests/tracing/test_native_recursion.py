@@ -1,0 +1,198 @@
+"""Functions that call themselves, as native functions: depth, errors, what is taken back, and lists within them."""
+
+import sys
+import threading
+
+import pytest
+
+import autoconv
+from autoconv.backends.llvm import recursive
+
+
+def sum_to(n):
+    return 0 if n == 0 else n + sum_to(n - 1)
+
+
+def fill(n, xs):
+    if n == 0:
+        return 1
+    xs.append(n)
+    return n * fill(n - 1, xs)
+
+
+def test_no_kernels_are_left():
+    def fib(n):
+        return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+    compiled = autoconv.compile(fib)
+    assert compiled(15) == 610
+    assert "kernels" not in compiled.explain()
+
+
+def test_pythons_limit():
+    compiled = autoconv.compile(sum_to)
+    assert compiled(50) == 1275
+    for n in (90, 150, 500, 10_000):
+        assert _of(compiled, n) == _of(sum_to, n)
+
+
+def test_pythons_limit_from_deep_within():
+    compiled = autoconv.compile(sum_to)
+
+    def down(depth, n):
+        return compiled(n) if depth == 0 else down(depth - 1, n)
+
+    assert compiled(5) == 15
+    free = sys.getrecursionlimit() - _frames()
+    assert down(free - 100, 20) == 210
+    with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
+        down(free - 100, 300)
+
+
+def _frames():
+    frame, count = sys._getframe(1), 0
+    while frame is not None:
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+def _of(function, n):
+    try:
+        return function(n)
+    except RecursionError as error:
+        return str(error).partition(" in ")[0]
+
+
+def test_beyond_the_stack_of_the_thread(monkeypatch):
+    monkeypatch.setattr(recursive, "_STACK", 20_000)
+
+    def walk(n, seen):
+        if n % 100 == 0:
+            seen.append(n)
+        return 0.5 if n == 0 else walk(n - 1, seen) + 1
+
+    compiled, seen, expected = autoconv.compile(walk), [], []
+    assert compiled(600, seen) == walk(600, expected) and seen == expected
+    with pytest.raises(RecursionError):
+        compiled(5000, [])
+
+    def broken(n):
+        return 1 // n if n == 0 else broken(n - 1)
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        autoconv.compile(broken)(500)
+    trace, count = caught.value.__traceback__, 0
+    while trace is not None:
+        trace, count = trace.tb_next, count + (trace.tb_frame.f_code.co_name == "broken")
+    assert count == 501
+
+
+def test_within_a_thread_with_a_small_stack():
+    compiled, found = autoconv.compile(sum_to), []
+    before = threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=lambda: found.append(compiled(800)))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert found == [320_400]
+
+
+def test_what_outgrows_64_bits_is_made_again():
+    compiled, ours, theirs = autoconv.compile(fill), [], []
+    assert compiled(30, ours) == fill(30, theirs)
+    assert ours == theirs
+
+
+def test_lists_that_are_shared_by_the_calls():
+    def queens(n):
+        columns, up, down = [False] * n, [False] * (2 * n), [False] * (2 * n)
+
+        def place(row):
+            if row == n:
+                return 1
+            count = 0
+            for c in range(n):
+                if not columns[c] and not up[row + c] and not down[row - c + n]:
+                    columns[c] = up[row + c] = down[row - c + n] = True
+                    count += place(row + 1)
+                    columns[c] = up[row + c] = down[row - c + n] = False
+            return count
+
+        return place(0)
+
+    compiled = autoconv.compile(queens)
+    assert [compiled(n) for n in range(1, 7)] == [1, 0, 0, 2, 10, 4]
+
+
+def test_lists_that_calls_make():
+    def ways(n, parts):
+        if n == 0:
+            return [[*parts]]
+        found = []
+        for k in range(1, n + 1):
+            parts.append(k)
+            found += ways(n - k, parts)
+            parts.pop()
+        return found
+
+    def all_ways(n):
+        return ways(n, [])
+
+    assert autoconv.compile(all_ways)(5) == all_ways(5)
+
+    def halves(xs):
+        if len(xs) < 2:
+            return xs
+        middle = len(xs) // 2
+        return halves(xs[middle:]) + halves(xs[:middle])
+
+    def turned(n):
+        return halves([i * i for i in range(n)])
+
+    assert autoconv.compile(turned)(11) == turned(11)
+
+
+def test_numbers_behind_a_print(capsys):
+    def shown(n):
+        if n == 0:
+            return 1
+        print(n)
+        return n * shown(n - 1)
+
+    compiled = autoconv.compile(shown)
+    assert compiled(4) == 24
+    assert capsys.readouterr().out == "4\n3\n2\n1\n"
+
+
+def test_arrays_that_calls_change():
+    import numpy as np
+
+    def sort(a, low, high):
+        if low >= high:
+            return
+        pivot, place = a[high], low
+        for i in range(low, high):
+            if a[i] < pivot:
+                a[i], a[place] = a[place], a[i]
+                place += 1
+        a[high], a[place] = a[place], a[high]
+        sort(a, low, place - 1)
+        sort(a, place + 1, high)
+
+    values = np.array([5.0, 3.0, 9.0, -1.0, 4.0, 4.0, 0.5, 8.0])
+    autoconv.compile(sort)(values, 0, 7)
+    assert values.tolist() == sorted(values.tolist())
+
+
+def test_defaults_of_a_function_that_is_called():
+    def scaled(x, by=3):
+        return x * by
+
+    compiled = autoconv.compile(lambda x: scaled(x) + 1)
+    assert (compiled(2), compiled(3)) == (7, 10)
+    scaled.__defaults__ = (4,)
+    assert compiled(2) == 9
+    scaled.tag = 1
+    assert compiled(2) == 9
