@@ -27,6 +27,8 @@ INPUTS = [
     (complex(_NAN, -1.0), complex(1.0, -_INF), _INF, 1), (complex(0.5, -0.0), complex(3.0, 4.0), _NAN, 12),
 ]  # fmt: skip
 _CMATH = ("exp", "sqrt", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "atan", "acosh", "log10")
+# Behind a print that cannot be taken back, an int that is no longer one of 64 bits, or becomes a float, is an error.
+_OUTGROWN = ("OtherKindError", "IntegerLimitError")
 _LITERALS = ("1j", "-0.5j", "(2-0.5j)", "0j", "-0j", "1e154j", "complex(0.0, -0.0)")
 
 
@@ -131,7 +133,7 @@ class Generator:
         a, b = self.number(max(depth - 1, 0)), self.number(max(depth - 1, 0))
         simple = self.pick(
             f"abs({a}) < 2", f"({a}) == {b}", f"({a}) != {b}", f"({a}).imag > 0", "z", "u", "not w", "n > k",
-            f"cmath.isnan({a})", f"cmath.isfinite({a})", f"{a} in (1, 2j, z)",
+            f"cmath.isnan({a})", f"cmath.isfinite({a})", f"{a} in (1, 2j, 0.5)",
         )  # fmt: skip
         if depth < 2 or self.random.random() < 0.5:
             return simple
@@ -164,6 +166,8 @@ def check(source: str, number: int) -> tuple[str, str]:
     compiled = ac.compile(plain)
     for arguments in INPUTS:
         expected, found = outcome(plain, arguments), outcome(compiled, arguments)
+        if found[1] and found[0].startswith(_OUTGROWN):
+            return "one call outgrew the graph", found[0]
         if expected != found:
             return "WRONG", f"program{arguments}:\n  expected {expected}\n  found    {found}\n{compiled.explain()}"
     explained = compiled.explain()
