@@ -196,3 +196,31 @@ def test_defaults_of_a_function_that_is_called():
     assert compiled(2) == 9
     scaled.tag = 1
     assert compiled(2) == 9
+
+
+def test_objects_that_calls_make():
+    class Node:
+        def __init__(self, value, left=None, right=None):
+            self.value, self.left, self.right = value, left, right
+
+    class Checked(Node):
+        @property
+        def value(self):
+            return self._value
+
+        @value.setter
+        def value(self, value):
+            self._value = value + 1
+
+    def build(kind, low, high):
+        if low >= high:
+            return None
+        middle = (low + high) // 2
+        return kind(middle, build(kind, low, middle), build(kind, middle + 1, high))
+
+    def total(node):
+        return 0 if node is None else total(node.left) + node.value + total(node.right)
+
+    for kind in (Node, Checked):
+        compiled = autoconv.compile(lambda n, kind=kind: total(build(kind, 0, n)))
+        assert [compiled(n) for n in (0, 1, 9)] == [total(build(kind, 0, n)) for n in (0, 1, 9)]

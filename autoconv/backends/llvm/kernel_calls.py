@@ -18,7 +18,7 @@ from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.values import Body, Memory, Native, Object
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import Type
+from autoconv.graph.types import ObjectType, Type
 
 
 class KernelCalls:
@@ -40,6 +40,9 @@ class KernelCalls:
             return
         if node.results and node.results[0] in self.body.stacks:
             self.write_stack(node)
+            return
+        if name == "absent" and isinstance(node.results[0].type, ObjectType):  # nobody reads it
+            self.set(node.results[0], Object(self.body.calls.object(None)(self.out)))
             return
         for value, native in zip(node.results, self.call_kernel(node), strict=True):
             self.set(value, native)

@@ -12,6 +12,7 @@ from typing import Any
 from autoconv.backends.form import slot_offset
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.noted_writes import write_attribute, write_item, write_method
+from autoconv.backends.llvm.object_making import is_plainly_made, write_make
 from autoconv.backends.llvm.object_text import EVERY, FUNCTIONS, NUMBERS, OTHER, mask
 from autoconv.backends.llvm.roles import OBJECTS, is_scalar
 from autoconv.backends.llvm.scalars import ElementWriter, register
@@ -357,6 +358,7 @@ WRITERS: dict[str, Callable[[Operation], None]] = {
     "object_get_attribute": _get_attribute, "object_set_attribute": _set_attribute, "object_unbox": _unbox,
     "object_build": _build, "object_length": _length, "object_truth": _truth, "object_iterate": _iterate,
     "object_advance": _advance, "object_current": _current, "object_unpack": _unpack,
+    "object_make": write_make,
 }  # fmt: skip
 
 
@@ -368,6 +370,8 @@ def _fits(node: Node) -> bool:
         return is_scalar(type_) and (attributes["how"] == "array" or type_.dtype in _NUMBERS)  # type: ignore[union-attr]
     if not all(isinstance(value.type, ObjectType) for value in node.inputs):
         return False
+    if name == "object_make":
+        return is_plainly_made(attributes["kind"], attributes["names"])
     if name == "object_unbox":
         type_ = node.results[0].type
         return is_scalar(type_) and type_.dtype in _NUMBERS  # type: ignore[union-attr]

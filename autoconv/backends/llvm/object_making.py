@@ -1,0 +1,23 @@
+"""Objects of the user's that a graph makes, in native code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def write_make(op: Any) -> None:
+    """An object of the user's, its attributes put into it one by one."""
+    kind, new = (op.body.calls.object(one)(op.out) for one in (op.attributes["kind"], object.__new__))
+    call = op.api("PyObject_Vectorcall", "ptr", "ptr", "ptr", "i64", "ptr")
+    made = op.out.new(f"call ptr {call}(ptr {new}, ptr {op.array([kind])}, i64 1, ptr null)")
+    op.own(made)
+    put = op.api("PyObject_SetAttr", "i32", "ptr", "ptr", "ptr")
+    for name, value in zip(op.attributes["names"], op.operands(), strict=True):
+        text = f"ptr {made}, ptr {op.body.calls.object(name)(op.out)}, ptr {value}"
+        op.check(op.out.new(f"icmp slt i32 {op.out.new(f'call i32 {put}({text})')}, 0"))
+
+
+def is_plainly_made(kind: type, names: tuple[str, ...]) -> bool:
+    """Whether setting these attributes of an object puts them into its dict."""
+    own = any(hasattr(type(getattr(kind, name, None)), "__set__") for name in names)
+    return kind.__setattr__ is object.__setattr__ and not own
