@@ -59,6 +59,7 @@ CHANGING_HEAPS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace"
 _SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
 _MISSING = object()
+_OFTEN = 32  # items of a list for each that is written, from which on it is noted as a whole
 _MOST = 100_000  # changes, of a few hundred bytes each
 
 
@@ -76,6 +77,7 @@ class _Log:
         self.entries: list[tuple[Any, Callable[[], Any]]] = []
         self.noted: set[Any] = set()  # (id, key), or the id of what is noted as a whole
         self.bytes: dict[int, int] = {}  # of parts of arrays
+        self.writes: dict[int, int] = {}  # how often items of a list or dict were written
         self.lost = False
 
     def add(self, owner: Any, key: Any, undo: Callable[[], Any]) -> None:
@@ -173,6 +175,38 @@ def changes(function: str) -> bool:
 def is_noted(kind: type, name: str) -> bool:
     """Whether that method of a list, dict or set is noted before it is called."""
     return name not in _READING[kind]
+
+
+def owner_is_settled(owner: Any) -> bool:
+    """Whether no change of that object has to be noted any more in the run that goes on."""
+    log = _ACTIVE.log
+    return log is None or log.lost or id(owner) in log.noted
+
+
+def length_is_settled(owner: Any) -> bool:
+    """The same of what is appended to a list."""
+    log = _ACTIVE.log
+    return owner_is_settled(owner) or (log is not None and (id(owner), "length") in log.noted)
+
+
+def attribute_is_settled(owner: Any, name: str) -> bool:
+    """The same of an attribute."""
+    log = _ACTIVE.log
+    return log is None or log.lost or (id(owner), name) in log.noted
+
+
+def items_are_settled(owner: Any) -> bool:
+    """The same of the items of a list or dict: when many were written, they are noted as a whole."""
+    log = _ACTIVE.log
+    if log is None or log.lost or id(owner) in log.noted:
+        return True
+    if type(owner) not in (list, dict):
+        return False
+    log.writes[id(owner)] = count = log.writes.get(id(owner), 0) + 1
+    if _OFTEN * count < len(owner):
+        return False
+    _note_whole(log, owner)
+    return True
 
 
 def note_apply(function: str, operands: tuple[Any, ...]) -> None:

@@ -12,7 +12,7 @@ from autoconv.runtime.structure import mutable_parts
 MANY = 17
 _DEEPEST = 3
 _CONTAINERS = (list, tuple, dict)
-_PLAIN = (bool, int, float, str, type(None))
+_PLAIN = (bool, int, float, complex, str, type(None))
 
 
 def taken_whole(arguments: Sequence[tuple[str, Any]], whole: frozenset[str]) -> frozenset[str]:

@@ -166,11 +166,11 @@ def _check_layout() -> None:
     if not seen:
         raise UnknownLayout("arrays of this NumPy do not lie in memory as native code expects")
     _check_bytes()
+    _check_list()
     number = complex(1.25, -2.5)
     parts = [ctypes.c_double.from_address(id(number) + at).value for at in (REAL_PART, IMAGINARY_PART)]
     if parts != [number.real, number.imag]:
         raise UnknownLayout("a complex number of this Python does not lie in memory as native code expects")
-    _check_list()
     empty = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.py_object, ctypes.c_int
     )(_numpy_table()[_NUMPY["PyArray_Empty"]])

@@ -11,6 +11,7 @@ from typing import Any
 
 from autoconv.backends.form import slot_offset
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.noted_writes import write_attribute, write_item, write_method
 from autoconv.backends.llvm.object_text import EVERY, FUNCTIONS, NUMBERS, OTHER, mask
 from autoconv.backends.llvm.roles import OBJECTS, is_scalar
 from autoconv.backends.llvm.scalars import ElementWriter, register
@@ -42,6 +43,9 @@ _BINARY: dict[str, tuple[str, int, int]] = {
 } | {"getitem": ("PyObject_GetItem", _ITEMS, EVERY)}  # fmt: skip
 _UNARY = {"neg": "Negative", "pos": "Positive", "invert": "Invert", "abs": "Absolute"}
 _COMPARE = {"lt": 0, "le": 1, "eq": 2, "ne": 3, "gt": 4, "ge": 5}
+_CHANGING = frozenset(
+    name for kind in (list, dict, set) for name in dir(kind) if not name.startswith("_") and is_noted(kind, name)
+) - {name for kind in (list, dict, set) for name in dir(kind) if not is_noted(kind, name)}
 _CURRENT, _ITERATED = (slot_offset(Cursor(iter(())), name) for name in ("current", "items"))
 
 
@@ -91,14 +95,15 @@ class Operation:
 
     # ---- results
 
-    def answer(self, found: str) -> None:
-        """The result, if there is one, is `found`, which is what a function of `object_text` answers."""
+    def answer(self, found: str, after: Callable[[], None] | None = None) -> None:
+        """The result, if there is one, is `found`, which is what a function of `object_text` answers. `after` writes
+        what comes behind the kernel, where that runs."""
 
         def fast() -> list[str]:
             self.check(self.out.new(f"icmp eq ptr {found}, null"))
             return [found] if self.node.results else []
 
-        self.join(self.out.new(f"icmp eq ptr {found}, {OTHER}"), fast)
+        self.join(self.out.new(f"icmp eq ptr {found}, {OTHER}"), fast, after)
 
     def check(self, failed: str) -> None:
         """Where the i1 holds, an error was raised: it is located, and the function left."""
@@ -109,17 +114,19 @@ class Operation:
         self.out.branch(self.body.failed)
         self.out.begin(fine)
 
-    def join(self, other: str, fast: Callable[[], list[str]]) -> None:
+    def join(self, other: str, fast: Callable[[], list[str]], after: Callable[[], None] | None = None) -> None:
         """The results: where the i1 `other` holds what the kernel answers, else what `fast` writes, new references."""
         out = self.out
         cold, go_on, done = out.label("other"), out.label("known"), out.label("done")
         out.branch_if(other, cold, go_on, unlikely=True)
         out.begin(cold)
         slow = self.region.call_kernel(self.node, rarely=True)
+        if after is not None:
+            after()
         for native in slow:
             if isinstance(native, Object):
                 out.line(f"store ptr null, ptr {native.slot}")
-        after = out.block
+        last = out.block
         out.branch(done)
         out.begin(go_on)
         found = fast()
@@ -128,7 +135,7 @@ class Operation:
         out.begin(done)
         kinds = [register(v.type.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]  # type: ignore[union-attr]
         both = [
-            out.new(f"phi {kind} [ {one.ir}, %{after} ], [ {other}, %{before} ]")
+            out.new(f"phi {kind} [ {one.ir}, %{last} ], [ {other}, %{before} ]")
             for kind, one, other in zip(kinds, slow, found, strict=True)
         ]
         for result, ir in zip(self.node.results, both, strict=True):
@@ -149,7 +156,9 @@ class Operation:
 def _apply(op: Operation) -> None:
     function, operands = op.attributes["function"], op.operands()
     text = ", ".join(f"ptr {operand}" for operand in operands)
-    if changes(function) and not op.is_fresh(op.node.inputs[0]):
+    if function == "setitem" and not op.is_fresh(op.node.inputs[0]):
+        write_item(op, text)
+    elif changes(function) and not op.is_fresh(op.node.inputs[0]):
         op.region.write_kernel(op.node)
     elif function in _BINARY and len(operands) == 2:
         name, left, right = _BINARY[function]
@@ -183,6 +192,9 @@ def _method(op: Operation) -> None:
         op.answer(op.call("object_append", f"ptr {operands[0]}, ptr {operands[1]}"))
         return
     owners = _CONSTANT
+    if not op.is_fresh(op.node.inputs[0]) and name in _CHANGING:
+        write_method(op, owners)
+        return
     for kind in (list, dict, set):
         if op.is_fresh(op.node.inputs[0]) or not is_noted(kind, name):
             owners |= mask(kind.__name__)
@@ -196,13 +208,13 @@ def _get_attribute(op: Operation) -> None:
 
 
 def _set_attribute(op: Operation) -> None:
-    """Of an object that was made in the run: the change is none that is taken back."""
     owner, value = op.operands()
-    if not op.is_fresh(op.node.inputs[0]):
-        op.region.write_kernel(op.node)
-        return
     name = op.body.calls.object(op.attributes["name"])(op.out)
-    op.answer(op.call("object_put_attribute", f"ptr {owner}, ptr {name}, ptr {value}"))
+    text = f"ptr {owner}, ptr {name}, ptr {value}"
+    if op.is_fresh(op.node.inputs[0]):
+        op.answer(op.call("object_put_attribute", text))
+    else:
+        write_attribute(op, text)
 
 
 def _box(op: Operation) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from autoconv.backends import reference
 from autoconv.backends.llvm import abi, memory_values
+from autoconv.backends.llvm.noted_writes import FIRST_SITE, SITES
 from autoconv.backends.llvm.roles import is_complex, is_scalar, role
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
 from autoconv.backends.llvm.text import FunctionText
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _FEW = 100
 # Bytes of a thread's stack that the calls of one graph take, at most: a main thread's is 8 MB as a rule.
 _STACK = 2 << 20
-_LIMIT, _TICKS, _END = 0, 8, 16  # where in the state these are
+_LIMIT, _TICKS, _END = 0, 8, 16  # where in the state these are; behind them lie the cells of writes
 _CONTROL = ("call", "cond", "while")
 
 
@@ -208,7 +209,7 @@ def _state_of(body: Body) -> tuple[str, str]:
         return body.recursion
     out = body.out
     if body.recursion_state is None:
-        body.recursion_state = out.alloca("[3 x i64]", "zeroinitializer")
+        body.recursion_state = out.alloca(f"[{FIRST_SITE // 8 + SITES} x i64]", "zeroinitializer")
     state = body.recursion_state
     begin, begun = out.label("begin"), out.label("begun")
     place = _field(out, state, _LIMIT)

@@ -57,6 +57,7 @@ class ModuleText:
         self._functions: dict[str, str] = {}  # by name
         self._names: dict[str, str] = {}  # of functions, by the text without the name
         self.recursive: dict[Any, str] = {}  # the functions of graphs that call themselves
+        self.sites: list[None] = []  # places in these that write to objects (see noted_writes.py)
         self._count = 0
         self.has_loops = False  # which are worth a thorough compilation
         # The dimensions that only the call knows, and their registers: each function of a graph takes them.

@@ -1,0 +1,78 @@
+"""Writes to objects that were there before the run: by kernels, which note how to take them back, until nothing is left
+to be noted; then in native code.
+
+Each place in the program that writes has a cell with the object for which that is so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.backends.llvm.object_text import OTHER, mask
+from autoconv.backends.llvm.values import Body
+from autoconv.ops.undo import attribute_is_settled, items_are_settled, length_is_settled, owner_is_settled
+
+FIRST_SITE = 24  # in the state of functions that call themselves (see recursive.py)
+SITES = 32  # places in functions that call themselves whose cells all calls share
+_CONTAINERS = mask("list", "dict", "set")
+
+
+def write_item(op: Any, text: str) -> None:
+    """`x[i] = y`."""
+    _write(op, lambda: op.call("object_set_item", text), items_are_settled)
+
+
+def write_attribute(op: Any, text: str) -> None:
+    """`x.name = y`; the text has the name already."""
+    name = op.attributes["name"]
+    _write(op, lambda: op.call("object_put_attribute", text), lambda owner: attribute_is_settled(owner, name))
+
+
+def write_method(op: Any, owners: int) -> None:
+    """`x.append(y)` and the others that change a container."""
+    name, operands = op.attributes["name"], op.operands()
+    if name == "append" and len(operands) == 2:
+        text = f"ptr {operands[0]}, ptr {operands[1]}"
+        _write(op, lambda: op.call("object_append", text), length_is_settled)
+        return
+    method = op.body.calls.object(name)(op.out)
+    given = f"ptr {method}, ptr {op.array(operands)}, i64 {len(operands)}, i64 {owners | _CONTAINERS}"
+    _write(op, lambda: op.call("object_call_method", given), owner_is_settled)
+
+
+def _write(op: Any, write: Callable[[], str], settled: Callable[[Any], bool]) -> None:
+    out, owner = op.out, op.operands()[0]
+    cell = _cell(op.body)
+    known = out.new(f"icmp eq ptr {owner}, {out.new(f'load ptr, ptr {cell}')}")
+    before, noted, done = out.block, out.label("noted"), out.label("written")
+    out.branch_if(known, noted, done)
+    out.begin(noted)
+    found, end = write(), out.block
+    out.branch(done)
+    out.begin(done)
+
+    def ask() -> None:
+        answer = out.new(
+            f"call ptr @call_python(ptr {op.body.calls.object(settled)(out)}, ptr {op.array([owner])}, i64 1)"
+        )
+        op.body.check(out.new(f"icmp eq ptr {answer}, null"))
+        yes = out.new(f"icmp eq ptr {answer}, {op.body.calls.object(True)(out)}")
+        out.line(f"store ptr {out.new(f'select i1 {yes}, ptr {owner}, ptr null')}, ptr {cell}")
+        slot = out.alloca("ptr")
+        out.line(f"store ptr {answer}, ptr {slot}")
+        op.body.release(slot)
+
+    op.answer(out.new(f"phi ptr [ {OTHER}, %{before} ], [ {found}, %{end} ]"), ask)
+
+
+def _cell(body: Body) -> str:
+    """Where the object is; null in the beginning."""
+    if body.recursion is not None and len(body.module.sites) < SITES:
+        body.module.sites.append(None)
+        offset = FIRST_SITE + 8 * (len(body.module.sites) - 1)
+        return body.out.new(f"getelementptr inbounds i8, ptr {body.recursion[0]}, i64 {offset}")
+    return body.out.alloca("ptr", "null")
+
+
+__all__ = ["FIRST_SITE", "SITES", "write_attribute", "write_item", "write_method"]
