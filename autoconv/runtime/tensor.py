@@ -13,11 +13,12 @@ from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int6
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.runtime import taping
+from autoconv.runtime.asked import check_asked, is_asked_as_array
 from autoconv.runtime.html import tensor_html
+from autoconv.runtime.interchange import Interchange
 from autoconv.runtime.numpy_protocol import array_function, array_ufunc
 from autoconv.runtime.recording import COMPILE, current_region, defined_at, is_in_scope, out_of_scope
 from autoconv.runtime.shape import TensorShape, as_shape
-from autoconv.runtime.spans import is_own_file
 from autoconv.runtime.tensor_methods import TensorMethods, refuse_to_iterate
 
 _ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
@@ -85,7 +86,7 @@ class Tensor(TensorMethods):
         return TensorReference(self)
 
 
-class EagerTensor(Tensor):
+class EagerTensor(Interchange, Tensor):
     """A tensor whose array is there."""
 
     __slots__ = ("_array", "_weak")
@@ -124,47 +125,6 @@ class EagerTensor(Tensor):
         return "/device:CPU:0"
 
     backing_device = device
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """The elements themselves, read-only, unless another dtype or a copy is asked for."""
-        array = self._shared()
-        return np.array(array, dtype) if copy else np.asarray(array, dtype)
-
-    def _shared(self) -> np.ndarray:
-        """A view of the elements that nobody writes through."""
-        taping.note_leaving(self)
-        view = self._array.view()
-        view.flags.writeable = False
-        return view
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        if self._array.dtype.kind in "OV":  # NumPy reads no elements of these from it
-            raise AttributeError("__array_interface__")
-        interface: dict[str, Any] = self._shared().__array_interface__
-        return interface
-
-    def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self._shared())  # type: ignore[arg-type]
-
-    def __dlpack__(
-        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
-    ) -> Any:
-        """The elements for another library: themselves where it can be told not to write to them, else a copy.
-
-        Raises BufferError for a device that is not the CPU, and where `copy` is False and a copy is needed.
-        """
-        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError(f"a tensor in the memory of the CPU does not go to the device {dl_device}")
-        if copy is False and (max_version is None or max_version[0] < 1):
-            raise BufferError("a tensor is given away without a copy to what knows of memory that is not written to")
-        shared = self._shared()
-        if copy or max_version is None or max_version[0] < 1:
-            return shared.copy().__dlpack__()
-        return shared.__dlpack__(max_version=max_version)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)  # the CPU
 
     @property
     def T(self) -> Tensor:
@@ -271,24 +231,24 @@ class SymbolicTensor(Tensor):
         arrays gets NumPy's dtype."""
         type_ = self.type
         if type_.weak:
-            _check_asked(self, "dtype", sys._getframe(1))
+            check_asked(self.type, "dtype", sys._getframe(1))
             return standalone_dtype(type_)
-        return type_.dtype.numpy if _is_asked_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
+        return type_.dtype.numpy if is_asked_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
 
     @property
     def shape(self) -> TensorShape:
         """A program with NumPy's arrays gets a tuple, in which an unknown size is a number of the graph."""
         dims = self.type.shape
         if self.weak:
-            _check_asked(self, "shape", sys._getframe(1))
-        elif dims is not None and _is_asked_as_array(sys._getframe(1)):
+            check_asked(self.type, "shape", sys._getframe(1))
+        elif dims is not None and is_asked_as_array(sys._getframe(1)):
             return tuple(d if isinstance(d, int) else size_of(self, axis) for axis, d in enumerate(dims))  # type: ignore[return-value]
         return TensorShape(dims)
 
     @property
     def ndim(self) -> int | None:
         if self.weak:
-            _check_asked(self, "ndim", sys._getframe(1))
+            check_asked(self.type, "ndim", sys._getframe(1))
         return self.type.rank
 
     @property
@@ -455,22 +415,6 @@ class SymbolicTensor(Tensor):
         self._shown()
         shape = self._shape_text() or " shape=<unknown>"
         return f"<autoconv.Tensor '{self.name}'{shape} dtype={self.dtype.name}>"
-
-
-def _is_asked_as_array(frame: Any) -> bool:
-    """Whether the program asks, which under `compile` has NumPy's arrays, and not this package."""
-    region = current_region()
-    return region is not None and region.trace.arrays and not is_own_file(frame.f_code.co_filename)
-
-
-def _check_asked(x: SymbolicTensor, name: str, frame: Any) -> None:
-    """Raises AttributeError, in Python's words, where the program asks a Python number for what tensors have."""
-    region = current_region()
-    if region is not None and region.contract == COMPILE and not is_own_file(frame.f_code.co_filename):
-        kind = type(x.type.dtype.numpy.type(1).item()).__name__
-        error = AttributeError(f"{kind!r} object has no attribute {name!r}")
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise error
 
 
 def namespace_by(find: Callable[[], Any]) -> None:

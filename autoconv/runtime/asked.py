@@ -1,0 +1,29 @@
+"""What the program, and not this package, asks a tensor of a graph for: under `compile` that has NumPy's arrays and
+Python's numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.types import TensorType
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import is_own_file
+
+
+def is_asked_as_array(frame: Any) -> bool:
+    """Whether the program asks, which under `compile` has NumPy's arrays, and not this package."""
+    region = current_region()
+    return region is not None and region.trace.arrays and not is_own_file(frame.f_code.co_filename)
+
+
+def check_asked(type_: TensorType, name: str, frame: Any) -> None:
+    """Raises AttributeError, in Python's words, where the program asks a Python number for what tensors have."""
+    region = current_region()
+    if region is not None and region.contract == COMPILE and not is_own_file(frame.f_code.co_filename):
+        kind = type(type_.dtype.numpy.type(1).item()).__name__
+        error = AttributeError(f"{kind!r} object has no attribute {name!r}")
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+
+
+__all__ = ["check_asked", "is_asked_as_array"]
