@@ -165,7 +165,8 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
             error.place,
             _RELOAD,
         ) from None
-    found = [(node, class_name) for node, class_name in _definitions(tree, "") if _matches(node, code)]
+    every = _definitions(tree, "", code.co_firstlineno)
+    found = [(node, class_name) for node, class_name in every if _matches(node, code)]
     if len(found) > 1:
         found = _at_its_columns(found, code)
         if not found:
@@ -185,12 +186,17 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
     return node, class_name, filename, source.splitlines()
 
 
-def _definitions(node: ast.AST, class_name: str) -> Iterator[tuple[Any, str]]:
+def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[Any, str]]:
+    """The functions and lambdas in the statements and expressions that reach over a line."""
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.stmt, ast.expr)):
+            first = min([child.lineno, *(d.lineno for d in getattr(child, "decorator_list", ()))])
+            if not first <= line <= (child.end_lineno or line):
+                continue
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             yield child, class_name
         inner = child.name if isinstance(child, ast.ClassDef) else class_name
-        yield from _definitions(child, inner)
+        yield from _definitions(child, inner, line)
 
 
 def _matches(node: Any, code: types.CodeType) -> bool:

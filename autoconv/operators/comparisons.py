@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.errors import OtherKindError
 from autoconv.graph.dtypes import float64
 from autoconv.graph.types import weak_rank
-from autoconv.operators.conditionals import if_exp, if_stmt, is_staged, not_, or_, truth, users_method
+from autoconv.operators.conditionals import if_exp, if_stmt, is_staged, not_, or_, python_truth, truth, users_method
 from autoconv.operators.layout import Variant
 from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source
@@ -178,7 +178,7 @@ def _of_sequences(name: str, x: Any, y: Any, are_lists: bool) -> Any:
             same = same_or_equal(first[position], second[position])
             if is_staged(same):
                 if name in ("eq", "ne") and position + 1 == len(first) == len(second):
-                    return truth(same) if name == "eq" else not_(same)
+                    return python_truth(same) if name == "eq" else not_(same)
                 rest = functools.partial(from_, position + 1)
                 return if_exp(truth(same), rest, functools.partial(decided, position))
             if not same:
@@ -227,7 +227,7 @@ def in_(item: Any, container: Any) -> Any:
     refuse_number(container, "argument of type {!r} is not iterable")
     if as_tensor(container) is not None:
         found = dispatch.apply("reduce_any", expressions.binary("equal", container, item), axis=None, keepdims=False)
-        return found if _is_symbolic(item) or _is_symbolic(container) else bool(found)
+        return python_truth(found) if _is_symbolic(item) or _is_symbolic(container) else bool(found)
     if isinstance(container, (list, tuple)) and (_may_be_late((item,)) or _may_be_late(_items(container))):
         return _found(item, _items(container), 0)
     if isinstance(container, (set, frozenset, range, dict)) and _is_symbolic(item):
@@ -251,7 +251,7 @@ def _found(item: Any, others: tuple[Any, ...], position: int) -> Any:
         same = same_or_equal(others[position], item)
         position += 1
         if is_staged(same):
-            return or_(truth(same), functools.partial(_found, item, others, position))
+            return or_(python_truth(same), functools.partial(_found, item, others, position))
         if same:
             return True
     return False

@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from autoconv.errors import AssertionFailedError, StagingError
+from autoconv.graph.dtypes import bool_
 from autoconv.operators.attempts import Attempt
 from autoconv.operators.bodies import record_body, write_spot
 from autoconv.operators.deferred import raising
@@ -160,7 +161,15 @@ def not_(value: Any) -> Any:
     value = asked(value)
     if not is_staged(value):
         return not value
-    return dispatch.apply("logical_not", truth(value))
+    return dispatch.apply("logical_not", python_truth(value))
+
+
+def python_truth(value: Any) -> Any:
+    """The truth as what Python makes of it, a bool of its own also where NumPy's is asked."""
+    found, region = truth(value), current_region()
+    if region is None or region.contract != COMPILE or not isinstance(found, SymbolicTensor) or found.weak:
+        return found
+    return dispatch.apply("python_cast", found, dtype=bool_, weak=True)
 
 
 def test(value: Any, reason: str = "") -> Any:

@@ -14,6 +14,7 @@ from autoconv.ops.arrays import entries_of
 APART, SAME, SOME, MAYBE = "apart", "same", "some", "maybe"
 _VIEWS = frozenset({"array_view", "array_strided", "array_transpose", "array_part"})
 _NEW = frozenset({"array_new", "array_of"})
+_STORES = frozenset({"array_store", "array_set"})
 _MOST_WORK = 200  # steps that NumPy may take to find out whether two regular patterns meet
 
 
@@ -54,6 +55,11 @@ class Overlaps:
         """The arrays that a value, or what it is a view of, may be: arguments, and those that nodes make."""
         return frozenset(root for root in self._known(value) if root is not None)
 
+    def may_be(self, value: Value, array: Value) -> bool:
+        """Whether a value may be a view of this parameter of the graph."""
+        known = self._known(value)
+        return None in known or bool(known & self._known(array))
+
     def _known(self, value: Value) -> frozenset[Value | None]:
         return self._roots.get(base_of(value), frozenset({None}))
 
@@ -92,6 +98,16 @@ class Overlaps:
                 if found != self._roots.get(value, frozenset()):
                     self._roots[value] = found
                     changed = True
+
+
+def written_parameters(graph: Graph) -> list[int]:
+    """The positions of the arrays that a graph is given and may write to, by stores of its own."""
+    places = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+    written = [node.inputs[0] for node in graph.walk() if node.op.name in _STORES]
+    if not places or not written:
+        return []
+    overlaps = Overlaps(graph)
+    return [i for i in places if any(overlaps.may_be(value, graph.parameters[i]) for value in written)]
 
 
 def base_of(value: Value) -> Value:
@@ -215,4 +231,4 @@ def _ends(place: _Place, size: int) -> tuple[int, int] | None:
     return offset + sum(s for s in steps if s < 0), offset + sum(s for s in steps if s > 0) + size
 
 
-__all__ = ["APART", "MAYBE", "SAME", "SOME", "Overlaps", "base_of"]
+__all__ = ["APART", "MAYBE", "SAME", "SOME", "Overlaps", "base_of", "written_parameters"]

@@ -26,7 +26,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return Assertions(context).visit(tree)
 
 
-class Assertions(FunctionPass):
+class Assertions(FunctionPass, statements_only=True):
     def visit_Assert(self, node: Any) -> Any:
         self.generic(node)
         if build.is_operation(node.test, "holds"):

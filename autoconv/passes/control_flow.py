@@ -46,7 +46,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return ControlFlow(context).visit(tree)
 
 
-class ControlFlow(FunctionPass):
+class ControlFlow(FunctionPass, statements_only=True):
     def rewrite_function(self, node: Any) -> Any:
         node.body = self.visit_list(node.body)  # inner functions first
         scope = user_scope(node, self.context)
@@ -380,7 +380,7 @@ def _unannotated(body: list[Any], cells: tuple[str, ...]) -> list[Any]:
     return _Unannotated(cells).visit_list(body) if cells else body
 
 
-class _Unannotated(Transformer):
+class _Unannotated(Transformer, statements_only=True):
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__()
         self.names = names

@@ -32,7 +32,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return Effects(context).visit(tree)
 
 
-class Effects(FunctionPass):
+class Effects(FunctionPass, statements_only=True):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.scope = Scope()

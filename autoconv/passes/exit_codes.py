@@ -34,7 +34,7 @@ class Place(NamedTuple):
         return self._replace(top=False)
 
 
-class Remover(Transformer):
+class Remover(Transformer, statements_only=True):
     """Takes out statements by identity; blocks that become empty get a pass."""
 
     def __init__(self, unwanted: set[int]) -> None:

@@ -50,7 +50,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return Exits(context).visit(tree)
 
 
-class Exits(FunctionPass):
+class Exits(FunctionPass, statements_only=True):
     def rewrite_function(self, node: Any) -> Any:
         node.body = self.visit_list(node.body)  # inner functions first
         return FunctionExits(self.context, node).lower(node)

@@ -46,7 +46,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return Groups(context).visit(tree)
 
 
-class Groups(FunctionPass):
+class Groups(FunctionPass, statements_only=True):
     def visit_TryStar(self, node: Any) -> Any:
         self.generic(node)
         if pinned_by(node) or any(map(_raises_its_part, node.handlers)):

@@ -37,7 +37,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return found
 
 
-class Lifting(FunctionPass):
+class Lifting(FunctionPass, statements_only=True):
     def rewrite_function(self, node: Any) -> Any:
         node.body = self.visit_list(node.body)
         scope = user_scope(node, self.context)

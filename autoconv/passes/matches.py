@@ -41,7 +41,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return Matches(context).visit(tree)
 
 
-class Matches(FunctionPass):
+class Matches(FunctionPass, statements_only=True):
     def visit_Match(self, node: Any) -> Any:
         self.generic(node)
         subject = self.namer.fresh("subject_")

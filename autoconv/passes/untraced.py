@@ -20,7 +20,6 @@ not a call, runs as it was written, from the first of them on.
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import gast
@@ -34,7 +33,7 @@ from autoconv.passes.subscripts import is_static
 from autoconv.passes.texts import is_formatted
 from autoconv.passes.writes import PlainWrites, has_item_target
 from autoconv.syntax import build
-from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_start, walk, walk_scope
+from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_start, copied, walk, walk_scope
 
 _BRANCHING = (gast.If, gast.With, gast.AsyncWith, gast.Match, *LOOPS, *TRIES)
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
@@ -55,7 +54,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return _Insert().visit(tree)
 
 
-class _Keep(FunctionPass):
+class _Keep(FunctionPass, statements_only=True):
     def rewrite_function(self, node: Any) -> Any:
         if any(_is_test(statement) for statement in node.body):
             node.body = [_as_kept(statement) for statement in node.body]
@@ -72,13 +71,13 @@ class _Keep(FunctionPass):
         rest = node.body[start:]
         if not rest or any(_defines_costly(statement) for statement in rest):
             return
-        kept = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copy.deepcopy(rest)))
+        kept = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copied(rest)))
         if Escapes().block(rest).falls:
             kept.kept.append(build.placed(gast.Return(None), rest[-1]))
         node.body.insert(start, build.placed(kept, rest[0]))
 
 
-class _Insert(Transformer):
+class _Insert(Transformer, statements_only=True):
     """Puts the statements that were set aside behind their test."""
 
     def visit_Untraced(self, node: Any) -> Any:

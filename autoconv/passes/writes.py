@@ -28,7 +28,7 @@ _ONCE = (gast.Call, gast.Await, gast.Yield, gast.YieldFrom, gast.NamedExpr, *FUN
 _CONTAINERS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictComp, gast.SetComp)
 
 
-class PlainWrites(Transformer):
+class PlainWrites(Transformer, statements_only=True):
     """Rewrites the writes to items in a block of `function`."""
 
     def __init__(self, context: Context, function: Any, namer: Namer) -> None:

@@ -68,6 +68,18 @@ class _Fields(dict[type, tuple[str, ...]]):
 _FIELDS = _Fields()
 
 
+class _Blocks(dict[type, tuple[str, ...]]):
+    """The fields of each kind of node that hold statements, or parts of statements with statements in them."""
+
+    def __missing__(self, kind: Any) -> tuple[str, ...]:
+        fields = () if kind in (gast.Lambda, gast.IfExp) else tuple(f for f in kind._fields if f in _BLOCK_FIELDS)
+        self[kind] = fields
+        return fields
+
+
+_BLOCK_FIELDS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
+
+
 def walk(node: gast.AST) -> Iterator[gast.AST]:
     """The node and everything below it."""
     stack = [node]
@@ -118,11 +130,30 @@ def contains(node: gast.AST, kinds: type | tuple[type, ...]) -> bool:
     return any(isinstance(child, kinds) for child in walk_scope(node))
 
 
+def copied(node: Any) -> Any:
+    """A tree like the one below `node`, of nodes of its own; a list of nodes as well."""
+    if node.__class__ is list:
+        return [copied(item) if item.__class__ is list or isinstance(item, gast.AST) else item for item in node]
+    new = node.__class__.__new__(node.__class__)
+    for field, value in node.__dict__.items():
+        if value.__class__ is list or (isinstance(value, gast.AST) and field != "ctx"):
+            value = copied(value)
+        setattr(new, field, value)
+    return new
+
+
 class Transformer:
     """Rewrites a tree bottom-up or top-down, whichever a `visit_Kind` method chooses.
 
     `visit_Kind(node)` answers the node that replaces it; for a statement it may answer a list. Kinds without
-    a method have their children rewritten. A method calls `generic(node)` for the children."""
+    a method have their children rewritten. A method calls `generic(node)` for the children. `fields` are those that
+    are gone through: where `statements_only` is given, none that holds expressions."""
+
+    fields: dict[type, tuple[str, ...]] = _FIELDS
+
+    def __init_subclass__(cls, statements_only: bool = False) -> None:
+        if statements_only:
+            cls.fields = _Blocks()
 
     def __init__(self) -> None:
         self._methods: dict[type, Callable[[Any], Any]] = {}
@@ -137,13 +168,15 @@ class Transformer:
         return method(node)
 
     def generic(self, node: Any) -> Any:
-        for field in _FIELDS[type(node)]:
+        for field in self.fields[type(node)]:
             value = getattr(node, field, None)
             if value.__class__ is list:
                 if value:
                     setattr(node, field, self.visit_list(value))
             elif isinstance(value, gast.AST) and type(value) not in self._untouched:
-                setattr(node, field, self.visit(value))
+                new = self.visit(value)
+                if new is not value:
+                    setattr(node, field, new)
         return node
 
     def visit_list(self, items: list[Any]) -> list[Any]:

@@ -11,15 +11,11 @@ from autoconv.autodiff.memory import functional
 from autoconv.backends import BACKENDS
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, StagingError
-from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Span, Value
-from autoconv.graph.types import ArrayType, ObjectType, TensorType
+from autoconv.graph.types import ArrayType, ObjectType
 from autoconv.operators.crossing import rebuild
 from autoconv.operators.layout import Layout, leaf_types
-from autoconv.ops.objects import NotAssigned
-from autoconv.ops.undo import LOCAL, can_undo, restoring, undoing
 from autoconv.optimise import optimise
-from autoconv.optimise.limits import may_exceed
 from autoconv.runtime import taping
 from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
@@ -38,8 +34,10 @@ from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.keys import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 from autoconv.tracing.shapes import ByShape, depends_on_shapes
+from autoconv.tracing.taking_back import can_run_again, taking_back
 
 _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
+_INPUTS = (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)  # the leaves that graphs have parameters for
 _LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
 
 
@@ -112,32 +110,18 @@ class ConcreteFunction:
         self._copies = not getattr(self._run, "keeps_nothing", False)  # of arrays, which the program may change later
         self._compiled = self._run
         self._is_native = SETTINGS.backend != "reference"
+        self.can_run_again = can_run_again(optimised)  # whether a run that met its limits left nothing behind
         if contract == "compile" and not self.can_run_again:
-            self._take_back_on_limits(optimised)
-
-    def _take_back_on_limits(self, graph: Graph) -> None:
-        """Where an int outgrows 64 bits, what the run wrote is taken back, and the call made again."""
-        places = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-        if not can_undo(graph) or (places and not may_exceed(graph)):
-            return
-        if places:
-            self._run = restoring(self._run, lambda values: [values[i] for i in places])
-            entry = self.entry
-            self.entry = entry and restoring(entry, _arrays_among)
-        if not places or any(node.op.name.startswith("object_") for node in graph.walk()):
-            self._run = undoing(self._run)
-            self.entry = self.entry and undoing(self.entry)
+            at = [i for i, leaf in enumerate(key.leaves) if isinstance(leaf, _INPUTS)]
+            self._run, self.entry = taking_back(optimised, self._run, self.entry, at)
 
     @property
-    def can_run_again(self) -> bool:
-        """Whether a run that failed left nothing behind: no output, no write, no draw."""
-        lasting = Effects.RANDOM if _is_on_its_own(self.optimised) else Effects.WRITE | Effects.RANDOM
-        printing = {"print", "python_print", "object_print", "py_call"}
-        return not any(
-            (node.effects & lasting and not node.regions and not node.op.name.startswith(LOCAL))
-            or node.op.name in printing
-            for node in self.optimised.walk()
-        )
+    def entries(self) -> tuple[Callable[..., Any], ...]:
+        """What `entry` asks, one after the other: of code for several shapes as many as there are."""
+        if self.entry is None:
+            return ()
+        several = getattr(self.entry, "__self__", None)
+        return several.entries if isinstance(several, ByShape) else (self.entry,)
 
     @property
     def kernels(self) -> list[str]:
@@ -219,7 +203,7 @@ class ConcreteFunction:
         values = [
             leaf if isinstance(key, (ObjectKey, ArrayKey)) else _run_value(leaf, self._copies)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
+            if isinstance(key, _INPUTS)
         ]
         values += [self._captured(capture) for capture in self.captures]
         give_away([leaves[i] for i in self._donated], self.function_name)
@@ -237,7 +221,7 @@ class ConcreteFunction:
             if isinstance(leaf, Variable)
             else _taped_input(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))
+            if isinstance(key, _INPUTS)
         ]
         inputs += [_taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         for value in inputs:
@@ -325,7 +309,7 @@ class ConcreteFunction:
         """The names of the leaves: those of the graph's parameters where there is one."""
         parameters = iter(self.recorded.parameters)
         return [
-            next(parameters).name if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)) else name
+            next(parameters).name if isinstance(leaf, _INPUTS) else name
             for leaf, name in zip(self.key.leaves, self.names, strict=True)
         ]
 
@@ -345,24 +329,6 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
-
-
-def _arrays_among(*arguments: Any) -> list[np.ndarray]:
-    return [argument for argument in arguments if isinstance(argument, np.ndarray)]
-
-
-def _is_on_its_own(graph: Graph) -> bool:
-    """Whether all that a graph writes to are objects that it made itself: it is given none that can change."""
-    if not all(isinstance(value.type, TensorType) for value in graph.parameters):
-        return False
-    given = (node.attributes["value"] for node in graph.walk() if node.op.name == "object_constant")
-    return all(map(_cannot_change, given))
-
-
-def _cannot_change(value: Any) -> bool:
-    if type(value) in (tuple, frozenset):
-        return all(map(_cannot_change, value))
-    return value is None or type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)
 
 
 def _first_of(graph: Graph) -> list[int]:

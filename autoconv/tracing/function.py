@@ -102,6 +102,7 @@ class Function(Described, Pickled):
         self._explanation = Explanation(self._signature.name)
         self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._straight: tuple[Any, ...] = ()
+        self._asked: tuple[Callable[..., Any], ...] = ()  # the entries of the trace that is tried first
         self._traces = 0
         self._called_before = False
         functools.update_wrapper(self, python_function)
@@ -129,7 +130,7 @@ class Function(Described, Pickled):
 
     def _failed(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
         """What a call that went straight to an entry raises, or answers instead."""
-        concretes = [concrete for concrete, other in self._direct if other is entry]
+        concretes = [concrete for concrete, other in self._direct if other is entry or entry in concrete.entries]
         try:
             if isinstance(error, (IntegerLimitError, OtherKindError)) and concretes:
                 return self._beyond(concretes[0], error, args, {})
@@ -230,13 +231,16 @@ class Function(Described, Pickled):
         """The next call tries this trace first, if it can be called straight away."""
         if concrete.guards.check_numerics:
             return
-        if concrete.entry is not None and (not self._direct or self._direct[0][0] is not concrete):
+        known = self._direct and self._direct[0][0] is concrete and self._asked == concrete.entries
+        if concrete.entry is not None and not known:
             others = [pair for pair in self._direct if pair[0] is not concrete]
             self._call_directly((concrete, concrete.entry), *others[: _MOST_DIRECT - 1])
 
     def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
         self._direct = entries
-        self._straight = straight(Function, [(c.asks_guards, e) for c, e in entries], self._retracing.cell)
+        self._asked = entries[0][0].entries if entries else ()
+        native = [(concrete.asks_guards, entry) for concrete, _ in entries for entry in concrete.entries]
+        self._straight = straight(Function, native, self._retracing.cell)
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
         """A call whose numbers the graph does not carry."""

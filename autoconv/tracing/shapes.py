@@ -105,11 +105,16 @@ class ByShape:
     def entry(self, *arguments: Any) -> Any:
         """A user's call, where the code for any size, or for one of the last few shapes, takes it; else
         NotImplemented."""
-        for entry in (*self._for_all, *self._entries):
+        for entry in self.entries:
             found = entry(*arguments)
             if found is not NotImplemented:
                 return found
         return NotImplemented
+
+    @property
+    def entries(self) -> tuple[Callable[..., Any], ...]:
+        """The native ones."""
+        return (*self._for_all, *self._entries)
 
     @property
     def kernel_calls(self) -> list[tuple[str, Span | None]] | None:
@@ -153,7 +158,10 @@ class ByShape:
             sizes = open_sizes(graph, needs)
         except (CannotSpecialise, ValueError):
             return None
-        lost = kernels(graph)
+        try:
+            lost = kernels(graph)
+        except (TypeError, ValueError):  # what some op becomes takes numbers: each shape has its own code then
+            return None
         if lost:
             try:
                 for name in kernels(specialise(self._graph, self._types(shapes))):

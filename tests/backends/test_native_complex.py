@@ -74,6 +74,57 @@ def test_functions_are_numpys(name: str, dtype: Any) -> None:
             same_parts(native(op(name), x), FUNCTIONS[name](x), UNITS)
 
 
+def close(found: Any, expected: Any, units: float) -> None:
+    """Within so many units of the whole number's size; what is not finite the same."""
+    finite = np.isfinite(expected)
+    np.testing.assert_array_equal(found[~finite].astype(str), expected[~finite].astype(str))
+    gap = np.abs(found[finite].astype(np.clongdouble) - expected[finite])
+    assert np.all(gap <= units * np.finfo(found.dtype).eps * np.abs(expected[finite]))
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("name", ["expm1", "log1p"])
+def test_functions_beside_1_are_numpys(name: str, dtype: Any) -> None:
+    x = numbers(300, dtype=dtype)
+    close(native(op(name), x), getattr(np, name)(x.astype(np.complex128)), UNITS)
+    with np.errstate(all="ignore"):
+        same_parts(native(op(name), special(dtype)), getattr(np, name)(special(dtype)), UNITS)
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, 7, 99, -1, -2, -5])
+def test_whole_powers_are_numpys_to_the_last_bit(exponent: int) -> None:
+    with np.errstate(all="ignore"):
+        for x in (numbers(50), special(np.complex128)):
+            power = np.array(exponent, np.complex128)
+            same_parts(native(lambda b, x: b.power(x, power), x), np.power(x, power))  # noqa: B023
+            same_parts(native(op("power"), x, np.full(x.shape, power)), np.power(x, power))
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_powers(dtype: Any) -> None:
+    x, y = numbers(300, dtype=dtype), 2 * numbers(300, dtype=dtype, seed=3)
+    close(native(op("power"), x, y), np.power(x.astype(np.complex128), y), 40.0)
+    close(native(op("power"), x, y[0]), np.power(x.astype(np.complex128), y[0]), 40.0)
+    close(native(op("power"), x[0], y), np.power(x[0].astype(np.complex128), y), 40.0)
+
+
+def test_powers_at_edges() -> None:
+    x, y = (one.ravel() for one in np.meshgrid(special(np.complex128)[::3], [0, 0.5, -0.5, 1j, 0.5 - 1j, 2, -3]))
+    with np.errstate(all="ignore"):
+        found, expected = native(op("power"), x, y), np.power(x, y)
+    small = np.abs(expected.real) + np.abs(expected.imag) < 1e-290
+    close(found[~small], expected[~small], 4000.0)  # magnitudes of e to 700
+    assert np.all(np.abs(found[small]) < 2e-290)
+
+
+@pytest.mark.parametrize("axis", [(0,), (1,), (0, 1), None])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_products_along_axes(axis: Any, keepdims: bool) -> None:
+    x = numbers(37, 5)
+    found = np.asarray(native(op("reduce_prod", axis=axis, keepdims=keepdims), x))
+    np.testing.assert_allclose(found, np.prod(x, axis=axis, keepdims=keepdims), rtol=1e-14)
+
+
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
 def test_arithmetic_is_numpys_to_the_last_bit(name: str, dtype: Any) -> None:

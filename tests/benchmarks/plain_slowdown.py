@@ -3,9 +3,9 @@
     python tests/benchmarks/plain_slowdown.py [--only NAME] [--rounds N] [--json] [--through-operators]
 
 Each workload runs on the modules as they are and converted, in turns, and the best of the rounds counts. Prints the
-times, the ratio of each workload, the geometric mean and the worst. With --through-operators the converted code goes
-the way it goes inside of a trace: every statement through its operator. The exit code is 1 when the worst
-is above --bar (3 by default), or when results differ."""
+times (of the processor), the ratio of each workload, the geometric mean and the worst. With --through-operators the
+converted code goes the way it goes inside of a trace: every statement through its operator. The exit code is 1 when
+the worst is above --bar (3 by default), or when results differ."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def _seconds(function: Callable[[], Any], repeat: int) -> float:
     gc.collect()
     gc.disable()
     try:
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(repeat):
             function()
-        return time.perf_counter() - start
+        return time.process_time() - start
     finally:
         gc.enable()
 

@@ -48,6 +48,8 @@ ONE = [
     "ac.norm({a})", "ac.boolean_mask({a}, {a}[..., 0] > 0.0)", "ac.gather({a}, [1, 0, 1], axis={k})",
     "ac.squeeze({a}[:1], 0)", "ac.gather({a}, ac.argsort({a}[..., 0]))", "ac.gather({a}, ac.shape({a})[0] - 1)",
     "ac.real(ac.complex({a}, {a} * 0.5) * ac.complex({a} + 1.0, {a}))", "ac.abs(ac.complex({a}, {a} + 1.0))",
+    "ac.imag(ac.complex({a}, -{a})[1:])", "ac.real(ac.cumsum(ac.complex({a}, {a} * {a}), axis={k}))",
+    "ac.abs(ac.concat([ac.complex({a}, {a})] * 2, {k}))", "ac.real(ac.reduce_sum(ac.complex({a}, {a}), axis={k}))",
     "ac.imag(ac.exp(ac.complex({a} * 0.1, {a})))", "ac.linalg.trace(ac.matmul({a}, {a}, transpose_b=True))",
 ]  # fmt: skip
 TWO = [

@@ -4,11 +4,11 @@ the modules as they are and converted.
     python tests/library/run.py [--only MODULE] [--skip MODULE] [--jobs N] [--quick]
 
 `autoconv convert` converts the modules. Their tests run three times: as they are, converted, and converted with every
-statement going through its operator, as it does inside of a trace. Prints for each module how many tests
-passed each way, and how many of the control-flow statements in its functions were rewritten: all of them (what
-`autoconv convert --explain` calls functional, or a statement of its own whose test or iterable goes through an
-operator), and those that became functional. The exit code is 1 when a converted module fails a test that passed
-before, or when less than 99% of its statements were rewritten."""
+statement going through its operator, as it does inside of a trace. Prints for each module how many tests passed each
+way, how many of the control-flow statements in its functions were rewritten (all of them: what `autoconv convert
+--explain` calls functional, or a statement of its own whose test or iterable goes through an operator) and how many
+became functional, and how many times as long the tests took converted. The exit code is 1 when a converted module
+fails a test that passed before, or when less than 99% of its statements were rewritten."""
 
 from __future__ import annotations
 
@@ -114,12 +114,14 @@ OWN_ENTRIES = {
 @dataclass
 class Report:
     """What running a case came to. `passed` is by WAYS; `regressed` the tests that only the original passes;
-    `left_out` those that did not run through operators, and `expected` those that differ there by nature."""
+    `left_out` those that did not run through operators, and `expected` those that differ there by nature. `seconds`
+    of processor time is what the tests took, by WAYS."""
 
     case: Case
     tests: int = 0
     passed: dict[str, int] = field(default_factory=dict)
     regressed: dict[str, list[str]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
     left_out: int = 0
     expected: list[str] = field(default_factory=list)
     statements: int = 0
@@ -144,6 +146,7 @@ def run_case(case: Case, quick: bool = False) -> Report:
         found = {way: run_tests(case, outputs, way, quick) for way in WAYS}
     report.tests = found["as they are"]["tests"]
     for way in WAYS:
+        report.seconds[way] = found[way]["seconds"]
         report.passed[way] = found[way]["run"] - found[way]["skipped"] - len(found[way]["failed"])
         report.regressed[way] = sorted(found[way]["failed"].keys() - found["as they are"]["failed"].keys())
         if found[way]["run"] + found[way]["left out"] != found["as they are"]["run"]:
@@ -178,12 +181,13 @@ def run_tests(case: Case, outputs: dict[str, Path], way: str, quick: bool) -> di
             command, capture_output=True, text=True, timeout=1500, env=environment, cwd=folder, stdin=subprocess.DEVNULL
         )
     if done.returncode:
-        return {"tests": 0, "run": 0, "skipped": 0, "left out": 0, "failed": {done.stderr[-3000:]: ""}}
+        return {"tests": 0, "run": 0, "skipped": 0, "left out": 0, "seconds": 0.0, "failed": {done.stderr[-3000:]: ""}}
     return json.loads(done.stdout[done.stdout.rindex("\n{") :])
 
 
 def table_of(reports: list[Report]) -> Table:
-    table = Table("modules", "tests", *(f"pass {way}" for way in WAYS), "statements", "rewritten", "functional")
+    headings = ("modules", "tests", *(f"pass {way}" for way in WAYS))
+    table = Table(*headings, "statements", "rewritten", "functional", "slower")
     for column in table.columns[1:]:
         column.justify = "right"
     total = Report(Case(("all",), ()))
@@ -192,6 +196,7 @@ def table_of(reports: list[Report]) -> Table:
         total.tests += report.tests
         for way in WAYS:
             total.passed[way] = total.passed.get(way, 0) + report.passed[way]
+            total.seconds[way] = total.seconds.get(way, 0) + report.seconds[way]
         for name in ("statements", "rewritten", "functional"):
             setattr(total, name, getattr(total, name) + getattr(report, name))
     table.add_section()
@@ -206,7 +211,8 @@ def row_of(report: Report) -> list[str]:
     ]
     counts = [report.tests, *(report.passed[way] for way in WAYS), report.statements]
     counts[3] = f"{counts[3]} (of {report.tests - report.left_out})" if report.left_out else counts[3]
-    return [report.case.name, *map(str, counts), *shares]
+    before, after, _ = (report.seconds[way] for way in WAYS)
+    return [report.case.name, *map(str, counts), *shares, f"{after / before:.2f}" if before else "-"]
 
 
 def main() -> int:

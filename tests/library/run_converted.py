@@ -2,8 +2,9 @@
 
     python tests/library/run_converted.py --module textwrap=converted.py --test test.test_textwrap [--rewritten]
 
-Prints JSON: how many tests there are and how many ran, and the names of those that failed, with the ends of
-their tracebacks. With --rewritten every statement goes through its operator, as it does inside of a trace."""
+Prints JSON: how many tests there are and how many ran, in how many seconds of processor time, and the names of those
+that failed, with the ends of their tracebacks. With --rewritten every statement goes through its operator, as it does
+inside of a trace."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ import importlib.machinery
 import io
 import json
 import sys
+import time
 import unittest
 import warnings
 from collections.abc import Iterator
@@ -80,11 +82,13 @@ def run(files: dict[str, str], tests: list[str], rewritten: bool, left_out: str 
     count = suite.countTestCases()
     with warnings.catch_warnings(), recording.as_if_traced() if rewritten else contextlib.nullcontext():
         warnings.simplefilter("ignore")
+        start = time.process_time()
         result = unittest.TextTestRunner(stream=io.StringIO(), verbosity=0).run(suite)
+        seconds = time.process_time() - start
     failed = {str(test): trace[-1500:] for test, trace in [*result.failures, *result.errors]}
     return {
         "tests": count, "run": result.testsRun, "skipped": len(result.skipped), "failed": failed,
-        "left out": len(every) - count, "converted": sorted(finder.loaded),
+        "left out": len(every) - count, "seconds": seconds, "converted": sorted(finder.loaded),
     }  # fmt: skip
 
 

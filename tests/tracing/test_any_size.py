@@ -266,6 +266,19 @@ def test_ops_without_a_form_for_open_sizes_get_code_for_each_shape_and_say_so():
     assert "code for 2 shapes, each its own" in f.explain()
 
 
+def test_calls_go_straight_to_the_code_for_any_size():
+    @autoconv.function(input_signature=[spec(None, 3)])
+    def f(x):
+        return x * 2.0
+
+    for n in (4, 5, 1, 1, 6):
+        x = floats(n, 3)
+        close(f(autoconv.constant(x)), x * 2)
+    concrete = f.get_concrete_function()
+    assert len(concrete.entries) == 2  # for any size, and for one row
+    assert f._straight[1:] == concrete.entries
+
+
 def test_explain_says_what_one_code_is_for():
     @autoconv.function(input_signature=[spec(None, 3)])
     def f(x):

@@ -225,6 +225,41 @@ def test_special_values_are_sorted_as_numpy_does():
     compiled_once(f)
 
 
+def test_the_best_along_any_axis():
+    @autoconv.function(input_signature=[spec(None, None), spec(None, 3)])
+    def f(x, y):
+        return autoconv.argmax(x, axis=1), autoconv.argmin(y, axis=0), autoconv.argmax(y[:, 0])
+
+    for n, m in ((5, 7), (4, 9000), (3, 4096), (2, 4097)):
+        x, y = floats(n, m, seed=m), floats(m, 3, seed=n)
+        x[1, m - 1], x[0, 1:3] = 9.0, np.nan
+        wanted = x.argmax(1), y.argmin(0), y[:, 0].argmax()
+        for found, expected in zip(f(*map(autoconv.constant, (x, y))), wanted, strict=True):
+            np.testing.assert_array_equal(found, expected)
+    compiled_once(f)
+
+
+def test_complex_numbers():
+    @autoconv.function(input_signature=[spec(None, None, dtype=autoconv.complex64), spec(None)])
+    def f(z, x):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            y = autoconv.abs(autoconv.exp(autoconv.complex(x, x * 0.5)) * autoconv.complex(x, -x))
+            loss = autoconv.reduce_sum(y)
+        return z * z[:1] + autoconv.reduce_sum(z, axis=0), autoconv.abs(z[1:]), z @ autoconv.transpose(z), (
+            tape.gradient(loss, x)
+        )
+
+    for n, m in ((4, 5), (30, 3)):
+        z, x = (floats(n, m) + 1j * floats(n, m, seed=2)).astype(np.complex64), floats(m, seed=3)
+        found = f(autoconv.constant(z), autoconv.constant(x))
+        size = np.abs(x) * np.sqrt(2)
+        slope = np.exp(x) * (size + np.sign(x) * np.sqrt(2))
+        for one, expected in zip(found, (z * z[:1] + z.sum(0), abs(z[1:]), z @ z.T, slope), strict=True):
+            np.testing.assert_allclose(one, expected, rtol=1e-3, atol=1e-4)
+    compiled_once(f)
+
+
 def test_what_does_not_divide_or_fit_is_refused():
     @autoconv.function(input_signature=[spec(None, 3)])
     def f(x):
@@ -277,3 +312,17 @@ def test_the_gradient_of_rows_without_elements():
         tape.watch(x)
         y = autoconv.gather(x, [1, 0])
     assert autoconv.convert_to_tensor(tape.gradient(y, x)).shape == (3, 0)
+
+
+def test_what_masks_hold_for():
+    @autoconv.function(input_signature=[spec(None, None, 3), spec(None, None, dtype=autoconv.bool)])
+    def f(x, mask):
+        return autoconv.boolean_mask(x, mask), autoconv.where(mask), autoconv.boolean_mask(x[:, :, 0], mask)
+
+    for n, m in ((4, 5), (7, 3), (2, 2)):
+        x = floats(n, m, 3, seed=n)
+        mask = x[:, :, 1] > 0
+        found = f(autoconv.constant(x), autoconv.constant(mask))
+        for one, expected in zip(found, (x[mask], np.argwhere(mask), x[:, :, 0][mask]), strict=True):
+            np.testing.assert_array_equal(one, expected)
+    compiled_once(f)

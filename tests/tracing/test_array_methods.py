@@ -240,8 +240,8 @@ def test_options_that_are_not_there():
     goes_plain(lambda x: x.reshape(-1, order="F"), ARRAYS[0], because="is given order 'F'")
     goes_plain(lambda x: x.sum(axis=5), ARRAYS[0], because="axis 5 is out of range")
     goes_plain(lambda x: x.item(), ARRAYS[0], because="'item' of an array is called on 6 elements")
-    goes_plain(lambda x: x.copy(), np.array(3.0), because="a scalar, and an array for an array without dimensions")
-    goes_plain(lambda x: x.reshape(1).squeeze(), np.array([3.0]), because="without dimensions")
+    agrees(lambda x: x.copy(), (np.array(3.0),), (np.float64(3.0),))
+    agrees(lambda x: x.reshape(1).squeeze(), (np.array([3.0]),))
 
 
 def test_ints():

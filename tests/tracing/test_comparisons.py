@@ -5,8 +5,10 @@
 import dataclasses
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
+import autoconv
 from tests.tracing.test_objects import agrees
 
 INPUTS = (1, 2), (2, 1), (2, 2), (-3, 7), (0, 0)
@@ -234,3 +236,14 @@ def test_identity_of_numbers_of_different_kinds_and_of_bools():
 )
 def test_what_known_containers_raise_is_part_of_the_graph(function):
     agrees(function, (1,), (2,))
+
+
+def numpy_items(x):
+    return (x[0],) == (1.0,), (x[0],) != (1.0,), x[0] in [3.0, 1.0], x[0] not in (2.0,), (x[0], 2) == (x[1], 2)
+
+
+def test_containers_of_numpy_scalars_compare_to_bools():
+    compiled = autoconv.compile(numpy_items)
+    for x in (np.array([1.0, 1.0]), np.array([2.0, 1.0])):
+        found = compiled(x)
+        assert found == numpy_items(x) and {type(value) for value in found} == {bool}

@@ -6,13 +6,12 @@ not, and the place moves on if it was: without branches, and nothing is written 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.natives import Routine, call, counted
-from autoconv.backends.llvm.positions import plus, times, unravelled
-from autoconv.backends.llvm.roles import is_array, sizes
+from autoconv.backends.llvm.natives import Routine, call, counted, open_dimensions
+from autoconv.backends.llvm.positions import element_count, plus, product, times, unravelled
+from autoconv.backends.llvm.roles import is_dense, sizes
 from autoconv.backends.llvm.scalars import load, store
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node
@@ -21,14 +20,15 @@ if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
 
-@counted("where_indices", fits=lambda node: is_array(node.inputs[0].type))
+@counted("where_indices", fits=lambda node: is_dense(node.inputs[0].type))
 def write_where(region: Region, node: Node) -> None:
     """Coordinates, in the order of the elements."""
     (condition,) = node.inputs
     shape = sizes(condition.type)
     rank, count = len(shape), _count(region, region.data(condition), condition.type)
     made = region.body.new_counted(int64, (count, rank))
-    routine = Routine(region, ["ptr noalias readonly %condition", "ptr noalias %result", "i64 %count"])
+    arguments = ["ptr noalias readonly %condition", "ptr noalias %result", "i64 %count"]
+    routine = Routine(region, [*open_dimensions(region), *arguments])
     out, b = routine.out, routine.b
 
     def write(i: str, place: str) -> None:
@@ -42,12 +42,12 @@ def write_where(region: Region, node: Node) -> None:
             for axis, step in enumerate(unravelled(out, whole.ir, shape)):
                 store(b, b.wrap(int64, str(step)), "%result", plus(out, start, axis))
     pointers = f"ptr {region.data(condition)}", f"ptr {region.address(made)}", f"i64 {count}"
-    call(region, routine.finish(), *pointers)
+    call(region, routine.finish(), *open_dimensions(region), *pointers)
     region.set(node.results[0], made)
 
 
 def _masks(node: Node) -> bool:
-    if node.attributes["spec"] != (("mask",),) or not all(is_array(value.type) for value in node.inputs):
+    if node.attributes["spec"] != (("mask",),) or not all(is_dense(value.type) for value in node.inputs):
         return False
     shape, mask = (sizes(value.type) for value in node.inputs)
     return shape[: len(mask)] == mask
@@ -57,12 +57,13 @@ def _masks(node: Node) -> bool:
 def write_masked(region: Region, node: Node) -> None:
     x, mask = node.inputs
     rest = sizes(x.type)[len(sizes(mask.type)) :]
-    size, dtype = math.prod(rest), x.type.dtype  # type: ignore[union-attr]
+    dtype = x.type.dtype  # type: ignore[union-attr]
     count = _count(region, region.data(mask), mask.type)
     made = region.body.new_counted(dtype, (count, *rest))
     arguments = ["ptr noalias readonly %condition", "ptr noalias readonly %x", "ptr noalias %result", "i64 %count"]
-    routine = Routine(region, arguments)
+    routine = Routine(region, [*open_dimensions(region), *arguments])
     out, b = routine.out, routine.b
+    size = element_count(out, rest)
 
     def write(i: str, place: str) -> None:
         if size == 1:
@@ -71,26 +72,26 @@ def write_masked(region: Region, node: Node) -> None:
             with out.loop("0", str(size)) as j:
                 store(
                     b,
-                    load(b, dtype, "%x", plus(out, times(out, i, size), j)),
+                    load(b, dtype, "%x", plus(out, product(out, i, size), j)),
                     "%result",
-                    plus(out, times(out, place, size), j),
+                    plus(out, product(out, place, size), j),
                 )
 
     _each(routine, write)
     pointers = [f"ptr {region.data(mask)}", f"ptr {region.data(x)}", f"ptr {region.address(made)}", f"i64 {count}"]
-    call(region, routine.finish(), *pointers)
+    call(region, routine.finish(), *open_dimensions(region), *pointers)
     region.set(node.results[0], made)
 
 
 def _count(region: Region, pointer: str, type_: Any) -> str:
     """How many elements are true."""
-    routine = Routine(region, ["ptr noalias readonly %condition"], "i64")
+    routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %condition"], "i64")
     out, b = routine.out, routine.b
     cell = out.alloca("i64", "0")
-    with out.loop("0", str(math.prod(sizes(type_)))) as i:
+    with out.loop("0", str(element_count(out, sizes(type_)))) as i:
         store(b, load(b, int64, cell, 0) + b.cast(load(b, bool_, "%condition", i), int64), cell, 0)
     name = routine.finish(f"ret i64 {load(b, int64, cell, 0).ir}")
-    return region.out.new(f"call i64 @{name}(ptr {pointer})")
+    return region.out.new(f"call i64 @{name}({', '.join([*open_dimensions(region), f'ptr {pointer}'])})")
 
 
 def _each(routine: Routine, write: Callable[[str, str], None]) -> None:

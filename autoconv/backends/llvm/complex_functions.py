@@ -80,6 +80,19 @@ def log(b: GraphBuilder, x: Value, y: Value) -> Parts:
     return b.select(endless, b.multiply(b.ones_like(x), _INFINITY), real), b.atan2(y, x)
 
 
+def expm1(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """As NumPy has it: the cosine's distance from 1 by the sine of half the angle."""
+    half = b.sin(b.multiply(y, 0.5))
+    real = b.subtract(b.multiply(b.expm1(x), b.cos(y)), b.multiply(b.multiply(half, half), 2.0))
+    return real, b.multiply(b.exp(x), b.sin(y))
+
+
+def log1p(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """As NumPy has it."""
+    above = b.add(x, 1.0)
+    return b.log(b.hypot(above, y)), b.atan2(y, above)
+
+
 def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
     size, height = b.abs(x), b.abs(y)
     scale, by = _scale(b, _larger(b, size, height)[0])
@@ -161,6 +174,6 @@ def _turned(rule: Callable[..., Parts]) -> Callable[..., Parts]:
 
 
 FUNCTIONS: dict[str, Callable[..., Parts]] = {
-    "exp": exp, "log": log, "sqrt": sqrt, "sinh": sinh, "cosh": cosh,
+    "exp": exp, "log": log, "expm1": expm1, "log1p": log1p, "sqrt": sqrt, "sinh": sinh, "cosh": cosh,
     "tanh": tanh, "sin": _turned(sinh), "tan": _turned(tanh), "cos": lambda b, x, y: cosh(b, b.negative(y), x),
 }  # fmt: skip

@@ -21,7 +21,7 @@ import numpy as np
 
 from autoconv.backends.llvm.complex_rules import MEMORY_RULES, RULES, Parts
 from autoconv.backends.llvm.memory_values import is_memory
-from autoconv.backends.llvm.roles import is_array, is_complex, is_scalar, role
+from autoconv.backends.llvm.roles import is_complex, is_dense, is_scalar, role
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
 from autoconv.graph.types import ArrayType, TensorType, Type
@@ -50,11 +50,11 @@ def is_split(node: Node) -> bool:
         kinds = [value.type for value in (*node.inputs[:1], *node.results[:1])]
         there = any(isinstance(kind, ArrayType) and kind.dtype.is_complex for kind in kinds)
         values = (*node.inputs, *node.results)
-        return there and all(is_array(v.type) or is_scalar(v.type) or is_memory(v.type) for v in values)
+        return there and all(is_dense(v.type) or is_scalar(v.type) or is_memory(v.type) for v in values)
     if node.op.name not in RULES or node.effects not in (Effects.PURE, Effects.RAISE) or node.regions:
         return False
     types = [value.type for value in (*node.inputs, *node.results)]
-    return any(map(is_complex, types)) and all(is_array(t) or is_scalar(t) for t in types)
+    return any(map(is_complex, types)) and all(is_dense(t) or is_scalar(t) for t in types)
 
 
 def sweep(graph: Graph) -> None:

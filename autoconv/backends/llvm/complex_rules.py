@@ -7,16 +7,17 @@ arrays takes a multiplication and an addition at once, a quotient is Smith's.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends.llvm import complex_functions as functions
+from autoconv.backends.llvm.complex_products import fused_product, power, prod, product, quotient
 from autoconv.backends.llvm.complex_python import PYTHON
 from autoconv.backends.llvm.fourier_stages import radices
 from autoconv.backends.llvm.roles import is_complex, sizes
+from autoconv.backends.llvm.shaped import broadcast, dimensions
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType
@@ -38,65 +39,12 @@ def _both(name: str) -> Rule:
 # ---- one element
 
 
-def product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    """Of arrays as NumPy's loops have it, of numbers as NumPy's numbers and Python's have it."""
-    arrays = any(sizes(value.type) for value in (x[0], y[0]))
-    return fused_product(b, x, y) if arrays else plain_product(b, x, y)
-
-
-def quotient(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    """Smith's (Algorithm 116, 1962): by the larger part of the divisor first, so that squares do not overflow."""
-    (xr, xi), (yr, yi) = x, y
-    upright = b.greater_equal(b.abs(yr), b.abs(yi))
-    large, small = b.select(upright, yr, yi), b.select(upright, yi, yr)
-    zero = b.equal(large, 0.0)  # then both are
-    ratio = b.divide(small, large)
-    scale = b.divide(1.0, b.add(large, b.multiply(small, ratio)))
-    first, second = b.select(upright, xr, xi), b.select(upright, xi, xr)
-    real = b.multiply(b.add(first, b.multiply(second, ratio)), scale)
-    turned = b.multiply(first, ratio)
-    imag = b.multiply(b.select(upright, b.subtract(second, turned), b.subtract(turned, second)), scale)
-    size = b.abs(yr)
-    return b.select(zero, b.divide(xr, size), real), b.select(zero, b.divide(xi, size), imag)
-
-
 def _divide(b: GraphBuilder, node: Node, x: Any) -> Any:
     return quotient(b, *x)
 
 
 def _reciprocal(b: GraphBuilder, x: Parts) -> Parts:
     return quotient(b, (b.ones_like(x[0]), b.zeros_like(x[0])), x)
-
-
-def fused_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    (xr, xi), (yr, yi) = x, y
-    real = b.multiply_add(xr, yr, b.negative(b.multiply(xi, yi)))
-    return real, b.multiply_add(xr, yi, b.multiply(xi, yr))
-
-
-def _power(b: GraphBuilder, node: Node, x: Any) -> Any:
-    """To a small integer that is known, as NumPy by products; else the kernel."""
-    given, exponent = x[0], node.inputs[1].node
-    if exponent is None or exponent.op.name != "constant":
-        return None
-    numbers = np.unique(np.asarray(exponent.attributes["value"]))
-    if numbers.size != 1 or numbers[0].imag or numbers[0].real != int(numbers[0].real):
-        return None
-    n = int(numbers[0].real)
-    if sizes(node.inputs[1].type) and sizes(node.inputs[1].type) != sizes(node.results[0].type):
-        return None
-    if sizes(node.inputs[0].type) != sizes(node.results[0].type) or not 1 <= n <= 3:
-        return None
-    if n == 1:
-        return given
-    squared = plain_product(b, given, given)
-    return squared if n == 2 else plain_product(b, given, squared)
-
-
-def plain_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    """Each step rounded."""
-    (xr, xi), (yr, yi) = x, y
-    return b.subtract(b.multiply(xr, yr), b.multiply(xi, yi)), b.add(b.multiply(xr, yi), b.multiply(xi, yr))
 
 
 def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -153,7 +101,7 @@ ELEMENTWISE: dict[str, Rule] = {
     "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
     "divide": _divide,
     "reciprocal": lambda b, node, x: _reciprocal(b, x[0]),
-    "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": _power,
+    "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": power,
     "squared_difference": lambda b, node, x: _square_of(b, _both("subtract")(b, node, x)),
     "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
     "complex": lambda b, node, x: _broadcast(b, node, x), "real": _real_or("real"), "imag": _real_or("imag"),
@@ -175,8 +123,7 @@ def _square_of(b: GraphBuilder, x: Parts) -> Parts:
 
 def _broadcast(b: GraphBuilder, node: Node, x: Any) -> Any:
     """Two parts, each of the shape of both."""
-    shape = sizes(node.results[0].type)
-    return tuple(part if sizes(part.type) == shape else b.broadcast_to(part, shape=shape) for part in x)
+    return tuple(broadcast(b, part, dimensions(node.results[0])) for part in x)
 
 
 # ---- many elements
@@ -205,6 +152,8 @@ def _linear(name: str) -> Rule:
                 return None
             made = getattr(b, name)(*given, **attributes)
             found.append(made if isinstance(made, tuple) else (made,))
+            for part, whole in zip(found[-1], node.results, strict=True):
+                part.type = part.type.with_shape(dimensions(whole))  # the op's rule may say less
         pairs = list(zip(*found, strict=True))
         return pairs if len(node.results) != 1 else pairs[0]
 
@@ -282,23 +231,6 @@ def _constant(b: GraphBuilder, node: Node, operands: Any) -> Any:
     return tuple(b.constant(value=part, weak=weak) for part in parts)
 
 
-def _prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Of few along one axis, one by one."""
-    ((xr, xi),) = operands
-    shape = sizes(xr.type)
-    axis = node.attributes.get("axis")
-    axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
-    if len(shape) != 1 or len(tuple(axes)) != 1 or not 0 < math.prod(shape) <= 8 or node.attributes.get("keepdims"):
-        return None
-    if not is_complex(node.results[0].type):
-        return None
-    total: Any = None
-    for i in range(shape[0]):
-        one = tuple(b.get_item(part, spec=(("int", i),)) for part in (xr, xi))
-        total = one if total is None else product(b, total, one)  # type: ignore[arg-type]
-    return total
-
-
 # ---- Fourier transforms of real numbers
 
 
@@ -339,8 +271,8 @@ RULES: dict[str, Rule] = {
     "rfft": _rfft, "irfft": _irfft,
     **ELEMENTWISE, **{name: _linear(name) for name in _LINEAR}, "zeros_like": _of_no_values(0),
     "ones_like": _of_no_values(1), "size": _like_real, "shape": _like_real, "rank": _like_real, "dimension": _like_real,
-    "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": _prod,
-    "numpy_prod": _prod, **PYTHON,
+    "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": prod,
+    "numpy_prod": prod, **PYTHON,
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import memory_values
-from autoconv.backends.llvm.counted import Counter, counter_of, is_short
+from autoconv.backends.llvm.counted import Counter, counter_of, turns_of, weight
 from autoconv.backends.llvm.recursive import write_recursive_call
 from autoconv.backends.llvm.roles import is_scalar, role
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
@@ -150,12 +150,14 @@ def _write_while(region: Region, node: Node) -> None:
     region.body.begin_loop(captures)
     is_long = any(_is_long(inner) for graph in node.regions for inner in graph.walk())
     counter = counter_of(node)
+    turns, each = turns_of(node), weight(body)
+    quick = not is_long and turns is not None and turns <= _QUICK
     chunk = None
-    if counter is not None and counter.alone and not is_long and is_short(body):
-        chunk = _begin_chunk(region, cells, types, counter, captures, done)
+    if counter is not None and counter.alone and not is_long and not quick and each is not None and each <= _QUICK:
+        chunk = _begin_chunk(region, cells, types, counter, captures, done, each)
     out.branch(head)
     out.begin(head)
-    if chunk is None:
+    if chunk is None and not quick:
         region.body.poll(often=is_long)
     state = [_read(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
     if counter is not None:
@@ -184,6 +186,7 @@ def _write_while(region: Region, node: Node) -> None:
 
 
 _CHUNK = 1 << 20  # iterations of a short loop between two questions for an interrupt
+_QUICK = 64  # turns that a loop takes at most which leaves that to the loop around it
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +196,16 @@ class _Chunk:
 
 
 def _begin_chunk(
-    region: Region, cells: Sequence[Any], types: Sequence[Type], counter: Counter, captures: Sequence[Native], done: str
+    region: Region,
+    cells: Sequence[Any],
+    types: Sequence[Type],
+    counter: Counter,
+    captures: Sequence[Native],
+    done: str,
+    each: int,
 ) -> _Chunk:
-    """Splits the iterations of a short loop into long runs, before each of which an interrupt is asked for."""
+    """Splits the iterations of a short loop into long runs, before each of which an interrupt is asked for; an
+    iteration counts for `each` short ones."""
     out = region.out
     b = ElementWriter(out)
     runs, go_on = out.label("runs"), out.label("run")
@@ -207,8 +217,8 @@ def _begin_chunk(
     left = limit - position
     out.branch_if((left > 0).ir, go_on, done)
     out.begin(go_on)
-    end = b.select(left > _CHUNK, position + _CHUNK, limit)
-    region.body.poll_after((end - position).ir)
+    end = b.select(left > _CHUNK // each, position + _CHUNK // each, limit)
+    region.body.poll_after((end - position).ir if each == 1 else ((end - position) * each).ir)
     return _Chunk(runs, end)
 
 

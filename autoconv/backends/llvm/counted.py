@@ -3,12 +3,12 @@
     while position < limit: …; position = position + 1
 
 What is known of such a counter lets positions in arrays go unchecked; short loops that do nothing else than count to
-their end ask for interrupts between long runs of iterations only, so that LLVM can vectorise them.
+their end ask for interrupts between long runs of iterations only, so that LLVM can vectorise them. Loops of a few turns
+in them ask for none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,11 +52,20 @@ def _comparison(test: Graph) -> tuple[Node | None, bool]:
     """What has to hold for the loop to go on, and whether that is all."""
     decides = test.outputs[0].node
     if decides is not None and decides.op.name == "cond":
-        otherwise = decides.regions[1].outputs[0]
-        never = len(decides.regions) == 2 and _constant(otherwise) == 0
-        return (decides.inputs[0].node if never else None), False
+        return (decides.inputs[0].node if _is_and(decides) else None), False
     plain = all(inner is decides or inner.op.name == "constant" for inner in test.nodes)
     return decides, plain
+
+
+def _is_and(node: Node) -> bool:
+    """Whether a condition's result does not hold where what it asks does not: `first and …`."""
+    if len(node.regions) != 2:
+        return False
+    arm = node.regions[1]
+    otherwise = arm.outputs[0]
+    if otherwise in arm.parameters:  # what it asks may be what it answers
+        return node.inputs[1 + arm.parameters.index(otherwise)] is node.inputs[0]
+    return _constant(otherwise) == 0
 
 
 def _counts(body: Graph, position: int) -> bool:
@@ -75,9 +84,35 @@ def _constant(value: Value) -> int | None:
     return int(array) if array.shape == () and array.dtype.kind in "bi" else None
 
 
-def is_short(body: Graph, longer: Sequence[str] = ("while", "call", "try")) -> bool:
-    """Whether an iteration takes a few nanoseconds, as far as one can see."""
-    return not any(node.op.name in longer for node in body.walk())
+def turns_of(node: Node) -> int | None:
+    """The most turns that a loop takes, with those of the loops in it; None where that is not known, or where there
+    are calls and tries in it."""
+    counter = counter_of(node)
+    first = None if counter is None else _constant(node.inputs[counter.position])
+    if counter is None or counter.limit is None or first is None:
+        return None
+    each, tests = weight(node.regions[1]), weight(node.regions[0])
+    return None if each is None or tests is None else max(counter.limit - first, 0) * max(each, tests)
 
 
-__all__ = ["Counter", "counter_of", "is_short"]
+def weight(body: Graph) -> int | None:
+    """How many short iterations one of this body counts for: 1, and the turns of the loops in it."""
+    total = 1
+    for node in body.nodes:
+        if node.op.name in ("call", "try"):
+            return None
+        if node.op.name == "while":
+            turns = turns_of(node)
+            if turns is None:
+                return None
+            total += turns
+            continue
+        arms = [weight(region) for region in node.regions]
+        known = [arm for arm in arms if arm is not None]
+        if len(known) < len(arms):
+            return None
+        total += max(known, default=1) - 1
+    return total
+
+
+__all__ = ["Counter", "counter_of", "turns_of", "weight"]

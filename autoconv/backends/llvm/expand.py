@@ -10,6 +10,8 @@ import numpy as np
 from autoconv.backends.llvm.composites import COMPOSITES
 from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_array, is_complex, is_dense, is_scalar, sizes
+from autoconv.backends.llvm.shaped import dimensions, reshaped
+from autoconv.graph.dimensions import product
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, leads_to_recursion
@@ -119,9 +121,15 @@ def _spread(root: bool) -> Rule:
         if x.type.dtype is not dtype:
             x = b.cast(x, dtype=dtype)
         over = _over(node)
-        total = b.reduce_sum(b.square(b.subtract(x, b.reduce_mean(x, axis=over["axis"], keepdims=True))), **over)
         shape = sizes(x.type)
+        if not is_known(shape):
+            if node.attributes.get("ddof", 0):
+                return None
+            spread = b.square(b.subtract(x, b.reduce_mean(x, axis=over["axis"], keepdims=True)))
+            found = b.reduce_mean(spread, **over)
+            return b.sqrt(found) if root else found
         axes = range(len(shape)) if over["axis"] is None else over["axis"]
+        total = b.reduce_sum(b.square(b.subtract(x, b.reduce_mean(x, axis=over["axis"], keepdims=True))), **over)
         count = int(np.prod([shape[a] for a in axes], dtype=np.int64)) - node.attributes.get("ddof", 0)
         found = b.divide(total, float(max(count, 0)))
         return b.sqrt(found) if root else found
@@ -134,11 +142,13 @@ def _index_of(name: str) -> Rule:
         (x,), axis = inputs, node.attributes.get("axis")
         result: Any = node.results[0].type
         if axis is None:
-            x, axis = b.reshape(x, shape=(-1,)), 0
+            x, axis = reshaped(b, x, (product(dimensions(x)),)), 0
         found = getattr(b, name)(x, axis=axis, dtype=result.dtype)
         if not node.attributes.get("keepdims"):
             return found
-        return (b.fill if is_scalar(found.type) else b.reshape)(found, shape=sizes(result))
+        if is_scalar(found.type):
+            return b.fill(found, shape=sizes(result))
+        return reshaped(b, found, dimensions(node.results[0]))
 
     return rule
 
@@ -214,6 +224,7 @@ _BY_SYMBOLS = frozenset({
     "softmax", "log_softmax", "reduce_euclidean_norm", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max",
     "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",
     "stack", "unstack", "shift", "unpad", "split", "split_like", "sum_tiles", "reduce_logsumexp", "einsum", "tensordot",
+    "numpy_var", "numpy_std", "numpy_argmax", "numpy_argmin",
 })  # fmt: skip
 _RULES: dict[str, Rule] = {
     **COMPOSITES,

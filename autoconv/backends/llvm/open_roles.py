@@ -13,6 +13,7 @@ from autoconv.backends.llvm.indices import is_indexed
 from autoconv.backends.llvm.open_indices import goes_into, indexed_role, is_update, shape_of
 from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import (
+    COUNTED,
     GENERATED,
     LOOP_REDUCTIONS,
     MAPPED,
@@ -35,6 +36,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import Type
 from autoconv.ops.elements import ELEMENTS
 
+_OF_MASKS = frozenset({"where_indices", "get_item"})  # how large their results are, the values say
 _OF_SHAPES = frozenset({"dimension", "size"})
 
 
@@ -42,8 +44,10 @@ def open_role(node: Node) -> str:
     """As `roles.role`, for a node with such an array among its inputs or results."""
     name = node.op.name
     types = [value.type for value in (*node.inputs, *node.results)]
-    if any(map(is_complex, types)) or not all(is_scalar(t) or is_dense(t) for t in types):
-        return "kernel"
+    if not all(is_scalar(t) or is_dense(t) for t in types):
+        return "whole" if name in _OF_MASKS and COUNTED[name](node) else "kernel"
+    if any(map(is_complex, types)):
+        return _role_of_complex(node)
     if name in OPEN and not any(is_narrow(t.dtype) for t in types):  # type: ignore[union-attr]
         given = OPEN[name](node)
         if given is not None:
@@ -77,6 +81,17 @@ def open_role(node: Node) -> str:
     if name == "matmul":
         return "matmul" if _multiplies(node) else "kernel"
     return "kernel"
+
+
+def _role_of_complex(node: Node) -> str:
+    """What is computed of complex numbers is computed of their parts (see complex_parts); left are these."""
+    name, (result,) = node.op.name, node.results[:1]
+    if name in ("real", "imag", "shape", "outline"):
+        return "view"
+    if name in _OF_SHAPES:
+        return "extent"
+    together = name == "complex" and all(_goes_into(value.type, result.type) for value in node.inputs)
+    return "element" if together else "kernel"
 
 
 def _goes_into(own: Type, whole: Type) -> bool:
@@ -125,11 +140,11 @@ def _lie_side_by_side(node: Node) -> bool:
 
 
 def _searches_rows(node: Node) -> bool:
-    """Whether only the number of rows is open."""
+    """Whether it is known how many columns there are."""
     shape = sizes(node.inputs[0].type)
     axis = node.attributes.get("axis", 0) % len(shape)
     dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
-    return is_known(shape[axis:]) and 0 not in shape and not dtype.is_bool and not is_narrow(dtype)
+    return is_known(shape[axis + 1 :]) and 0 not in shape and not dtype.is_bool and not is_narrow(dtype)
 
 
 def _multiplies(node: Node) -> bool:

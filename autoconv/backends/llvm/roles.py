@@ -74,8 +74,7 @@ def is_open(type_: Type) -> bool:
         and type_.shape is not None
         and None not in type_.shape
         and any(isinstance(d, Symbol) for d in type_.shape)
-        and is_native(type_.dtype)
-        and not type_.dtype.is_complex
+        and (is_native(type_.dtype) or type_.dtype.is_complex)
     )
 
 
@@ -90,8 +89,8 @@ def is_of_open(node: Node) -> bool:
 
 
 def is_complex(type_: Type) -> bool:
-    """Complex numbers whose shape is known."""
-    return is_array(type_) and type_.dtype.is_complex  # type: ignore[union-attr]
+    """Complex numbers whose shape is known, here or by the call."""
+    return is_dense(type_) and type_.dtype.is_complex  # type: ignore[union-attr]
 
 
 def sizes(type_: Type) -> tuple[int, ...]:

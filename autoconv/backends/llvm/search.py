@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.natives import PART, Routine, call, in_parts
+from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, open_dimensions
 from autoconv.backends.llvm.ordering import better, key, key_dtype, worst
-from autoconv.backends.llvm.positions import Position, element_count, is_known, plus, times
+from autoconv.backends.llvm.positions import Position, element_count, is_known, plus, product, times
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, store
 from autoconv.graph.dtypes import bool_, int32, uint32
@@ -25,18 +25,18 @@ _WORK = 4  # of one element, in units of 0.05 ns
 def write_search(region: Region, node: Node) -> None:
     """argmax and argmin: the first of the best, or the first nan."""
     (x,), (result,) = node.inputs, node.results
-    arguments = ["ptr noalias readonly %x", "ptr noalias %result", "i64 %rows"]
+    arguments = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result", "i64 %rows"]
     search = _Search(Routine(region, [*arguments, *PART], "i1"), node)
-    known = isinstance(search.outer, int)
-    work = _WORK * search.size * search.inner * (int(search.outer) if known else 1)
-    name = in_parts(region, arguments, search.routine, search.outer if known else "%rows", work)
+    shape = sizes(x.type)
+    work = _WORK * math.prod(shape) if is_known(shape) else _WORK
+    name = in_parts(region, arguments, search.routine, search.outer, work, shape)
     if is_scalar(result.type):
         target = region.out.alloca(memory(result.type.dtype))  # type: ignore[union-attr]
     else:
         region.set(result, region.new_array(result.type))
         target = region.data(result)
     rows = element_count(region.out, sizes(x.type)[: search.axis])
-    call(region, name, f"ptr {region.data(x)}", f"ptr {target}", f"i64 {rows}")
+    call(region, name, *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {target}", f"i64 {rows}")
     if is_scalar(result.type):
         region.set(result, load(ElementWriter(region.out), result.type.dtype, target, 0))  # type: ignore[union-attr]
 
@@ -60,27 +60,28 @@ class _Search:
             self._row(row) if self.inner == 1 else self._columns(row)
 
     def _at(self, row: Position, step: Position, column: Position = 0) -> Element:
-        start = plus(self.out, times(self.out, row, self.size), step)
+        start = plus(self.out, product(self.out, row, self.size), step)
         return load(self.b, self._dtype, "%x", plus(self.out, times(self.out, start, self.inner), column))
 
     def _row(self, row: Position) -> None:
         """What the best is, and then the first place where it is: each is work for vectors. A long row goes piece by
         piece, and the place is looked for in the best one alone."""
         out, b, size = self.out, self.b, self.size
-        if size <= _PIECE:
+        if isinstance(size, int) and size <= _PIECE:
             best = self._best(row, "0", str(size))
             self._place(row, best, "0", str(size))
             return
         kind = memory(self._key_dtype)
         cell, start = out.alloca(kind), out.alloca("i64")
-        store(b, self._best(row, "0", str(_PIECE)), cell, 0)
-        out.line(f"store i64 0, ptr {start}")
-
         def stop(first: Position) -> str:
             end = out.new(f"add nsw i64 {first}, {_PIECE}")
             return out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {size}')}, i64 {end}, i64 {size}")
 
-        with out.loop("1", str(-(-size // _PIECE))) as piece:
+        store(b, self._best(row, "0", stop(0)), cell, 0)
+        out.line(f"store i64 0, ptr {start}")
+        more = plus(out, size, _PIECE - 1)
+        pieces = more // _PIECE if isinstance(more, int) else out.new(f"sdiv i64 {more}, {_PIECE}")
+        with out.loop("1", str(pieces)) as piece:
             first = times(out, piece, _PIECE)
             here, before = self._best(row, str(first), stop(first)), load(b, self._key_dtype, cell, 0)
             better = b.compare(self._test, here, before).ir

@@ -26,6 +26,11 @@ def reshaped(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
     return x if dimensions(x) == tuple(shape) else _made(b, "reshape", x, shape, {"shape": tuple(shape)})
 
 
+def broadcast(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
+    """The elements repeated along what is 1, or is not there."""
+    return x if dimensions(x) == tuple(shape) else _made(b, "broadcast_to", x, shape, {"shape": tuple(shape)})
+
+
 def part(b: GraphBuilder, x: Value, axis: int, start: Dimension, stop: Dimension, size: Dimension) -> Value:
     """What lies along the axis from `start` to `stop`, which is so large."""
     whole = dimensions(x)

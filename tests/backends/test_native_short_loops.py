@@ -1,0 +1,74 @@
+"""Loops of a few turns in other loops: how many turns they take is known, and results are plain Python's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import autoconv as ac
+from autoconv.backends.llvm.counted import turns_of, weight
+from autoconv.graph.graph import Graph, Node
+
+
+def loops_of(graph: Graph) -> list[Node]:
+    return [node for node in graph.walk() if node.op.name == "while"]
+
+
+def test_how_many_turns_loops_take() -> None:
+    def f(a, n):
+        for i in range(20):
+            for j in range(2, 8):
+                if a[i] > j:
+                    break
+                a[i] += j
+            for _ in range(n):
+                a[i] -= 1.0
+        for i in range(20):
+            for j in range(6):
+                for k in range(5):
+                    a[i] += j * k
+        return a
+
+    compiled = ac.compile(f)
+    ours, theirs = np.linspace(0.0, 9.0, 20), np.linspace(0.0, 9.0, 20)
+    np.testing.assert_array_equal(compiled(ours, 3), f(theirs, 3))
+    outer, short, open_ended, whole, middle, inner = loops_of(compiled.concrete_functions[0].optimised)
+    assert turns_of(inner) == 5
+    assert turns_of(middle) == 6 * (5 + 1)
+    assert turns_of(whole) == 20 * (6 * (5 + 1) + 1)
+    assert weight(whole.regions[1]) == 6 * (5 + 1) + 1
+    assert turns_of(short) == 6  # at most: a break may come before
+    assert turns_of(open_ended) is None and turns_of(outer) is None
+
+
+def test_a_table_made_bit_by_bit() -> None:
+    def f(data):
+        table = np.zeros(256, dtype=np.uint32)
+        for i in range(256):
+            value = i
+            for _ in range(8):
+                value = (value >> 1) ^ 0xEDB88320 if value & 1 else value >> 1
+            table[i] = value
+        checksum = 0xFFFFFFFF
+        for byte in data:
+            checksum = int(table[(checksum ^ int(byte)) & 0xFF]) ^ (checksum >> 8)
+        return checksum ^ 0xFFFFFFFF
+
+    compiled = ac.compile(f)
+    assert compiled(np.frombuffer(b"123456789", np.uint8).copy()) == 0xCBF43926  # the check value of CRC-32
+    data = np.random.default_rng(0).integers(0, 256, 9, dtype=np.uint8)
+    assert compiled(data) == f(data)
+    assert compiled.experimental_get_tracing_count() == 1
+
+
+def test_long_loops_around_short_ones() -> None:
+    def f(n, bound):
+        total = 0
+        for i in range(n):
+            for j in range(7):
+                total = (total * 5 + i * j) % bound
+        return total
+
+    compiled = ac.compile(f)
+    for n in (0, 1, 9, 100_000):  # runs of 131,072 turns and less
+        assert compiled(n, 10_007) == f(n, 10_007)
+    assert compiled.experimental_get_tracing_count() == 1

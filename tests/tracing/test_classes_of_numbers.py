@@ -1,0 +1,49 @@
+"""What is computed of elements of arrays under `compile` is of the class that it has in NumPy: a scalar of NumPy's, or
+Python's own bool, int or float."""
+
+import linecache
+
+import numpy as np
+import pytest
+
+import autoconv
+
+EXPRESSIONS = {
+    "truth": """
+        not x[0] > 1; not x[0]; bool(x[0] > 1); any(v > 1 for v in x); all([x[0] > 0]); x[0] > 0 and x[1] > 0
+        x[0] > 0 or x[1]; 1.0 < x[0] < 2.0; x[0] in x; any([x[0], x[1]]); (x[0] > 1) + 1
+        x[0] > 1 if x[1] > 0 else False
+        not (x[0] > 1 and x[1] > 1); not any(x > 1); x.any(); x[0] is None; [x[0]] == [1.0]; {1: x[0]} == {1: 1.0}
+        list(x) == [1.0, 2.0]; tuple(x) < (1.0, 3.0); x[0] not in (3.0,); (x[0], 1) != (x[1], 1)
+    """,
+    "numbers": """
+        min(x); sum(x); x[0] // 1; x[0] % 2; divmod(x[0], 1); round(x[0], 1); x[0] ** 2; 2 ** x[0]
+        -x[0]
+        abs(x[0]); np.float64(3) == x[0]; x[0].item(); float(x[0]); int(x[0] > 1); x[0].sum(); np.ndim(x[0]); x[0] * 2
+        np.real(x[0]); np.where(x[0] > 0, 1.0, 2.0); np.clip(x[0], 0, 1); np.asarray(x[0]); x[0, ...]; np.floor(x[0])
+    """,
+    "classes": """
+        type(x[0]); type(x[0] > 1); type(x); isinstance(x[0], float); isinstance(x[0] > 1, bool); np.isscalar(x[0])
+        np.isscalar(x); isinstance(x[0], np.ndarray); isinstance(x[0], np.floating); hasattr(x[0], "is_integer")
+        x[0].dtype; x[0].shape; x[0].ndim; type(float(x[0])); type(len(x)); type(x[0] + 1); type(np.asarray(x[0]))
+    """,
+}
+
+
+def described(values):
+    return [(type(v), repr(v)) if not isinstance(v, tuple) else described(v) for v in values]
+
+
+@pytest.mark.parametrize("kind", EXPRESSIONS)
+def test_classes(kind):
+    parts = [part.strip() for line in EXPRESSIONS[kind].strip().splitlines() for part in line.split(";")]
+    text = "def every(x):\n    return (\n" + "".join(f"        ({part}),\n" for part in parts) + "    )\n"
+    file = f"<classes of {kind}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    namespace = {"np": np}
+    exec(compile(text, file, "exec"), namespace)
+    compiled = autoconv.compile(namespace["every"])
+    for x in (np.array([1.0, 2.0]), np.array([0.0, 3.0])):
+        found, expected = described(compiled(x)), described(namespace["every"](x))
+        assert dict(zip(parts, found, strict=True)) == dict(zip(parts, expected, strict=True))
+    assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
