@@ -111,3 +111,30 @@ def arithmetic_names(function: Any) -> set[str]:
             sides = node.args
         found.update(side.id for side in sides if isinstance(side, gast.Name))
     return found
+
+
+def may_change_in_place(node: Any, arithmetic: Container[str], numbers: Container[str]) -> bool:
+    """Whether `x += y`, with a name on the left, may change a list, dict or set, as far as the text says."""
+    if isinstance(node.op, _OF_SETS):
+        return node.target.id not in arithmetic and _may_be_set(node.value, arithmetic)
+    if not isinstance(node.op, (gast.Add, gast.Mult)) or node.target.id in numbers:
+        return False
+    if isinstance(node.op, gast.Mult):
+        return not (isinstance(node.value, gast.Constant) and not isinstance(node.value.value, int))
+    if isinstance(node.value, gast.Constant):
+        return isinstance(node.value.value, (str, bytes))
+    return isinstance(node.value, gast.JoinedStr) or may_have_parts(node.value, numbers)
+
+
+def computed_names(function: Any) -> set[str]:
+    """The names that a function computes with, as with no list: `-x`, `x / 2`, `x - y`."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    found = number_names(function)
+    for node in [node for statement in body for node in walk(statement)]:
+        sides: list[Any] = []
+        if isinstance(node, gast.BinOp) and not isinstance(node.op, (gast.Add, gast.Mult, gast.Mod)):
+            sides = [node.left, node.right]
+        elif isinstance(node, gast.UnaryOp) and not isinstance(node.op, gast.Not):
+            sides = [node.operand]
+        found.update(side.id for side in sides if isinstance(side, gast.Name))
+    return found

@@ -11,6 +11,8 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.set_operators import bitand, bitor, bitxor, sub
 from autoconv.operators.variants import distribute
 from autoconv.runtime.arrays import SymbolicArray
+from autoconv.runtime.containers import TracedList
+from autoconv.runtime.tensor import Tensor
 
 _OF_FROZENSETS = {operator.ior: bitor, operator.iand: bitand, operator.ixor: bitxor, operator.isub: sub}
 
@@ -18,7 +20,11 @@ _OF_FROZENSETS = {operator.ior: bitor, operator.iand: bitand, operator.ixor: bit
 def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """The operator, which changes lists, dicts and sets in place: noted where a region is traced."""
 
+    computed: Any = getattr(operator, change.__name__[1:], None) or getattr(operator, f"{change.__name__[1:]}_")
+
     def augment(x: Any, value: Any) -> Any:
+        if type(x) is Variant:
+            return distribute(lambda one, other: (computed if _is_typed(one) else augment)(one, other), x, value)
         if isinstance(x, (list, dict, set)):
             about_to_write(x)
         if type(x) is SymbolicArray and type(value) is Variant:
@@ -26,6 +32,9 @@ def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             return x
         if isinstance(x, frozenset) and change in _OF_FROZENSETS:
             return _OF_FROZENSETS[change](x, value)
+        if type(x) is list and change is operator.iadd and type(value) is TracedList:
+            x.extend(value)  # which would make another list of both
+            return x
         try:
             return change(x, value)
         except TypeError as error:
@@ -47,3 +56,7 @@ iadd, isub, imul, iand, ior, ixor, imatmul, itruediv, ifloordiv, imod, ipow, ils
         operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow, operator.ilshift, operator.irshift,
     ),
 )  # fmt: skip
+
+
+def _is_typed(x: Any) -> bool:
+    return isinstance(x, Tensor) and not x.weak

@@ -20,7 +20,7 @@ from autoconv.operators.fitting import fitting
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.generators import generating, is_generator_function
 from autoconv.operators.held_iterators import held
-from autoconv.operators.instances import make_early
+from autoconv.operators.instances import DESCRIBING, is_written, make_early
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.numpy_arrays import array_function
@@ -240,6 +240,10 @@ def meet_class(region: Any, cls: type) -> None:
     if region.trace.converts and cls not in region.trace.patched and is_user_code(cls):
         guard = region.trace.allows_call
         convert_special_methods(region.trace, cls, is_user_code, lambda function: _special(function, guard))
+        for base in cls.__mro__ if type(cls) is type else ():
+            for value in list(vars(base).values()):
+                if any(map(is_written, (getattr(type(value), name, None) for name in DESCRIBING))):
+                    meet_class(region, type(value))
 
 
 def _special(function: Any, guard: Any) -> Any:

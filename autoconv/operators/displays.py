@@ -87,7 +87,7 @@ def new_dict(*parts: Any) -> Any:
     """A dict of key, value, key, value …, evaluated in that order; behind the key SPREAD stands a mapping."""
     keys, values = parts[::2], parts[1::2]
     if current_region() is None:
-        return dict(zip(keys, values, strict=True)) if SPREAD not in keys else _merged(keys, values)
+        return dict(zip(keys, values, strict=True)) if not any(key is SPREAD for key in keys) else _merged(keys, values)
     several = next((n for n, key in enumerate(keys) if key is SPREAD and type(values[n]) is Variant), None)
     if several is not None:
         before, after = parts[: 2 * several + 1], parts[2 * several + 2 :]

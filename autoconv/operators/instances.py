@@ -188,6 +188,27 @@ def _check(kind: type) -> None:
         )
 
 
+# The special methods of what is an attribute of a class and stands for attributes of its objects.
+DESCRIBING = ("__get__", "__set__", "__delete__")
+
+
+def refuse_hook(owner: Any, hook: str) -> None:
+    """Raises StagingError where the class of an object has a method of the user's for all writes to attributes."""
+    if is_written(getattr(type(owner), hook, None)):
+        raise StagingError(
+            f"a {type(owner).__name__} has a {hook} of its own, which would run for what a trace writes and takes back",
+            current_place(), "a property with a setter, or a method with a name of its own",
+        )  # fmt: skip
+
+
+def is_described(owner: Any, attribute: str) -> bool:
+    """Whether writes to an attribute run a property, or another method of the user's, which notes what it writes."""
+    known = inspect.getattr_static(type(owner), attribute, None)
+    if hasattr(known, "__autoconv_maybe_missing__"):
+        return False
+    return isinstance(known, property) or any(is_written(getattr(type(known), name, None)) for name in DESCRIBING[1:])
+
+
 def is_written(method: Any) -> bool:
     """Whether a special method is the user's: not one that a dataclass has by itself."""
     if not isinstance(method, FunctionType) or method in STAND_INS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,9 @@ from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attributes import expect_missing
+from autoconv.operators.builtins import called
 from autoconv.operators.conditionals import if_exp, note_cells
+from autoconv.operators.instances import is_described, refuse_hook
 from autoconv.operators.layout import Variant
 from autoconv.operators.picking import is_only_an_arm, picked_by_object, picked_item, picked_value, picks_an_arm
 from autoconv.operators.twins import refuse_change
@@ -44,6 +47,8 @@ def get_item(x: Any, index: Any) -> Any:
     """x[index], also where x is a Python sequence and the index a tensor under trace."""
     if current_region() is None:
         return x[index]
+    if isinstance(x, type) and isinstance(getattr(x, "__class_getitem__", None), types.MethodType):
+        return called(x.__class_getitem__)(index)  # type: ignore[attr-defined]
     if type(x) is Variant or type(index) is Variant:
         return distribute(lambda x, index: get_item(x, index), x, index)
     if isinstance(x, Tensor) or hasattr(type(x), "__autoconv_tensor__"):
@@ -266,8 +271,9 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
         return
     if type(owner) is SymbolicArray:
         refuse_attribute(attribute)
-    if isinstance(getattr(type(owner), attribute, None), property):
-        setattr(owner, attribute, value)  # whose setter notes what it writes
+    refuse_hook(owner, "__setattr__")
+    if is_described(owner, attribute):
+        setattr(owner, attribute, value)
         return
     heap = heap_instance(owner)
     if heap is not None:
@@ -296,6 +302,10 @@ def del_attr(owner: Any, attribute: str) -> None:
         return
     if type(owner) is SymbolicObject:
         record_object("object_delete_attribute", [owner], name=attribute)
+        return
+    refuse_hook(owner, "__delattr__")
+    if is_described(owner, attribute):
+        delattr(owner, attribute)
         return
     heap = heap_instance(owner)
     if heap is not None:

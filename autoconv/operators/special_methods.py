@@ -10,11 +10,12 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators.by_class import second_operand
+from autoconv.operators.cached import CachedProperty
 from autoconv.operators.conditionals import is_staged, not_
 from autoconv.operators.held_iterators import HeldIterator
 from autoconv.operators.instances import is_written
 from autoconv.operators.not_implemented import deciding
-from autoconv.operators.readers import only_gives, writes
+from autoconv.operators.readers import only_gives, only_reads, writes
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import Trace, current_region
 from autoconv.runtime.spans import current_place
@@ -26,7 +27,7 @@ _NAMES = """
     add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod
     pow rpow ipow matmul rmatmul imatmul lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior
     xor rxor ixor neg pos abs invert divmod rdivmod eq ne lt le gt ge getitem setitem delitem contains len bool
-    round call post_init
+    round call post_init get set delete
 """
 _CALLED = frozenset(f"__{name}__" for name in _NAMES.split())
 # Called by Python itself for a builtin, which takes no answer that only the running graph knows.
@@ -105,6 +106,22 @@ def _iterating(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any
     return run
 
 
+def _not_run(method: types.FunctionType) -> Any:
+    """A `__getattribute__`, which Python itself asks for every attribute, those that a trace reads among them."""
+
+    @functools.wraps(method)
+    def run(self: Any, name: str) -> Any:
+        if current_region() is None:
+            return method(self, name)
+        kind = method.__qualname__.rpartition(".")[0].rpartition(".")[2]
+        raise StagingError(
+            f"the __getattribute__ of a {kind} decides what its attributes are, and Python itself asks it",
+            current_place(), "properties, or methods with names of their own",
+        )  # fmt: skip
+
+    return run
+
+
 def restore_special_methods(trace: Trace) -> None:
     """Puts back what `convert_special_methods` and stand-ins for attributes took away."""
     for (cls, name), value in trace.stand_ins.items():
@@ -131,6 +148,10 @@ def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
         return value if found is value else deciding(name, value, found, second_operand)
     if isinstance(value, types.FunctionType) and name in _ANSWERED | _OTHERS and is_written(value):
         return value if name == "__iter__" and only_gives(value) else _asked(name, value, convert)
+    if name == "__getattribute__" and is_written(value) and not only_reads(value):
+        return _not_run(value)
+    if isinstance(value, functools.cached_property):
+        return CachedProperty(value, convert(value.func))
     if isinstance(value, property):
         own: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
         get, put, delete = (convert(f) if isinstance(f, types.FunctionType) else f for f in own)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from inspect import getattr_static
 from typing import Any
 
 from autoconv.runtime.attributes import GraphAttributes, held_by
@@ -89,6 +91,8 @@ def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
     def read() -> Any:
         if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in held_by(owner):
             return held_by(owner)[name]
+        if _is_computed(getattr_static(type(owner), name, None)) and name not in held_by(owner):
+            return MISSING
         if type(getattr(owner, "__dict__", None)) is GraphAttributes:
             return MISSING  # taken away before the object moved into the graph
         return getattr(owner, name, MISSING)
@@ -101,6 +105,11 @@ def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
             setattr(owner, name, value)
 
     return Spot((id(owner), name), f"{type(owner).__name__}.{name}", read, write, owner, home, "attribute")
+
+
+def _is_computed(known: Any) -> bool:
+    """Whether a read that finds nothing in an object would compute it."""
+    return isinstance(known, cached_property) or hasattr(known, "__autoconv_computes__")
 
 
 def cells_spots(

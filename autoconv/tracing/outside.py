@@ -80,16 +80,17 @@ class Outside:
         if spots:
             missing = [spot for spot in spots if spot.key not in self.known and not self._is_made_here(spot)]
             if missing:
-                raise Restage(missing)
+                held = [spot.read() for spot in missing]
+                raise Restage([*missing, *self._holders([x for x in held if isinstance(x, _CHANGING)], missing)])
             return
         if not self.trace.memory and self.may_be_memory and _is_of_arrays(owner):
             raise Restage(memory=True)  # what is computed of arrays changes in place as they do
         for name, copy in self.copies.items():
             if _holds(copy, owner):
                 raise Restage(arguments=[name])
-        for spot in self.guards.holders():
-            if spot.key not in self.known and _holds(spot.read(), owner):
-                raise Restage([spot])
+        holders = self._holders([owner])
+        if holders:
+            raise Restage(holders)
         if isinstance(owner, SymbolicTensor) and self.arrays:
             # Where that does not do, they come in by reference, as objects.
             raise Restage(arguments=self.arrays)
@@ -109,9 +110,18 @@ class Outside:
             self.about_to_write(tensor, "an array without dimensions is made")
         return fresh(tensor, scalars=True)
 
+    def _holders(self, owners: Sequence[Any], but: Sequence[Spot] = ()) -> list[Spot]:
+        """All names that reach one of these: what is written by one of them is read by another."""
+        known = self.known.union(spot.key for spot in but)
+        found = {s.key: s for s in self.guards.holders() if any(_holds(s.read(), owner) for owner in owners)}
+        return [spot for key, spot in found.items() if key not in known]
+
     def _is_made_here(self, spot: Spot) -> bool:
         """Whether it is a cell of a function that the traced code itself called."""
         return len(spot.key) == 1 and not self.guards.knows(spot.key)
+
+
+_CHANGING = (list, dict, set)
 
 
 def _is_of_arrays(owner: Any) -> bool:

@@ -1,0 +1,39 @@
+"""`functools.cached_property` while a trace runs: what it computes is converted, and what it keeps is a write."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.items import set_attr
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+
+
+class CachedProperty:
+    """Stands in the class for `before`, whose function is `run` once converted."""
+
+    __autoconv_computes__ = True
+
+    def __init__(self, before: functools.cached_property[Any], run: Callable[[Any], Any]) -> None:
+        self.before = before
+        self.run = run
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        region = current_region()
+        if instance is None or region is None:
+            return self.before.__get__(instance, owner)
+        name = self.before.attrname
+        if region.parent is not None or name is None:
+            raise StagingError(
+                f"the cached property {name!r} of a {type(instance).__name__} is read for the first time where a "
+                "tensor decides whether it is", current_place(), "a read in front of the branch or loop",
+            )  # fmt: skip
+        value = self.run(instance)
+        set_attr(instance, name, value)
+        return value
+
+
+__all__ = ["CachedProperty"]

@@ -1,0 +1,136 @@
+"""What Python itself runs for reads and writes of attributes: descriptors, cached properties, `__setattr__`."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+import autoconv
+from autoconv.errors import StagingError
+from tests.tracing.plainly import same_as_plain
+
+
+class Counting:
+    """Counts how often it is read."""
+
+    def __init__(self):
+        self.reads = 0
+
+    def __get__(self, owner, kind=None):
+        self.reads += 1
+        return self.reads
+
+    def __set__(self, owner, value):
+        self.reads = value
+
+
+class Checked:
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
+
+    def __get__(self, owner, kind=None):
+        value = getattr(owner, self.name)
+        return value * 2 if value > 2 else value
+
+    def __set__(self, owner, value):
+        if value < 0:
+            raise ValueError("negative")
+        setattr(owner, self.name, value)
+
+
+class Shape:
+    count = Counting()
+    width = Checked()
+
+    def __init__(self, width):
+        self.width = width
+        self.computed = 0
+
+    @functools.cached_property
+    def area(self):
+        self.computed += 1
+        return self.width * 3 if self.width > 2 else 0
+
+    def __class_getitem__(cls, n):
+        return n * 2 if n > 2 else -n
+
+
+def described(n):
+    try:
+        shape = Shape(n)
+    except ValueError as error:
+        return str(error)
+    shape.width += 1
+    shape.count = 0
+    total = 0
+    for _ in range(n):
+        total += shape.count
+    return shape.width, total, shape.count, Shape[n]
+
+
+def cached(n):
+    shape = Shape(n)
+    first = shape.area
+    shape.width = 100
+    return first, shape.area, shape.computed
+
+
+@pytest.mark.parametrize("program", [described, cached])
+def test_is_converted(program):
+    compiled = same_as_plain(program, (1,), (3,), (5,))
+    assert compiled.experimental_get_tracing_count() == 1
+    assert "plain Python" not in compiled.explain()
+    same_as_plain(described, (-1,))
+
+
+class Logging:
+    writes = 0
+
+    def __setattr__(self, name, value):
+        Logging.writes += 1
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        Logging.writes += 100
+        object.__delattr__(self, name)
+
+
+class Doubling:
+    def __init__(self, x):
+        self.x = x
+
+    def __getattribute__(self, name):
+        found = object.__getattribute__(self, name)
+        return found * 2 if found > 2 else found
+
+
+def written(n):
+    Logging.writes = 0
+    made = Logging()
+    for i in range(n):
+        made.x = i
+    if n > 1:
+        del made.x
+    return Logging.writes
+
+
+def read(n):
+    return Doubling(n).x
+
+
+def cached_in_a_branch(n):
+    shape = Shape(n)
+    return (shape.area if n > 1 else 0), shape.computed
+
+
+@pytest.mark.parametrize(("program", "words"), [
+    (written, "a Logging has a __setattr__ of its own"),
+    (read, "the __getattribute__ of a Doubling decides what its attributes are"),
+    (cached_in_a_branch, "the cached property 'area' of a Shape is read for the first time where a tensor decides"),
+])  # fmt: skip
+def test_is_refused_with_the_reason(program, words):
+    compiled = same_as_plain(program, (1,), (3,))
+    assert words in compiled.explain()
+    with pytest.raises(StagingError, match=words):
+        autoconv.function(program)(autoconv.constant(3))
