@@ -31,7 +31,7 @@ _OPERATORS = {gast.BitOr: "bitor", gast.BitAnd: "bitand", gast.BitXor: "bitxor",
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
-    return Sets(context).visit(tree) if any("frozenset" in line for line in context.lines) else tree
+    return Sets(context).visit(tree)
 
 
 class Sets(FunctionPass):
