@@ -116,6 +116,7 @@ class Signature:
         except TypeError as error:
             raise self._binding_error(str(error), args, kwargs) from None
         bound.apply_defaults()
+        written = whole
         if self.contract == COMPILE:
             whole = taken_whole(self._items(bound), whole)
         names: list[str] = []
@@ -144,6 +145,8 @@ class Signature:
         keys = tuple(
             TensorKey(fixed[index], "tensor")
             if index in fixed
+            else object_key(leaf)
+            if names[index] in written
             else self._whole_key(leaf)
             if names[index] in whole
             else array_key(leaf)
