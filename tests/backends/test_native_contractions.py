@@ -153,3 +153,11 @@ def test_a_product_with_a_block_of_what_is_turned_round() -> None:
     x, y = numbers((6, 9, 5), "float64"), numbers((5, 8), "float64", seed=1)
     (found,) = alike(build, x, y, rtol=1e-12)
     np.testing.assert_allclose(found, x[::2][::-1][1] @ y)
+
+
+def test_a_dimension_of_1_goes_with_no_other_in_a_tensordot() -> None:
+    spec = ac.TensorSpec([None])
+    product = ac.function(lambda x, y: ac.tensordot(x, y, 1), input_signature=[spec, spec])
+    assert float(product([1.0, 2.0], [3.0, 4.0])) == 11.0
+    with pytest.raises(ac.errors.InvalidArgumentError, match=r"shapes \[2\] and \[1\] differ"):
+        product([1.0, 2.0], [1.0])

@@ -30,8 +30,11 @@ def einsum(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    x, y = inputs
-    equation = tensordot_equation(dimensions(x), dimensions(y), node.attributes["axes"])
+    of_x, of_y = map(dimensions, inputs)
+    pairs = zip(*node.attributes["axes"], strict=True)
+    if any(of_x[i] != of_y[j] for i, j in pairs):
+        return None  # the kernel says so; a dimension of 1 goes with any other in einsum alone
+    equation = tensordot_equation(of_x, of_y, node.attributes["axes"])
     return _contracted(b, inputs, *parse_equation(equation, 2))
 
 
