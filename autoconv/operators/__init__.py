@@ -21,6 +21,7 @@ from autoconv.operators.augmented import (
     ixor,
 )
 from autoconv.operators.calls import call, call_untraced, do_not_convert
+from autoconv.operators.classes import class_of
 from autoconv.operators.comparisons import eq, ge, gt, in_, is_, is_not, le, lt, ne, not_in
 from autoconv.operators.comprehensions import dict_of, generator, list_of, nested, set_of
 from autoconv.operators.conditionals import (
@@ -110,7 +111,7 @@ __module__ = __name__  # for code that asks everything in its namespace where it
 __all__ = [
     "_set_operators", "_variants", "after_loop", "and_", "as_exception", "attempts", "augment_item_of", "begin",
     "bitand", "bitor", "bitxor", "BREAK", "call",
-    "caught", "completed", "context", "CONTINUE", "del_attr", "del_item", "deleted", "dict_of", "do_not_convert",
+    "caught", "class_of", "completed", "context", "CONTINUE", "del_attr", "del_item", "deleted", "dict_of", "do_not_convert",
     "end", "entering", "eq", "exception", "for_stmt", "formatted", "ge", "generator", "get_item", "goes_on", "gt",
     "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior",
     "ipow", "irshift", "is_", "is_instance", "is_mapping", "is_not", "is_sequence", "isub", "ItemAssignmentError",
@@ -124,7 +125,7 @@ __all__ = [
 
 # What plain values may make raise, by how it is called.
 _QUIET = {
-    quiet_1: "ld ld_outer ld_inlined not_ raising",
+    quiet_1: "class_of ld ld_outer ld_inlined not_ raising",
     quiet_2: "eq ne lt le gt ge get_item del_item del_attr in_ not_in iadd isub imul iand ior ixor",
     quiet_3: "if_exp set_item set_item_in set_attr",
     quiet_logic: "and_ or_",

@@ -1,10 +1,11 @@
-"""Calls go through an operator, which converts what is called when it has to be.
+"""Calls go through an operator, which converts what is called when it has to be; so does the attribute `__class__`,
+which names a class of ours for what only the graph knows.
 
     def f(g, x):
-        return g(x, *x)
+        return g(x, *x), x.__class__
     # becomes
     def f(g, x):
-        return ag__.call(g)(x, *x)
+        return ag__.call(g)(x, *x), ag__.class_of(x)
 """
 
 from __future__ import annotations
@@ -43,6 +44,12 @@ class Calls(FunctionPass):
             return node
         node.func = build.wrapped("call", node.func)
         return node
+
+    def visit_Attribute(self, node: Any) -> Any:
+        self.generic(node)
+        if node.attr != "__class__" or not isinstance(node.ctx, gast.Load):
+            return node
+        return build.placed(build.operate("class_of", node.value), node)
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """Decorators are applied as they stand."""

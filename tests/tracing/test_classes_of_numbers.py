@@ -26,6 +26,7 @@ EXPRESSIONS = {
         type(x[0]); type(x[0] > 1); type(x); isinstance(x[0], float); isinstance(x[0] > 1, bool); np.isscalar(x[0])
         np.isscalar(x); isinstance(x[0], np.ndarray); isinstance(x[0], np.floating); hasattr(x[0], "is_integer")
         x[0].dtype; x[0].shape; x[0].ndim; type(float(x[0])); type(len(x)); type(x[0] + 1); type(np.asarray(x[0]))
+        x.__class__; x[0].__class__; len(x).__class__.__name__; (x[0] > 1).__class__
     """,
 }
 
@@ -47,3 +48,16 @@ def test_classes(kind):
         found, expected = described(compiled(x)), described(namespace["every"](x))
         assert dict(zip(parts, found, strict=True)) == dict(zip(parts, expected, strict=True))
     assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
+
+
+def test_classes_of_python_s_own():
+    def classes(x):
+        xs = [1]
+        xs.append(x)
+        table = {1: x}
+        return x.__class__, (x > 1).__class__, xs.__class__, table.__class__.__name__, {x}.__class__, x.__class__ is float
+
+    compiled = autoconv.compile(classes)
+    assert compiled(1.5) == classes(1.5)
+    assert compiled(2) == classes(2)
+    assert "plain Python" not in compiled.explain()
