@@ -15,6 +15,7 @@ import argparse
 import gc
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,14 +56,18 @@ def run(job: Job) -> tuple[Job, Program, Verdict, int]:
 
 
 def search(jobs: list[Job], processes: int = 1) -> tuple[Summary, dict[int, Verdict]]:
-    """The summary, and the verdicts of what was not staged by seed."""
+    """The summary, and the verdicts of what was not staged by seed; of a run that is interrupted, as far as it went."""
     summary, verdicts = Summary(), {}
-    for job, made, verdict, count in _results(jobs, processes):
-        summary.add(job.seed, made, verdict, count)
-        if verdict.status != "staged":
-            verdicts[job.seed] = verdict
-        if verdict.status in ("wrong", "crash"):  # at once: the rest of a long run may take an hour
-            print(f"{summary.programs}: seed {job.seed} {verdict.status}: {verdict.kind}", file=sys.stderr, flush=True)
+    try:
+        for job, made, verdict, count in _results(jobs, processes):
+            summary.add(job.seed, made, verdict, count)
+            if verdict.status != "staged":
+                verdicts[job.seed] = verdict
+            if verdict.status in ("wrong", "crash"):  # at once: the rest of a long run may take an hour
+                told = f"{summary.programs}: seed {job.seed} {verdict.status}: {verdict.kind}"
+                print(told, file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print(f"interrupted after {summary.programs} of {len(jobs)} programs", file=sys.stderr, flush=True)
     return summary, verdicts
 
 
@@ -70,7 +75,8 @@ def _results(jobs: list[Job], processes: int) -> Iterator[tuple[Job, Program, Ve
     if processes <= 1:
         yield from map(run, jobs)
         return
-    with multiprocessing.Pool(processes, maxtasksperchild=500) as pool:
+    ignored = (signal.SIGINT, signal.SIG_IGN)  # the first process is interrupted, and ends the others
+    with multiprocessing.Pool(processes, signal.signal, ignored, maxtasksperchild=500) as pool:
         yield from pool.imap_unordered(run, jobs, chunksize=10)
 
 
