@@ -90,6 +90,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+def _part_type(*parts: TensorType, **_: Any) -> TensorType:
+    if any(part.dtype is not float64 for part in parts):
+        raise TypeError(f"python_complex_part takes float64, found {', '.join(part.dtype.name for part in parts)}")
+    return TensorType(float64, (), True)
+
+
 def _part(*parts: Any, function: str, part: str) -> np.ndarray:
     numbers: list[Any] = [np.asarray(x).item() for x in parts]
     if function not in OF_REALS:
@@ -98,7 +104,7 @@ def _part(*parts: Any, function: str, part: str) -> np.ndarray:
 
 
 define(
-    name="python_complex_part", graphdef="PythonComplexPart", result=lambda *_, **__: TensorType(float64, (), True),
+    name="python_complex_part", graphdef="PythonComplexPart", result=_part_type,
     kernel=_part, gradient=none("it is made where gradients are there already"), effects=Effects.RAISE,
     samples=(
         sample(_X, _X, function="sqrt", part="imag"), sample(_X, _X, _X, _X, function="divide", part="real"),
