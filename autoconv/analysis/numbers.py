@@ -1,4 +1,4 @@
-"""Which expressions cannot be tuples, lists or objects, as far as the text of a function says."""
+"""Which expressions cannot be tuples, lists, sets or objects, as far as the text of a function says."""
 
 from __future__ import annotations
 
