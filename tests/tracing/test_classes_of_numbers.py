@@ -55,7 +55,8 @@ def test_classes_of_python_s_own():
         xs = [1]
         xs.append(x)
         table = {1: x}
-        return x.__class__, (x > 1).__class__, xs.__class__, table.__class__.__name__, {x}.__class__, x.__class__ is float
+        of_numbers = x.__class__, (x > 1).__class__, x.__class__ is float
+        return of_numbers, xs.__class__, table.__class__.__name__, {x}.__class__
 
     compiled = autoconv.compile(classes)
     assert compiled(1.5) == classes(1.5)
