@@ -54,7 +54,25 @@ def convert_special_methods(
         if "__eq__" in before and base.__ne__ is object.__ne__:  # which asks for the truth of what `__eq__` gives
             before["__ne__"] = MISSING
             base.__ne__ = _not_equal  # type: ignore[assignment]
+        if isinstance(vars(base).get("__getitem__"), types.FunctionType) and not hasattr(cls, "__iter__"):
+            before["__iter__"] = MISSING
+            base.__iter__ = _asked("__iter__", _by_position, convert)  # type: ignore[attr-defined, arg-type]
         trace.patched[base] = before
+
+
+def _by_position(self: Any) -> Any:
+    """How Python goes over an object that has items and no `__iter__`."""
+    position = 0
+    while True:
+        try:
+            item = self[position]
+        except IndexError:
+            return
+        yield item
+        position += 1
+
+
+_by_position.__module__ = ""  # it is converted with the class that it stands in for
 
 
 def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
