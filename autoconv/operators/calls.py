@@ -189,6 +189,10 @@ def _logged(function: types.FunctionType, converted_function: Callable[..., Any]
     return run
 
 
+# Modules whose classes go over what they are given.
+_LOOKING_INTO = frozenset({"builtins", "array", "collections", "itertools"})
+
+
 def _class(cls: type, guard: Any) -> Any:
     """The constructor, with a converted __init__ where that is the user's own."""
     init: Any = getattr(cls, "__init__", None)
@@ -214,6 +218,8 @@ def _class(cls: type, guard: Any) -> Any:
         guard(cls)
     if cls.__module__ == "builtins" and guard is not None and not issubclass(cls, BaseException):
         return on_objects(cls)
+    if cls.__module__ in _LOOKING_INTO and current_region() is not None and guard is None:
+        return cls if issubclass(cls, BaseException) else _without_lists(cls)
     return cls
 
 
