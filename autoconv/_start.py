@@ -30,16 +30,6 @@ def leave_current_folder() -> None:
     sys.path[:leading] = kept
 
 
-def end_quietly_while_loading() -> None:
-    """Has ctrl-C end the `autoconv` command without a word until it is loaded, and says what it does (`cli.main`)."""
-    if not _is_command():
-        return
-    import signal  # not for everybody, and only now: a user's own signal.py might lie in the current folder
-
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def _is_command() -> bool:
     """Whether the program is the console script, or `python -m autoconv` that is just being located."""
     program = sys.argv[0] if sys.argv else ""

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from multiprocessing import resource_tracker
 
 from autoconv.emit.conversion import Conversion, Diagnostic, Options
 from autoconv.emit.locate import is_converted
@@ -102,10 +101,10 @@ def convert_all(
     # Spawned, not forked: a progress bar runs a thread, and a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
     with contextlib.ExitStack() as stack:
-        pool = stack.enter_context(ProcessPoolExecutor(count, mp_context=context))  # its processes start with the jobs
+        with _children_apart():
+            pool = stack.enter_context(ProcessPoolExecutor(count, mp_context=context))
+            numbers = {pool.submit(convert_job, job): number for number, job in enumerate(jobs)}
         try:
-            with _children_apart():
-                numbers = {pool.submit(convert_job, job): number for number, job in enumerate(jobs)}
             for future in as_completed(numbers):
                 number = numbers[future]
                 found[number] = future.result()
@@ -154,7 +153,6 @@ def _children_apart() -> Iterator[None]:
     kept = [
         entry for entry in (before["PYTHONPATH"] or "").split(os.pathsep) if os.path.realpath(entry) != here
     ]
-    resource_tracker.ensure_running()  # the first process that starts it would let ctrl-C through again
     masks = hasattr(signal, "pthread_sigmask") and threading.current_thread() is threading.main_thread()
     old = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else set()
     os.environ["PYTHONSAFEPATH"] = "1"

@@ -32,20 +32,6 @@ def test_a_closed_pipe_is_quiet(here):
         assert process.wait() == 0
 
 
-def wait_until_it_works(process: subprocess.Popen[bytes], seconds: float = 0.8) -> None:
-    """Until it has had so much of a processor, of which its imports take less than half."""
-    statistics = Path(f"/proc/{process.pid}/stat")
-    if not statistics.exists():
-        time.sleep(2)
-        return
-    ticks = seconds * os.sysconf("SC_CLK_TCK")
-    end = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < end:
-        if sum(map(int, statistics.read_text().rpartition(")")[2].split()[11:13])) > ticks:
-            return
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing_behind(here, jobs, number):
@@ -62,7 +48,7 @@ def test_an_interrupt_leaves_nothing_behind(here, jobs, number):
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    wait_until_it_works(process)
+    time.sleep(2)
     if process.poll() is not None:
         pytest.skip("it was done before it could be interrupted")
     os.killpg(process.pid, number)  # as a terminal does: to the whole group
