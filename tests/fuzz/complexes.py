@@ -8,16 +8,18 @@ A program is one trace run on inputs that take different paths. The summary coun
 
 from __future__ import annotations
 
-import argparse
-import collections
 import contextlib
 import io
-import linecache
 import math
 import random
 import sys
+from pathlib import Path
 
 import autoconv as ac
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from differential.counting import became, command, made
 
 _INF, _NAN = math.inf, math.nan
 # z, w: complex; x: float; n: int.
@@ -158,11 +160,7 @@ def outcome(function, arguments) -> tuple[str, str]:
 
 def check(source: str, number: int) -> tuple[str, str]:
     """What became of a program ("graph", "plain Python", "several traces" or "WRONG"), and details."""
-    filename = f"<complex program {number}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    namespace: dict = {"__name__": "programs"}
-    exec(compile(source, filename, "exec"), namespace)
-    plain = namespace["program"]
+    plain = made(source, f"<complex program {number}>")
     compiled = ac.compile(plain)
     for arguments in INPUTS:
         expected, found = outcome(plain, arguments), outcome(compiled, arguments)
@@ -170,34 +168,8 @@ def check(source: str, number: int) -> tuple[str, str]:
             return "one call outgrew the graph", found[0]
         if expected != found:
             return "WRONG", f"program{arguments}:\n  expected {expected}\n  found    {found}\n{compiled.explain()}"
-    explained = compiled.explain()
-    if "plain Python" in explained:
-        line = next(line for line in explained.splitlines() if "plain Python" in line)
-        return ("one call outgrew the graph" if "one call" in line else "plain Python"), line
-    return ("graph" if compiled.experimental_get_tracing_count() == 1 else "several traces"), explained
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", type=int, default=3, help="how many failures to print")
-    options = parser.parse_args()
-    counts: collections.Counter[str] = collections.Counter()
-    reasons: collections.Counter[str] = collections.Counter()
-    for number in range(options.seed, options.seed + options.programs):
-        source = Generator(number).program()
-        kind, details = check(source, number)
-        counts[kind] += 1
-        if kind == "plain Python":
-            reasons[details.split(": ", 2)[-1][:100]] += 1
-        if kind == "WRONG" and counts[kind] <= options.show:
-            print(f"program {number}\n{source}{details}\n")
-    print(f"{options.programs} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
-    for reason, n in reasons.most_common(10):
-        print(f"  {n} {reason}")
-    return 1 if counts["WRONG"] else 0
+    return became(compiled)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command(__doc__, lambda seed: Generator(seed).program(), check))

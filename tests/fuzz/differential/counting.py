@@ -1,0 +1,51 @@
+"""What the fuzzers of one kind of values share: a program as a function, what became of it, and the command line."""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+
+def made(source: str, filename: str) -> Callable[..., Any]:
+    """The function `program` of the source, whose lines are found under that name."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    namespace: dict[str, Any] = {"__name__": "programs"}
+    exec(compile(source, filename, "exec"), namespace)
+    return namespace["program"]
+
+
+def became(compiled: Any) -> tuple[str, str]:
+    """What became of a program whose results are right, and what says so."""
+    explained = compiled.explain()
+    if "plain Python" in explained:
+        line = next(line for line in explained.splitlines() if "plain Python" in line)
+        return ("one call outgrew the graph" if "one call" in line else "plain Python"), line
+    return ("graph" if compiled.experimental_get_tracing_count() == 1 else "several traces"), explained
+
+
+def command(
+    description: str | None, program: Callable[[int], str], check: Callable[[str, int], tuple[str, str]]
+) -> int:
+    """Makes and checks as many programs as asked for, prints what became of them; 1 where one was wrong."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", type=int, default=3, help="how many failures to print")
+    options = parser.parse_args()
+    counts: collections.Counter[str] = collections.Counter()
+    reasons: collections.Counter[str] = collections.Counter()
+    for number in range(options.seed, options.seed + options.programs):
+        source = program(number)
+        kind, details = check(source, number)
+        counts[kind] += 1
+        if kind == "plain Python":
+            reasons[details.split(": ", 2)[-1][:100]] += 1
+        if kind == "WRONG" and counts[kind] <= options.show:
+            print(f"program {number}\n{source}{details}\n")
+    print(f"{options.programs} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
+    for reason, n in reasons.most_common(10):
+        print(f"  {n} {reason}")
+    return 1 if counts["WRONG"] else 0
