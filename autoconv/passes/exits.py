@@ -28,6 +28,7 @@ instead.
 from __future__ import annotations
 
 import copy
+import itertools
 from typing import Any
 
 import gast
@@ -38,10 +39,12 @@ from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.exit_codes import ExitCode, Place, Remover, holds_exits, is_lowered, is_none, returns_of
 from autoconv.syntax import build
-from autoconv.syntax.tree import body_start
+from autoconv.syntax.tree import body_start, walk_statements
 
-# How deep tails are moved into arms before they are guarded instead: Python limits indentation.
+# How deep tails are moved into arms before they are guarded instead, and how many statements a tail may hold to be
+# moved: each move indents the tail once more, so that a long function's text would grow faster than the function.
 _DEEPEST = 3
+_LONGEST = 30
 _CODES = {BREAK: "BREAK", CONTINUE: "CONTINUE", RETURN: "RETURN"}
 _NONE: frozenset[str] = frozenset()
 
@@ -66,6 +69,7 @@ class FunctionExits:
         self.codes: list[ExitCode] = []
         self.returned = ""
         self.guarded = False
+        self.ladders: set[int] = set()
 
     def lower(self, function: Any) -> Any:
         if not is_lowered(function):
@@ -128,14 +132,14 @@ class FunctionExits:
                     result.append(self._guard(place.code, guard, statement))
                 here, target = place.inside(), guard
             rest = statements[index + 1 :]
-            lowered, left, consumed, ends = self._statement(statement, rest, here)
+            lowered, left, moved, ends = self._statement(statement, rest, here)
             target.extend(lowered)
             if left:
                 pending |= left
                 guard = None
-            if consumed or (ends and left):
+            index += 1 + moved
+            if ends and left:
                 break  # where Python itself stops, dead code stays: a yield in it counts
-            index += 1
         return result, pending
 
     def _guard(self, code: ExitCode, body: list[Any], like: Any) -> Any:
@@ -145,30 +149,30 @@ class FunctionExits:
 
     def _statement(
         self, node: Any, rest: list[Any], place: Place
-    ) -> tuple[list[Any], frozenset[str], bool, bool]:
-        """(lowered, pending exits, whether `rest` went in as well, whether nothing can follow)."""
+    ) -> tuple[list[Any], frozenset[str], int, bool]:
+        """(lowered, pending exits, how many statements of `rest` went in as well, whether nothing can follow)."""
         ways = self.escapes.statement(node)
         if isinstance(node, (gast.Return, gast.Break, gast.Continue)):
-            return (*self._exit(node, place), False, True)
+            return (*self._exit(node, place), 0, True)
         if isinstance(node, LOOPS):
             lowered, pending = self._loop(node, place)
-            return lowered, pending, False, not ways.falls
+            return lowered, pending, 0, not ways.falls
         if isinstance(node, gast.If):
             if ways.escapes and id(node) not in self.forms:
                 return self._if(node, rest, place)
             node.body, first = self.block(node.body, self._into(node, place))
             node.orelse, second = self.block(node.orelse, self._into(node, place))
             node.body = node.body or [build.placed(gast.Pass(), node)]
-            return [node], first | second, False, not ways.falls
+            return [node], first | second, 0, not ways.falls
         pending = _NONE
         if id(node) in self.context.staged_tries:
             place = place.inside()
         if isinstance(node, (gast.With, gast.AsyncWith)):
             lowered, pending = self._with(node, place)
-            return lowered, pending, False, not ways.falls and not pending
+            return lowered, pending, 0, not ways.falls and not pending
         elif isinstance(node, TRIES) and self.escapes.leaves_in_finally(node) and not self.keeps_finals:
             lowered, pending = self._leaving_finally(node, place.inside())
-            return lowered, pending, False, not ways.falls and not pending
+            return lowered, pending, 0, not ways.falls and not pending
         elif isinstance(node, TRIES):
             pending = self._try(node, place, place)
         elif isinstance(node, gast.Match):
@@ -176,7 +180,7 @@ class FunctionExits:
                 case.body, left = self.block(case.body, place)
                 case.body = case.body or [build.placed(gast.Pass(), node)]
                 pending |= left
-        return [node], pending, False, not ways.falls and not pending
+        return [node], pending, 0, not ways.falls and not pending
 
     def _into(self, node: Any, place: Place) -> Place:
         return place if id(node) in self.forms else place.inside()
@@ -200,17 +204,19 @@ class FunctionExits:
         code.writes.append(statement)
         return statement
 
-    def _if(self, node: Any, rest: list[Any], place: Place) -> tuple[list[Any], frozenset[str], bool, bool]:
+    def _if(self, node: Any, rest: list[Any], place: Place) -> tuple[list[Any], frozenset[str], int, bool]:
         body, orelse = self.escapes.block(node.body), self.escapes.block(node.orelse)
-        ladder = bool(rest) and not node.orelse and self._is_ladder(rest, place.depth)
-        moves = bool(rest) and body.falls != orelse.falls and (place.depth < _DEEPEST or ladder)
+        steps = 0 if node.orelse else self._ladder(rest, place.depth)
+        moved = steps or (len(rest) if self._is_near(rest, place.depth) else 0)
+        if body.falls == orelse.falls:
+            moved = 0
         inner = place.inside()
-        if moves:
-            inner = inner._replace(depth=place.depth + (0 if ladder else 1))
+        if moved:
+            inner = inner._replace(depth=place.depth + (0 if steps else 1))
             if body.falls:
-                node.body = [*node.body, *rest]
+                node.body = [*node.body, *rest[:moved]]
             else:
-                node.orelse = [*node.orelse, *rest]
+                node.orelse = [*node.orelse, *rest[:moved]]
             body, orelse = self.escapes.block(node.body), self.escapes.block(node.orelse)
         node.body, first = self.block(node.body, inner)
         node.orelse, second = self.block(node.orelse, inner)
@@ -219,22 +225,31 @@ class FunctionExits:
         pending = first | second
         if ends and place.top and pending <= {RETURN}:
             value = self._result() if self.returned else None
-            return [node, build.placed(gast.Return(value), node)], _NONE, moves, True
-        return [node], pending, moves, ends
+            return [node, build.placed(gast.Return(value), node)], _NONE, moved, True
+        return [node], pending, moved, ends
 
-    def _is_ladder(self, rest: list[Any], depth: int) -> bool:
-        """Whether the first statement is an if that takes along what is behind it: an elif of the one before."""
+    def _ladder(self, rest: list[Any], depth: int) -> int:
+        """How many statements of a tail make the if before it an if with an elif: the ifs at its start, and all of it
+        where the last of them takes along what is behind it."""
         for position, statement in enumerate(rest):
             if not isinstance(statement, gast.If):
-                return False
-            if position == len(rest) - 1:
-                return True
+                return position
             falls = [self.escapes.block(block).falls for block in (statement.body, statement.orelse)]
+            last = position == len(rest) - 1 or id(statement) in self.ladders
+            if last or (falls[0] != falls[1] and self._is_near(rest[position + 1 :], depth)):
+                self.ladders.update(id(step) for step in rest[: position + 1])  # so that each is asked once
+                return len(rest)
             if falls[0] == falls[1]:
-                return False
-            if depth < _DEEPEST:
-                return True
-        return False
+                return position
+        return 0
+
+    @staticmethod
+    def _is_near(tail: list[Any], depth: int) -> bool:
+        """Whether a tail is moved into an arm at this depth."""
+        if depth >= _DEEPEST:
+            return False
+        statements = itertools.chain.from_iterable(map(walk_statements, tail))
+        return next(itertools.islice(statements, _LONGEST, None), None) is None
 
     def _result(self) -> Any:
         read: Any = build.name(self.returned)

@@ -72,6 +72,7 @@ class _Keep(FunctionPass, statements_only=True):
         if not rest or any(_defines_costly(statement) for statement in rest):
             return
         kept = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copied(rest)))
+        _count_frames(kept.kept)
         if Escapes().block(rest).falls:
             kept.kept.append(build.placed(gast.Return(None), rest[-1]))
         node.body.insert(start, build.placed(kept, rest[0]))
@@ -89,12 +90,19 @@ class _Insert(Transformer, statements_only=True):
 
 
 def _may_be_kept(function: Any) -> bool:
-    """Whether anything in a function costs more once rewritten, and it does not look at its own frame, nor count those
-    of its callers, between which operators may stand."""
-    if frame_call(function) or any(isinstance(n, gast.keyword) and n.arg == "stacklevel" for n in walk(function)):
+    """Whether anything in a function costs more once rewritten, and it does not look at its own frame."""
+    if frame_call(function):
         return False
     scope = [statement for statement in function.body if not isinstance(statement, _DEFINITIONS)]
     return any(_is_costly(statement) for statement in scope) and not any(map(has_item_target, scope))
+
+
+def _count_frames(statements: list[Any]) -> None:
+    """Lets warnings that count the frames of their callers, between which operators may stand, go by the operator."""
+    for statement in statements:
+        for node in walk_scope(statement):
+            if isinstance(node, gast.Call) and any(keyword.arg == "stacklevel" for keyword in node.keywords):
+                node.func = build.wrapped("call", node.func)
 
 
 def _first_costly(body: list[Any], start: int) -> int:

@@ -78,6 +78,7 @@ class _Blocks(dict[type, tuple[str, ...]]):
 
 
 _BLOCK_FIELDS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
+_BLOCKS = _Blocks()
 
 
 def walk(node: gast.AST) -> Iterator[gast.AST]:
@@ -87,6 +88,16 @@ def walk(node: gast.AST) -> Iterator[gast.AST]:
         current = stack.pop()
         yield current
         stack += children(current)
+
+
+def walk_statements(node: gast.AST) -> Iterator[gast.AST]:
+    """A statement and those in its blocks, each before those in it; handlers and cases come as well."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        for field in _BLOCKS[type(current)]:
+            stack += getattr(current, field)
 
 
 def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
@@ -153,7 +164,7 @@ class Transformer:
 
     def __init_subclass__(cls, statements_only: bool = False) -> None:
         if statements_only:
-            cls.fields = _Blocks()
+            cls.fields = _BLOCKS
 
     def __init__(self) -> None:
         self._methods: dict[type, Callable[[Any], Any]] = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -82,6 +83,8 @@ def run(files: dict[str, str], tests: list[str], rewritten: bool, left_out: str 
     count = suite.countTestCases()
     with warnings.catch_warnings(), recording.as_if_traced() if rewritten else contextlib.nullcontext():
         warnings.simplefilter("ignore")
+        gc.collect()
+        gc.freeze()  # tests that collect garbage would measure how many modules are loaded
         start = time.process_time()
         result = unittest.TextTestRunner(stream=io.StringIO(), verbosity=0).run(suite)
         seconds = time.process_time() - start
