@@ -38,8 +38,8 @@ def depends_on_shapes(graph: Graph) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AnySize:
-    """Code for all shapes that fit a pattern: equal symbols are equal sizes. `lost` are the ops that would be native if
-    the shapes were known, and are not here."""
+    """Code for all shapes that fit a pattern: equal symbols are equal sizes. `lost` are the ops that would be native,
+    and faster, if the shapes were known, and are not here."""
 
     pattern: Pattern
     run: Run
@@ -159,7 +159,7 @@ class ByShape:
         except (CannotSpecialise, ValueError):
             return None
         try:
-            lost = kernels(graph)
+            lost = kernels(graph, library=False)
         except (TypeError, ValueError):  # what some op becomes takes numbers: each shape has its own code then
             return None
         if lost:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autoconv.backends.llvm.fusion import Item, Plan
+from autoconv.backends.llvm.natives import BY_LIBRARY
 from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.roles import role
 from autoconv.backends.llvm.stacks import stacks
@@ -39,8 +40,9 @@ def describe(graph: Graph) -> list[str]:
     return [*lines, f"{loops}; by kernels: {kernels}"]
 
 
-def kernels(graph: Graph) -> list[str]:
-    """The ops of a graph that would run by their kernels, by name."""
+def kernels(graph: Graph, library: bool = True) -> list[str]:
+    """The ops of a graph that would run by their kernels, by name; without those whose kernels are the routines of
+    libraries that native code would call as well, where `library` is not set."""
     whole = prepared(graph)
     native_stacks = stacks(whole)
     idle = ("constant", "absent", "identity")
@@ -48,6 +50,7 @@ def kernels(graph: Graph) -> list[str]:
         node.op.name
         for node in whole.walk()
         if node.op.name not in idle
+        and (library or node.op.name not in BY_LIBRARY)
         and role(node) == "kernel"
         and not any(value in native_stacks for value in node.results)
     ]

@@ -108,7 +108,7 @@ def register_of(symbol: Symbol) -> str:
     return "%size." + symbol.name.translate(_SIGNS)
 
 
-_SIGNS = str.maketrans({"*": ".", "+": "$", "(": "_", ")": "_", "/": "-"})
+_SIGNS = str.maketrans({"*": ".", "+": "$", "(": "_", ")": "_", "/": "-", ",": "_"})
 
 
 def read_inputs(node: Node) -> tuple[Value, ...]:
