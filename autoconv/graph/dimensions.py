@@ -66,7 +66,7 @@ def product(dimensions: Sequence[Dimension]) -> Dimension:
 
 def rounded_down(dividend: Dimension, divisor: Dimension) -> Dimension:
     """The quotient by a number above 0, or by a product of sizes of arguments; of others it is unknown."""
-    if dividend is None or divisor is None:
+    if dividend is None or divisor is None or (isinstance(divisor, int) and divisor <= 0):
         return None
     exact = quotient(dividend, divisor)
     if exact is not None:

@@ -96,7 +96,8 @@ def _less(x: Dimension, y: Dimension) -> Dimension:
 
 
 def _floor(x: Dimension, y: Dimension) -> Dimension:
-    return rounded_down(x, y) if isinstance(y, int) and y > 0 else quotient(x, y)
+    found = rounded_down(x, y)
+    return quotient(x, y) if found is None else found
 
 
 def _of_product(sizes: Sizes, node: Node) -> Numbers | None:

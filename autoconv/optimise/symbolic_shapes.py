@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from autoconv.graph.dimensions import least, plus, product, rounded_down, slice_length, times
+from autoconv.graph.dimensions import Quotient, least, plus, product, rounded_down, slice_length, times
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT
@@ -106,11 +106,19 @@ def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
     if len(left) > 1 or 0 in wanted:
         return None
     if left:
-        rest = rounded_down(product(shape), product([size for size in wanted if size != -1]))
+        rest = _left_over(shape, [size for size in wanted if size != -1])
         if rest is None:
             return None
         wanted = tuple(rest if i in left else size for i, size in enumerate(wanted))
     return wanted if _are_equal(sizes, product(wanted), product(shape)) else None
+
+
+def _left_over(shape: Shape, wanted: Sequence[Dimension]) -> Dimension:
+    """The size that is missing in `wanted`: what is divided there leaves no rest."""
+    quotients = [size for size in wanted if isinstance(size, Quotient)]
+    others = [size for size in wanted if not isinstance(size, Quotient)]
+    total = product((*shape, *(size.divisor for size in quotients)))
+    return rounded_down(total, product((*others, *(size.dividend for size in quotients))))
 
 
 def _reshape_like(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
@@ -150,7 +158,11 @@ def _squeeze(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
 
 def _to_shape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     """Of `fill` and `broadcast_to`."""
-    found = _given(sizes, inputs, attributes["shape"])
+    return _said(sizes, _given(sizes, inputs, attributes["shape"]))
+
+
+def _said(sizes: Sizes, found: Shape | None) -> Shape | None:
+    """The shape that is asked for, where none of it is negative."""
     if found is None or None in found or any(isinstance(size, int) and size < 0 for size in found):
         return None
     for size in found:
@@ -162,7 +174,26 @@ def _drawn(operands: int) -> _Rule:
     """Of random numbers whose shape is the last input, behind so many others."""
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-        return _to_shape(sizes, inputs[operands - 1 :], attributes) if len(inputs) > operands else None
+        if len(inputs) <= operands:
+            return None
+        found = sizes.numbers.get(inputs[operands])
+        return _said(sizes, found) if isinstance(found, tuple) else None
+
+    return rule
+
+
+def _numbered(operands: int, place: int) -> _Rule:
+    """Of an op whose last input, behind so many others, is the size of one dimension of its result, the others being
+    those of the first input."""
+
+    def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+        shape = shape_of(inputs[0])
+        size = sizes.numbers.get(inputs[operands]) if len(inputs) > operands else None
+        if shape is None or not isinstance(size, Symbol):
+            return None
+        sizes.need(size)
+        at = attributes.get("axis", place) % (len(shape) + 1)
+        return (*shape[:at], size, *shape[at:])
 
     return rule
 
@@ -302,5 +333,6 @@ SHAPES: dict[str, _Rule] = {
     "irfft": _irfft, "numpy_cumsum": _flattened("axis", None), "numpy_cumprod": _flattened("axis", None),
     "numpy_copy": _flattened("how", "flatten"), **{f"random_{name}": _drawn(0) for name in _DISTRIBUTIONS},
     "random_uniform_int": _drawn(2), **{f"stateless_random_{name}": _drawn(1) for name in _DISTRIBUTIONS[:3]},
-    "stateless_truncated_normal": _drawn(1), "stateless_random_uniform_int": _drawn(3),
+    "eye": _drawn(0), "one_hot": _numbered(3, -1), "linspace": _numbered(2, 0), "stateless_truncated_normal": _drawn(1),
+    "stateless_random_uniform_int": _drawn(3),
 }  # fmt: skip

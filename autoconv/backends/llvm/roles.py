@@ -219,7 +219,7 @@ class _Probe(ElementWriter):
 def generates(node: Node) -> bool:
     name = node.op.name
     if name == "one_hot":
-        return len(node.inputs) == 3 and is_dense(node.inputs[0].type)
+        return is_dense(node.inputs[0].type) and is_dense(node.results[0].type)
     if name == "fill":
         return is_scalar(node.inputs[0].type)
     dtype = node.attributes.get("dtype")
