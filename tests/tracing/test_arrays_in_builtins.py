@@ -43,6 +43,61 @@ def compared(a):
     return (a == None, a != None, a == object, a is None)  # noqa: E711, E721
 
 
+def past_the_end(a):
+    try:
+        return a[10]
+    except IndexError as error:
+        return str(error)
+
+
+def past_the_end_of_a_part(a):
+    try:
+        return (a + 1)[1:][-4]
+    except IndexError as error:
+        return str(error)
+
+
+def too_many_indices(a):
+    try:
+        return (a + 1)[0, 1]
+    except IndexError as error:
+        return str(error)
+
+
+def index_of_a_scalar(a):
+    try:
+        return a.sum()[0]
+    except IndexError as error:
+        return str(error)
+
+
+def singular(a):
+    try:
+        return np.linalg.inv(np.outer(a, a) * 0)
+    except np.linalg.LinAlgError as error:
+        return str(error)
+
+
+def number_of_an_array(a):
+    try:
+        return float(a)
+    except TypeError as error:
+        return str(error)
+
+
+def largest_of_none(a):
+    try:
+        return max(a[:0])
+    except ValueError as error:
+        return str(error)
+
+
+FAILING = (
+    past_the_end, past_the_end_of_a_part, too_many_indices, index_of_a_scalar, singular, number_of_an_array,
+    largest_of_none,
+)  # fmt: skip
+
+
 def told(function, a):
     try:
         return "gives", repr(function(a))
@@ -51,7 +106,7 @@ def told(function, a):
 
 
 @pytest.mark.parametrize(
-    "function", [texts, raises_a_text, in_order, extremes, flags, of_rows, truth_of_rows, compared]
+    "function", [texts, raises_a_text, in_order, extremes, flags, of_rows, truth_of_rows, compared, *FAILING]
 )
 def test_it_is_what_python_gives(function):
     compiled = autoconv.compile(function)
