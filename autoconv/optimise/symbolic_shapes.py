@@ -189,7 +189,7 @@ def _numbered(operands: int, place: int) -> _Rule:
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
         shape = shape_of(inputs[0])
         size = sizes.numbers.get(inputs[operands]) if len(inputs) > operands else None
-        if shape is None or not isinstance(size, Symbol):
+        if shape is None or size is None or isinstance(size, tuple) or (isinstance(size, int) and size < 1):
             return None
         sizes.need(size)
         at = attributes.get("axis", place) % (len(shape) + 1)

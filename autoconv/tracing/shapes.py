@@ -7,6 +7,7 @@ known shapes alone: then there is code for each of the shapes that are met, as f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,6 +30,7 @@ Shapes = tuple[tuple[int, ...], ...]
 Pattern = tuple[tuple[Dimension, ...], ...]
 AT_ONCE, MOST_SHAPES = 3, 16  # that have code of their own; others run as the graph was traced, op by op
 MOST_PATTERNS = 4  # which have code for any size, or turned out to have none
+MOST_TRIES = 4  # of shapes that an op refuses, before a pattern counts as one that has no such code
 MOST_SEEN = 256
 
 
@@ -75,6 +77,7 @@ class ByShape:
         self._open = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
         self._runs: dict[Shapes, Run] = {}
         self._general: dict[Pattern, AnySize | None] = {}
+        self._undecided: Counter[Pattern] = Counter()
         self._seen: set[Shapes] = set()
         self._any: Run | None = None
         self._last: Run | None = None
@@ -146,10 +149,17 @@ class ByShape:
         pattern = _pattern(shapes, [self._graph.parameters[i].type for i in self._open])
         if pattern in self._general or len(self._general) >= MOST_PATTERNS or pattern == shapes:
             return None
-        general = self._general[pattern] = self._made_general(pattern, shapes)
+        try:
+            general = self._general[pattern] = self._made_general(pattern, shapes)
+        except CannotSpecialise:  # these shapes do not go with an op: others may
+            self._undecided[pattern] += 1
+            if self._undecided[pattern] == MOST_TRIES:
+                self._general[pattern] = None
+            return None
         return general if general is not None and general.takes(shapes) else None
 
     def _made_general(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
+        """None where there is none; raises CannotSpecialise where these shapes cannot tell."""
         if any(isinstance(value.type, ArrayType) for value in self._graph.parameters):
             return None
         try:
@@ -166,12 +176,9 @@ class ByShape:
         except (TypeError, ValueError):  # what some op becomes takes numbers: each shape has its own code then
             return None
         if lost:
-            try:
-                for name in kernels(specialise(self._graph, self._types(shapes))):
-                    if name in lost:
-                        lost.remove(name)
-            except CannotSpecialise:
-                return None
+            for name in kernels(specialise(self._graph, self._types(shapes))):
+                if name in lost:
+                    lost.remove(name)
         try:
             run = self._compiled(graph)
         except UnknownSize:  # there is no code for some combination of these ops: each shape has its own then

@@ -277,6 +277,19 @@ def test_reshapes_that_divide_an_open_dimension():
             f(autoconv.constant(floats(n, 3)), autoconv.constant(floats(n)))
 
 
+def test_a_first_call_that_is_refused_decides_nothing():
+    @autoconv.function(input_signature=[spec(None)])
+    def f(x):
+        return autoconv.reshape(x, [-1, 4]) * 2.0, autoconv.math.lgamma(x)
+
+    for n in (6, 9):
+        with pytest.raises(autoconv.errors.InvalidArgumentError, match="requested shape"):
+            f(autoconv.constant(floats(n)))
+    for n in (8, 12, 40):
+        close(f(autoconv.constant(floats(n)))[0], floats(n).reshape(-1, 4) * 2)
+    assert "one code for any size: (n0)" in f.explain()
+
+
 def test_slices_whose_bounds_are_computed_of_shapes_and_steps_back():
     @autoconv.function(input_signature=[spec(None, None)])
     def f(x):
