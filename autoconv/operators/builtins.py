@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -217,7 +218,8 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
         if len(args) == 1:
             tensor = _gone_over(args[0])
             if tensor is not None and current_region() is not None:
-                return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
+                _refuse_rows(name, tensor)
+                return _extreme_item(tensor, name, reduce)
             args = tuple(args[0])
         if any(map(is_object, args)) and _is_compiled():
             return apply_object(name, *args) if len(args) > 1 else args[0]
@@ -229,6 +231,23 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
         return result
 
     return extreme
+
+
+def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
+    """Python keeps the first item unless another is beyond it: a NaN never is, and nothing is beyond a NaN."""
+    if not (_is_array(tensor) and tensor.dtype.is_floating):
+        return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
+    least = dispatch.apply("select", tensor != tensor, -math.inf if name == "max" else math.inf, tensor)
+    first = tensor[0]
+    return dispatch.apply("select", first != first, first, dispatch.apply(reduce, least, axis=(0,), keepdims=False))
+
+
+def _refuse_rows(name: str, tensor: Any) -> None:
+    """Raises StagingError for an array of rows, which Python's function compares or asks for their truth."""
+    if _is_array(tensor) and (tensor.type.rank is None or tensor.type.rank > 1):
+        raise StagingError(
+            f"Python's {name} goes over the rows of an array", current_place(), f"np.{name}, or {name} of one dimension"
+        )
 
 
 def _weak(x: Any) -> bool:
@@ -259,8 +278,10 @@ def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Cal
     def quantify(iterable: Any) -> Any:
         tensor = _gone_over(iterable)
         if tensor is not None:
+            _refuse_rows(reduce.removeprefix("reduce_"), tensor)
             flags = tensor if tensor.dtype.is_bool else tensor != 0
-            return dispatch.apply(reduce, flags, axis=None, keepdims=False)
+            found = dispatch.apply(reduce, flags, axis=None, keepdims=False)
+            return _bool(found) if _is_array(tensor) else found
         return rest(iter(iterable))
 
     def rest(items: Any) -> Any:
@@ -317,6 +338,9 @@ def called(function: Any) -> Any:
 @overrides(builtins.sorted)
 def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     tensor = _gone_over(iterable)
+    if tensor is not None and key is None and _is_array(tensor):
+        _refuse_rows("sorted", tensor)
+        return apply_object("sorted", iterable, reverse, keywords=("reverse",))  # a list of NumPy's scalars
     if tensor is not None and key is None:
         return dispatch.apply("sort", tensor, axis=-1, descending=reverse)
     items = builtins.list(iterable)

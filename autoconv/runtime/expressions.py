@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, float32, float64, int64
 from autoconv.ops.indexing import parse_index
 from autoconv.runtime.convert import as_tensor, convert_to_tensor, is_tensor, to_array
 from autoconv.runtime.dispatch import NUMBERS, apply
 from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import Tensor, measure_by
 
 
@@ -33,6 +35,19 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
     elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
         op_name = op_name.replace("bitwise", "logical")
     return apply(op_name, x, y)
+
+
+def with_none(op_name: str, x: Any) -> bool:
+    """`x == None` or `x != None`."""
+    refuse_elements(x, "None", "`x is None`")
+    return op_name == "not_equal"
+
+
+def refuse_elements(x: Any, other: str, instead: str = "np.equal(x, other)") -> None:
+    """Raises StagingError for an array that is compared with no number, which NumPy does element by element."""
+    if _are_arrays() and getattr(x, "ndim", 0) and not getattr(x, "weak", False):
+        told = f"an array is compared with {other}, which NumPy does element by element"
+        raise StagingError(told, current_place(), instead)
 
 
 def unary(op_name: str, x: Any) -> Any:
