@@ -30,15 +30,31 @@ def leave_current_folder() -> None:
     sys.path[:leading] = kept
 
 
+_is_quiet = False
+
+
 def end_quietly_while_loading() -> None:
-    """Has ctrl-C end the `autoconv` command without a word, until it is loaded and says what it does
-    (`cli.main`). To be called when the current folder is off `sys.path`: a user's signal.py may lie there."""
+    """Has ctrl-C end the `autoconv` command without a word, until it is `loaded`. To be called when the current
+    folder is off `sys.path`: a user's signal.py may lie there."""
+    global _is_quiet
     if not _is_command():
         return
     import signal
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        _is_quiet = True
+
+
+def loaded() -> None:
+    """From here on ctrl-C is a KeyboardInterrupt again."""
+    global _is_quiet
+    if not _is_quiet:
+        return
+    import signal
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    _is_quiet = False
 
 
 def _is_command() -> bool:

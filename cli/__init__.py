@@ -7,13 +7,13 @@ that, and `autoconv show-graph`, as a graph comes from running).
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import click
 
+from autoconv._start import loaded
 from autoconv.errors import AutoconvError
 
 from .bench import bench
@@ -56,8 +56,7 @@ class _Command(click.Group):
 
     def _outcome(self, args: Sequence[str] | None, prog_name: str | None, settings: dict[str, Any]) -> int:
         try:
-            if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `_start` left it
-                signal.signal(signal.SIGINT, signal.default_int_handler)
+            loaded()
             return super().main(args, prog_name or "autoconv", **settings) or ExitCode.FINE
         except click.ClickException as error:
             error.show()

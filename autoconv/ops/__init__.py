@@ -48,6 +48,7 @@ from autoconv.ops import (
     special,
     strings,
     typed_lists,
+    unicode,
 )
 from autoconv.ops.record import OPS
 
@@ -100,4 +101,5 @@ __all__ = [
     "special",
     "strings",
     "typed_lists",
+    "unicode",
 ]
