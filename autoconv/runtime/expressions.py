@@ -45,7 +45,7 @@ def with_none(op_name: str, x: Any) -> bool:
 
 def refuse_elements(x: Any, other: str, instead: str = "np.equal(x, other)") -> None:
     """Raises StagingError for an array that is compared with no number, which NumPy does element by element."""
-    if _are_arrays() and getattr(x, "ndim", 0) and not getattr(x, "weak", False):
+    if _are_arrays() and getattr(x, "ndim", 0) > 0 and not getattr(x, "weak", False):
         told = f"an array is compared with {other}, which NumPy does element by element"
         raise StagingError(told, current_place(), instead)
 
