@@ -104,7 +104,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/runtime/array_members.py", "the attribute … of an array is assigned"): BY_OBJECT,
     ("autoconv/runtime/array_members.py", "two arrays are compared by identity"): BY_OBJECT,
     ("autoconv/runtime/array_values.py", "a … is assigned to elements of an array"): BY_OBJECT,
-    ("autoconv/autodiff/memory.py", "…, and no gradient goes through that"): BY_OBJECT,
+    ("autoconv/autodiff/memory_views.py", "…, and no gradient goes through that"): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "whether an array is contiguous is known only when the graph "): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "… looks at an array in another way"): BY_OBJECT,
     ("autoconv/runtime/array_members.py", "an array is sorted by fields, or stably"): BY_OBJECT,
@@ -138,7 +138,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("cli/sources.py", "…"): PASSED_ON,
     ("cli/targets.py", "…"): PASSED_ON,
     (
-        "cli/workers.py",
+        "cli/outcomes.py",
         "…: nested too deeply to be converted",
     ): "Python's own parser refuses before that, or the stack is deep enough",
 }
