@@ -9,17 +9,20 @@ by its NumPy kernel. The summary says for which ops there was code for any size,
 
 from __future__ import annotations
 
-import argparse
 import collections
-import linecache
 import random
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import autoconv as ac
 from autoconv.tracing.shapes import ByShape
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from differential.counting import asked_for, made
 
 ONE = [
     "{a} * 2.0 + 1.0", "ac.tanh({a})", "ac.sin({a})", "-{a}", "ac.square({a})", "ac.exp(-ac.abs({a}))",
@@ -241,11 +244,7 @@ def check(number: int, counts: collections.Counter[str] | None = None) -> tuple[
     """What became of a program ("agrees", "WRONG" and others), and details: its text, shapes, results."""
     generator = Generator(number)
     source = generator.program()
-    filename = f"<program {number}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    namespace: dict[str, Any] = {"__name__": "programs", "ac": ac, "np": np}
-    exec(compile(source, filename, "exec"), namespace)
-    plain = namespace["program"]
+    plain = made(source, f"<program {number}>", ac=ac, np=np)
     compiled = ac.function(plain, input_signature=generator.signature())
     details = ""
     some = False
@@ -287,11 +286,7 @@ def note(compiled: Any, counts: collections.Counter[str] | None) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", type=int, default=3, help="how many failures to print")
-    options = parser.parse_args()
+    options = asked_for(__doc__, programs=200)
     counts: collections.Counter[str] = collections.Counter()
     lost: collections.Counter[str] = collections.Counter()
     for number in range(options.seed, options.seed + options.programs):
