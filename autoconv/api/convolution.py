@@ -3,11 +3,12 @@ many, else one for each element of the kernel."""
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.api.shaping import concat, expand_dims, pad, reshape, squeeze, transpose
+from autoconv.api.shaping import concat, expand_dims, reshape, squeeze, transpose
+from autoconv.api.windows import Windows
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.expressions import get_item
@@ -23,9 +24,10 @@ def conv2d(
     """The cross-correlation of images with filters: of the shape [batch, height, width, filters].
 
     `input` is [batch, height, width, channels] ([batch, channels, height, width] for the data_format NCHW, as is the
-    result) with height and width known, `filters` [height, width, channels, filters]. `strides` and `dilations` are a
-    number, one for height and width, or one for each dimension. `padding` is "VALID", "SAME" (zeros around, one more
-    behind than before where it does not come out even) or (before, after) for each dimension. Raises ValueError.
+    result), `filters` [height, width, channels, filters], whose height and width have to be known. `strides` and
+    `dilations` are a number, one for height and width, or one for each dimension. `padding` is "VALID", "SAME" (zeros
+    around, one more behind than before where it does not come out even) or (before, after) for each dimension. Raises
+    ValueError; InvalidArgumentError when the graph runs, where filters do not fit into images of open sizes.
     """
     if data_format not in ("NHWC", "NCHW"):
         raise ValueError(f"`data_format` must be 'NHWC' or 'NCHW', found {data_format!r}")
@@ -62,30 +64,15 @@ def _convolved(
     shape, kernel = image.type.shape, filters.type.shape
     if shape is None or kernel is None or len(shape) != 4 or len(kernel) != 4:
         raise ValueError(f"a convolution takes an image and filters of one rank, found {shape} and {kernel}")
-    sides, kernel_sides = _known(shape[1:3]), _known(kernel[:2])
+    kernel_sides = _known(kernel[:2])
     if isinstance(shape[3], int) and isinstance(kernel[2], int) and shape[3] != kernel[2]:
         raise ValueError(f"the image has {shape[3]} channels, the filters have {kernel[2]}")
-    extents = [(k - 1) * gap + 1 for k, gap in zip(kernel_sides, gaps, strict=True)]
-    around = _around(padding, sides, extents, steps)
-    if any(part for pair in around for part in pair):
-        image = pad(image, [(0, 0), *around, (0, 0)])
-    sizes = [
-        (size + sum(pair) - extent) // step + 1
-        for size, pair, extent, step in zip(sides, around, extents, steps, strict=True)
-    ]
-    if min(sizes) < 1:
-        raise ValueError(f"filters that reach over {extents} do not fit into an image of {sides}")
-    parts = []  # for each element of the kernel, what lies under it
-    for at in itertools.product(range(kernel_sides[0]), range(kernel_sides[1])):
-        rows, columns = (
-            slice(i * gap, i * gap + (size - 1) * step + 1, step)
-            for i, gap, size, step in zip(at, gaps, sizes, steps, strict=True)
-        )
-        parts.append((at, get_item(image, (slice(None), rows, columns))))
-    channels, batch = kernel[2], shape[0]
-    if isinstance(channels, int) and isinstance(batch, int) and len(parts) > 1:
+    windows = Windows(image, kernel_sides, steps, gaps, padding, "filters")
+    parts = windows.parts(0)
+    channels, batch, sides = kernel[2], shape[0], windows.sizes
+    if isinstance(channels, int) and isinstance(batch, int) and len(parts) > 1 and None not in sides:
         patch = channels * len(parts)
-        if batch * sizes[0] * sizes[1] * patch <= _MOST_PATCHES:
+        if math.prod(side or 0 for side in sides) * batch * patch <= _MOST_PATCHES:
             patches = concat([part for _, part in parts], 3)
             return apply("matmul", patches, reshape(filters, [patch, kernel[3] if kernel[3] is not None else -1]))
     total: Any = None
@@ -98,23 +85,8 @@ def _convolved(
 def _known(sizes: Sequence[Any]) -> list[int]:
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) < len(sizes):
-        raise ValueError(f"a convolution needs to know heights and widths, found {list(sizes)}")
+        raise ValueError(f"a convolution needs to know the height and width of its filters, found {list(sizes)}")
     return known
-
-
-def _around(padding: Any, sizes: Sequence[int], extents: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int]]:
-    """The zeros before and after each of the two dimensions."""
-    if padding == "VALID":
-        return [(0, 0), (0, 0)]
-    if padding == "SAME":
-        missing = [
-            max((-(-size // step) - 1) * step + extent - size, 0)
-            for size, extent, step in zip(sizes, extents, steps, strict=True)
-        ]
-        return [(m // 2, m - m // 2) for m in missing]
-    if isinstance(padding, (list, tuple)) and len(padding) == 4:
-        return [(int(before), int(after)) for before, after in padding[1:3]]
-    raise ValueError(f"`padding` must be 'VALID', 'SAME' or a pair for each dimension, found {padding!r}")
 
 
 def _pair(what: str, value: Any, channels_first: bool) -> tuple[int, int]:

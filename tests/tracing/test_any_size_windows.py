@@ -1,0 +1,158 @@
+"""Convolutions over images of any height and width: one native code, against their definition in NumPy."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.tracing.shapes import ByShape
+
+SIZES = ((9, 12), (8, 8), (11, 7), (16, 9), (7, 10), (13, 14))
+
+
+def spec(*shape, dtype=autoconv.float32):
+    return autoconv.TensorSpec(shape, dtype)
+
+
+def floats(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def pads_of(padding, sides, kernel, steps, gaps):
+    """As TensorFlow's documentation defines them."""
+    if padding == "VALID":
+        return [(0, 0), (0, 0)]
+    if padding != "SAME":
+        return list(padding[1:3])
+    found = []
+    for side, count, step, gap in zip(sides, kernel, steps, gaps, strict=True):
+        missing = max((-(-side // step) - 1) * step + (count - 1) * gap + 1 - side, 0)
+        found.append((missing // 2, missing - missing // 2))
+    return found
+
+
+def windows(x, kernel, steps, gaps, pads, filler=0.0):
+    """(place in the window, what lies under it) for each of its elements."""
+    x = np.pad(x, [(0, 0), *pads, (0, 0)], constant_values=filler)
+    counts = [
+        (side - (count - 1) * gap - 1) // step + 1
+        for side, count, step, gap in zip(x.shape[1:3], kernel, steps, gaps, strict=True)
+    ]
+    for i, j in itertools.product(*map(range, kernel)):
+        top, left = i * gaps[0], j * gaps[1]
+        yield (i, j), x[:, top:, left:][:, :: steps[0], :: steps[1]][:, : counts[0], : counts[1]]
+
+
+def convolved(x, w, steps, gaps, pads):
+    return sum(part @ w[at] for at, part in windows(x.astype(np.float64), w.shape[:2], steps, gaps, pads))
+
+
+def compiled(f, most=1):
+    run = f.get_concrete_function()._compiled
+    assert isinstance(run, ByShape)
+    assert run.compilations <= most
+    assert not f.get_concrete_function().kernels
+
+
+CASES = {
+    "same": ((3, 2), "SAME", (1, 1), (1, 1), False),
+    "same, steps": ((3, 2), "SAME", (2, 2), (1, 1), True),
+    "same, steps beyond the window": ((2, 1), "SAME", (3, 2), (1, 1), False),
+    "same, gaps and steps": ((2, 2), "SAME", (2, 3), (3, 1), False),
+    "valid, steps and gaps": ((2, 2), "VALID", (2, 3), (2, 1), False),
+    "given": ((2, 2), [(0, 0), (2, 0), (1, 3), (0, 0)], (1, 2), (1, 1), True),
+    "one element": ((1, 1), "SAME", (2, 2), (1, 1), False),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_convolutions_and_their_gradients(name):
+    kernel, padding, steps, gaps, first = CASES[name]
+    order, back = ((0, 3, 1, 2), (0, 2, 3, 1)) if first else ((0, 1, 2, 3), (0, 1, 2, 3))
+    given = [padding[i] for i in order] if isinstance(padding, list) else padding
+
+    @autoconv.function(input_signature=[spec(*[(None, None, None, 2)[i] for i in order]), spec(*kernel, 2, 4)])
+    def f(x, w):
+        with autoconv.GradientTape() as tape:
+            tape.watch([x, w])
+            y = autoconv.nn.conv2d(x, w, steps, given, "NCHW" if first else "NHWC", gaps)
+            loss = autoconv.reduce_sum(y * autoconv.cos(y))
+        return y, *tape.gradient(loss, [x, w])
+
+    w = floats(*kernel, 2, 4, seed=9)
+    for n, sides in enumerate(SIZES, 2):
+        x = floats(n, *sides, 2, seed=n)
+        pads = pads_of(padding, sides, kernel, steps, gaps)
+        y, of_x, of_w = (np.asarray(one) for one in f(autoconv.constant(x.transpose(order)), autoconv.constant(w)))
+        wanted = convolved(x, w, steps, gaps, pads)
+        np.testing.assert_allclose(y.transpose(back), wanted, rtol=1e-4, atol=1e-4)
+        slope = np.cos(wanted) - wanted * np.sin(wanted)  # of the loss by y, in which x and w are linear
+        way, turn = floats(*x.shape, seed=50), floats(*w.shape, seed=51)
+        ahead, aside = (convolved(way, w, steps, gaps, pads), convolved(x, turn, steps, gaps, pads))
+        np.testing.assert_allclose(np.vdot(of_x.transpose(back), way), np.vdot(slope, ahead), rtol=2e-3, atol=2e-3)
+        np.testing.assert_allclose(np.vdot(of_w, turn), np.vdot(slope, aside), rtol=2e-3, atol=2e-3)
+    compiled(f)
+
+
+def test_small_images_have_code_of_their_own():
+    """Where there is but one window, or one row."""
+
+    @autoconv.function(input_signature=[spec(None, None, None, 2), spec(3, 3, 2, 4)])
+    def f(x, w):
+        return autoconv.nn.conv2d(x, w, 2, "SAME"), autoconv.nn.conv2d(x, w, 1, [(0, 0), (1, 0), (1, 1), (0, 0)])
+
+    w = floats(3, 3, 2, 4, seed=1)
+    for sides in ((9, 9), (2, 2), (2, 5), (5, 1), (3, 2)):
+        x = floats(1, *sides, 2, seed=sides[1])
+        same = pads_of("SAME", sides, (3, 3), (2, 2), (1, 1))
+        for found, steps, pads in zip(f(x, w), ((2, 2), (1, 1)), (same, [(1, 0), (1, 1)]), strict=True):
+            np.testing.assert_allclose(found, convolved(x, w, steps, (1, 1), pads), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+def test_filters_that_do_not_fit_are_refused_when_the_graph_runs(padding):
+    @autoconv.function(input_signature=[spec(None, None, None, 2), spec(3, 3, 2, 4)])
+    def f(x, w):
+        return autoconv.nn.conv2d(x, w, 1, padding)
+
+    assert f(floats(1, 9, 9, 2), floats(3, 3, 2, 4)).shape == ((1, 7, 7, 4) if padding == "VALID" else (1, 9, 9, 4))
+    for sides in ((2, 9), (9, 2), (1, 1)) if padding == "VALID" else ((0, 9), (9, 0)):
+        with pytest.raises(autoconv.errors.InvalidArgumentError, match="do not fit into an image"):
+            f(floats(1, *sides, 2), floats(3, 3, 2, 4))
+
+
+def test_residuals_and_several_layers_know_that_sizes_agree():
+    @autoconv.function(input_signature=[spec(None, None, None, 3), spec(3, 3, 3, 3), spec(3, 3, 3, 5)])
+    def f(x, w, v):
+        y = autoconv.nn.relu(x + autoconv.nn.conv2d(x, w, 1, "SAME"))
+        return autoconv.nn.conv2d(autoconv.nn.conv2d(y, v, 2, "SAME"), autoconv.ones([3, 3, 5, 2]), 2, "VALID")
+
+    w, v = floats(3, 3, 3, 3, seed=1), floats(3, 3, 3, 5, seed=2)
+    once = (1, 1)
+    for sides in ((14, 17), (23, 20), (15, 15)):
+        x = floats(2, *sides, 3, seed=sides[0])
+        y = np.maximum(x + convolved(x, w, once, once, [once, once]), 0)
+        y = convolved(y, v, (2, 2), once, pads_of("SAME", sides, (3, 3), (2, 2), once))
+        wanted = convolved(y, np.ones((3, 3, 5, 2)), (2, 2), once, [(0, 0)] * 2)
+        np.testing.assert_allclose(f(x, w, v), wanted, rtol=1e-3, atol=1e-3)
+    compiled(f)
+
+
+def test_lines_of_any_length():
+    @autoconv.function(input_signature=[spec(None, None, 3), spec(4, 3, 2)])
+    def f(x, w):
+        return autoconv.nn.conv1d(x, w, 2, "SAME"), autoconv.nn.conv1d(x, w, 1, "VALID", dilations=2)
+
+    w = floats(4, 3, 2, seed=1)
+    for n in (9, 10, 17):
+        x = floats(2, n, 3, seed=n)
+        same, valid = f(x, w)
+        pads = pads_of("SAME", (1, n), (1, 4), (1, 2), (1, 1))
+        wanted = convolved(x[:, None], w[None], (1, 2), (1, 1), pads)[:, 0]
+        np.testing.assert_allclose(same, wanted, rtol=1e-4, atol=1e-4)
+        wanted = convolved(x[:, None], w[None], (1, 1), (1, 2), [(0, 0)] * 2)[:, 0]
+        np.testing.assert_allclose(valid, wanted, rtol=1e-4, atol=1e-4)
+    compiled(f)
