@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.api.shaping import stack
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.expressions import get_item
 from autoconv.runtime.tensor import Tensor
 
 Amount = Any  # an int, or a number of the graph
+Part = tuple[tuple[int, ...], Tensor]  # the place of an element of the window, and what lies under it
 
 
 class Windows:
@@ -25,7 +27,7 @@ class Windows:
     (before, after) for each dimension of the image. `sizes` is how many windows there are along each dimension, None
     where only the graph knows.
 
-    Raises ValueError where none fits, and where `padding` is something else; InvalidArgumentError when the graph runs.
+    Raises InvalidArgumentError where none fits, of open sizes when the graph runs; ValueError for another `padding`.
     """
 
     def __init__(
@@ -44,7 +46,7 @@ class Windows:
         ]
         text = f"{what} that reach over {self._extents} do not fit into an image"
         if min(size for size in (*self.sizes, 1) if size is not None) < 1:
-            raise ValueError(f"{text} of {sides}")
+            raise InvalidArgumentError(f"{text} of {sides}")
         self._check_sides(text, padding == "SAME")
 
     def _check_sides(self, text: str, fits_all: bool) -> None:
@@ -86,7 +88,7 @@ class Windows:
         before = missing // 2
         return before, missing - before
 
-    def parts(self, filler: Any) -> list[tuple[tuple[int, ...], Tensor]]:
+    def parts(self, filler: Any) -> list[Part]:
         """For each element of the window, in order, its place and what lies under it: an array of the batch, the sizes,
         and the channels. What is around the image is `filler`."""
         image = _padded(self._image, self.around, filler)
@@ -102,6 +104,17 @@ class Windows:
             return slice(start, start + (size - 1) * step + 1, step)
         behind = self._extents[i] - 1 - start
         return slice(start, -behind if behind else None, step)
+
+
+def per_side(what: str, value: Any, count: int, channels_first: bool) -> tuple[int, ...]:
+    """A number for each of `count` sides: of one for all, one for each, or one for each dimension of an image."""
+    numbers = [1] if value is None else [value] if isinstance(value, int) else [int(part) for part in value]
+    if len(numbers) == count + 2:
+        numbers = numbers[2:] if channels_first else numbers[1:-1]
+    if len(numbers) not in (1, count) or min(numbers) < 1:
+        given = {1: "one or three", 2: "one, two or four"}.get(count, f"one, {count} or {count + 2}")
+        raise ValueError(f"`{what}` must be {given} numbers from 1 on, found {value!r}")
+    return tuple(numbers * count if len(numbers) == 1 else numbers)
 
 
 def _padded(image: Tensor, around: Sequence[tuple[Amount, Amount]], filler: Any) -> Tensor:
