@@ -19,7 +19,7 @@ from autoconv.runtime.expressions import get_item
 from autoconv.runtime.tensor import Tensor
 
 _MOST_PATCHES = 1 << 23  # numbers in all patches
-_FEWEST_CHANNELS = 8  # from which on a product for each element is as fast, where only the graph knows how many patches
+_FEWEST_CHANNELS = 16  # from which on there is a product for each element, where only the graph knows how many patches
 
 
 def conv2d(
