@@ -21,8 +21,8 @@ from autoconv.backends.llvm import (
     assertions,
     batches,
     choosing,
-    counters,
     distinct,
+    draws,
     fourier,
     generator_code,
     layouts,
@@ -54,7 +54,7 @@ from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
 NATIVE_OPS = (
-    assertions, batches, choosing, counters, distinct, fourier, generator_code, layouts, linalg, open_roles, patterns,
+    assertions, batches, choosing, distinct, draws, fourier, generator_code, layouts, linalg, open_roles, patterns,
     scans, searching, sorting, typed_list_loops, typed_lists,
 )  # fmt: skip
 
