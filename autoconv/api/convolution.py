@@ -3,17 +3,23 @@ many, else one for each element of the kernel."""
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.api.shaping import concat, expand_dims, pad, reshape, squeeze, transpose
+import numpy as np
+
+from autoconv.api.shaping import concat, expand_dims, reshape, squeeze, transpose
+from autoconv.api.windows import Part, Windows, per_side
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.types import Dimension
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.expressions import get_item
 from autoconv.runtime.tensor import Tensor
 
 _MOST_PATCHES = 1 << 23  # numbers in all patches
+_FEWEST_CHANNELS = 16  # from which on there is a product for each element, where only the graph knows how many patches
 
 
 def conv2d(
@@ -23,16 +29,20 @@ def conv2d(
     """The cross-correlation of images with filters: of the shape [batch, height, width, filters].
 
     `input` is [batch, height, width, channels] ([batch, channels, height, width] for the data_format NCHW, as is the
-    result) with height and width known, `filters` [height, width, channels, filters]. `strides` and `dilations` are a
-    number, one for height and width, or one for each dimension. `padding` is "VALID", "SAME" (zeros around, one more
-    behind than before where it does not come out even) or (before, after) for each dimension. Raises ValueError.
+    result), `filters` [height, width, channels, filters], whose height and width have to be known. `strides` and
+    `dilations` are a number, one for height and width, or one for each dimension. `padding` is "VALID", "SAME" (zeros
+    around, one more behind than before where it does not come out even) or (before, after) for each dimension.
+
+    Filters of fewer channels than the image has are those of groups of channels: the first of them go with the first
+    channels, and so on. Raises ValueError, and InvalidArgumentError, which is one, where filters do not fit into
+    the image: of open sizes when the graph runs.
     """
     if data_format not in ("NHWC", "NCHW"):
         raise ValueError(f"`data_format` must be 'NHWC' or 'NCHW', found {data_format!r}")
     first = data_format == "NCHW"
     pads = padding if isinstance(padding, str) or not first else [padding[i] for i in (0, 2, 3, 1)]
     image = transpose(input, [0, 2, 3, 1]) if first else convert_to_tensor(input)
-    steps, gaps = _pair("strides", strides, first), _pair("dilations", dilations, first)
+    steps, gaps = per_side("strides", strides, 2, first), per_side("dilations", dilations, 2, first)
     result = _convolved(image, convert_to_tensor(filters), steps, gaps, pads)
     return apply("identity", transpose(result, [0, 3, 1, 2]) if first else result, name=name)
 
@@ -62,32 +72,50 @@ def _convolved(
     shape, kernel = image.type.shape, filters.type.shape
     if shape is None or kernel is None or len(shape) != 4 or len(kernel) != 4:
         raise ValueError(f"a convolution takes an image and filters of one rank, found {shape} and {kernel}")
-    sides, kernel_sides = _known(shape[1:3]), _known(kernel[:2])
-    if isinstance(shape[3], int) and isinstance(kernel[2], int) and shape[3] != kernel[2]:
-        raise ValueError(f"the image has {shape[3]} channels, the filters have {kernel[2]}")
-    extents = [(k - 1) * gap + 1 for k, gap in zip(kernel_sides, gaps, strict=True)]
-    around = _around(padding, sides, extents, steps)
-    if any(part for pair in around for part in pair):
-        image = pad(image, [(0, 0), *around, (0, 0)])
-    sizes = [
-        (size + sum(pair) - extent) // step + 1
-        for size, pair, extent, step in zip(sides, around, extents, steps, strict=True)
-    ]
-    if min(sizes) < 1:
-        raise ValueError(f"filters that reach over {extents} do not fit into an image of {sides}")
-    parts = []  # for each element of the kernel, what lies under it
-    for at in itertools.product(range(kernel_sides[0]), range(kernel_sides[1])):
-        rows, columns = (
-            slice(i * gap, i * gap + (size - 1) * step + 1, step)
-            for i, gap, size, step in zip(at, gaps, sizes, steps, strict=True)
-        )
-        parts.append((at, get_item(image, (slice(None), rows, columns))))
-    channels, batch = kernel[2], shape[0]
-    if isinstance(channels, int) and isinstance(batch, int) and len(parts) > 1:
+    kernel_sides = _known(kernel[:2])
+    groups = _groups(shape[3], kernel)
+    windows = Windows(image, kernel_sides, steps, gaps, padding, "filters")
+    parts = windows.parts(0)
+    channels, several = kernel[2], kernel[3]
+    if groups > 1:
+        assert isinstance(channels, int) and isinstance(several, int)
+        if channels == 1:
+            return _each_by_itself(parts, filters, several // groups)
+        whole = slice(None)
+        share, given = several // groups, (whole, whole, whole)
+        products = []
+        for g in range(groups):
+            own = [(at, get_item(x, (*given, slice(g * channels, (g + 1) * channels)))) for at, x in parts]
+            products.append(_product(own, get_item(filters, (*given, slice(g * share, (g + 1) * share))), windows))
+        return concat(products, 3)
+    return _product(parts, filters, windows)
+
+
+def _groups(channels: Dimension, kernel: Sequence[Dimension]) -> int:
+    """How many groups of channels have filters of their own: the filters say how many channels there are in one."""
+    own, several = kernel[2:]
+    if not isinstance(channels, int) or not isinstance(own, int) or channels == own:
+        return 1
+    if own == 0 or channels % own:
+        raise InvalidArgumentError(f"the image has {channels} channels, the filters have {own}")
+    groups = channels // own
+    if not isinstance(several, int) or several % groups:
+        raise ValueError(f"there are {several} filters for {groups} groups of {own} channels: not as many for each")
+    return groups
+
+
+def _product(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tensor:
+    shape = filters.type.shape
+    assert shape is not None
+    channels, several = shape[2:]
+    batch, sides = parts[0][1].type.shape[0], windows.sizes  # type: ignore[index]
+    if isinstance(channels, int) and len(parts) > 1:
         patch = channels * len(parts)
-        if batch * sizes[0] * sizes[1] * patch <= _MOST_PATCHES:
+        known = [size for size in (batch, *sides) if isinstance(size, int)]
+        few = math.prod(known) * patch <= _MOST_PATCHES
+        if few and (len(known) == len(sides) + 1 or channels < _FEWEST_CHANNELS):
             patches = concat([part for _, part in parts], 3)
-            return apply("matmul", patches, reshape(filters, [patch, kernel[3] if kernel[3] is not None else -1]))
+            return apply("matmul", patches, reshape(filters, [patch, several if several is not None else -1]))
     total: Any = None
     for at, part in parts:
         product = apply("matmul", part, get_item(filters, at))
@@ -95,35 +123,28 @@ def _convolved(
     return total
 
 
+def _each_by_itself(parts: Sequence[Part], filters: Tensor, each: int) -> Tensor:
+    """Of groups of one channel: no products of matrices, but of elements, for one filter of each channel after the
+    other."""
+    found = []
+    for number in range(each):
+        total: Any = None
+        for at, part in parts:
+            product = apply("multiply", part, get_item(filters, (*at, 0, slice(number, None, each))))
+            total = product if total is None else apply("add", total, product)
+        found.append(total)
+    if each == 1:
+        return found[0]
+    channels = filters.type.shape[3] // each  # type: ignore[index,operator]
+    order = np.arange(each * channels).reshape(each, channels).T.ravel()
+    return apply("gather", concat(found, 3), convert_to_tensor(order), axis=3)
+
+
 def _known(sizes: Sequence[Any]) -> list[int]:
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) < len(sizes):
-        raise ValueError(f"a convolution needs to know heights and widths, found {list(sizes)}")
+        raise ValueError(f"a convolution needs to know the height and width of its filters, found {list(sizes)}")
     return known
-
-
-def _around(padding: Any, sizes: Sequence[int], extents: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int]]:
-    """The zeros before and after each of the two dimensions."""
-    if padding == "VALID":
-        return [(0, 0), (0, 0)]
-    if padding == "SAME":
-        missing = [
-            max((-(-size // step) - 1) * step + extent - size, 0)
-            for size, extent, step in zip(sizes, extents, steps, strict=True)
-        ]
-        return [(m // 2, m - m // 2) for m in missing]
-    if isinstance(padding, (list, tuple)) and len(padding) == 4:
-        return [(int(before), int(after)) for before, after in padding[1:3]]
-    raise ValueError(f"`padding` must be 'VALID', 'SAME' or a pair for each dimension, found {padding!r}")
-
-
-def _pair(what: str, value: Any, channels_first: bool) -> tuple[int, int]:
-    numbers = [1] if value is None else [value] if isinstance(value, int) else [int(part) for part in value]
-    if len(numbers) == 4:
-        numbers = numbers[2:] if channels_first else numbers[1:3]
-    if len(numbers) not in (1, 2) or min(numbers) < 1:
-        raise ValueError(f"`{what}` must be one, two or four numbers from 1 on, found {value!r}")
-    return numbers[0], numbers[-1]
 
 
 def _one(value: Any) -> int:

@@ -139,7 +139,7 @@ def pad(
         if known is None
         else tuple((int(before), int(after)) for before, after in np.reshape(known, (-1, 2)))
     )
-    vector = () if known is not None else (convert_to_tensor(paddings),)
+    vector = () if known is not None else (convert_to_tensor(_side_by_side(paddings)),)
     filler = static_value(constant_values)
     if filler is not None:
         filler = np.asarray(filler).item()
@@ -149,6 +149,12 @@ def pad(
     inside = apply("ones_like", tensor, dtype=bool_)
     kept = apply("pad", inside, *vector, paddings=pairs, mode="CONSTANT", constant_values=False)
     return apply("select", kept, padded, constant_values, name=name)
+
+
+def _side_by_side(paddings: Any) -> Any:
+    """Pairs of numbers as one vector: what is known of it by symbols is known of each."""
+    pairs = isinstance(paddings, (list, tuple)) and all(isinstance(p, (list, tuple)) for p in paddings)
+    return [amount for pair in paddings for amount in pair] if pairs and set(map(len, paddings)) == {2} else paddings
 
 
 # ---- joining and taking apart

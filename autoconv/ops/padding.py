@@ -49,8 +49,8 @@ def _check_count(paddings: Any, rank: int) -> None:
 
 def _padded(size: Dimension, pair: tuple[int | None, int | None], mode: str) -> Dimension:
     before, after = pair
-    if before is None or after is None:
-        return None
+    if not isinstance(before, int) or not isinstance(after, int):
+        return None  # an operand says it, or they are symbols
     if before < 0 or after < 0:
         raise ValueError(f"pad: paddings must not be negative, found {pair}")
     if before == after == 0:
@@ -69,9 +69,9 @@ def _unpadded(size: Dimension, pair: tuple[int | None, int | None]) -> Dimension
     before, after = pair
     if pair == (0, 0):
         return size
-    return (
-        size - before - after if isinstance(size, int) and before is not None and after is not None else None
-    )
+    if not isinstance(size, int) or not isinstance(before, int) or not isinstance(after, int):
+        return None
+    return size - before - after
 
 
 def _amounts(paddings: Any, amounts: Any, rank: int) -> list[tuple[int, int]]:

@@ -36,6 +36,7 @@ _DIMENSIONS = {
 }  # fmt: skip
 # As that, of those whose last input is one number.
 _NUMBERS = {"one_hot": ("depth", 3), "linspace": ("num", 2), "segment_sum": ("num_segments", 2)}
+_PADS = frozenset({"pad", "unpad"})  # how far, comes as pairs, or as the last input
 _ROUNDS = 4  # what a shape decides may decide another
 _WIDENINGS = 3  # of the types of a loop's state, before they stay what they were
 
@@ -65,13 +66,12 @@ def _in_rounds(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tupl
     if has_recursion(graph):
         raise CannotSpecialise
     for _ in range(_ROUNDS):
-        nodes = sum(1 for _ in graph.walk())
-        known = _unknown(graph)
+        before = _unknown(graph)
         sizes = None if sizes is None else Sizes()
         graph = fold(_specialised(graph, types, sizes))
         if narrow_lists(graph):
             continue
-        if (nodes, known) == (sum(1 for _ in graph.walk()), _unknown(graph)):
+        if before == _unknown(graph):
             break
     settle_effects(graph)
     return graph, sizes
@@ -84,8 +84,11 @@ def is_static(type_: Type) -> bool:
     return type_.shape is not None and all(isinstance(d, int) for d in type_.shape)
 
 
-def _unknown(graph: Graph) -> int:
-    return sum(not is_static(value.type) for node in graph.walk() for value in node.results)
+def _unknown(graph: Graph) -> tuple[int, int]:
+    """How many nodes compute something, and how many values have shapes that are not known."""
+    nodes = list(graph.walk())
+    unknown = sum(not is_static(value.type) for node in nodes for value in node.results)
+    return sum(node.op.name != "constant" for node in nodes), unknown
 
 
 def _specialised(
@@ -130,6 +133,8 @@ def _node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> 
     if array is not None:
         return copy.add(OPS["constant"], (), {"value": array}, name=node.name, span=node.span).results
     inputs, attributes = _known_dimensions(node, inputs)
+    if sizes is not None:
+        inputs, attributes = _by_symbols(node, inputs, attributes, sizes)
     types = _types(node, inputs, attributes, ())
     said = None if sizes is None else sizes.types(node, inputs, attributes)
     if said is not None:
@@ -200,12 +205,31 @@ def _known_dimensions(node: Node, inputs: list[Value]) -> tuple[list[Value], Any
         given = _constant(inputs[-1]) if name and len(inputs) == others + 1 else None
         if given is not None:
             return inputs[:-1], {**node.attributes, name: form(given)}
+    if node.op.name in _PADS and len(inputs) == 2:
+        given = _constant(inputs[1])
+        pairs = None if given is None else tuple((int(a), int(b)) for a, b in given.reshape(-1, 2))
+        if pairs is not None and min(map(min, pairs), default=0) >= 0:
+            return inputs[:1], {**node.attributes, "paddings": pairs}
     if node.op.name == "range" and node.attributes.get("length") is None:
         bounds = [_constant(value) for value in inputs]
         if len(bounds) == 3 and all(bound is not None and bound.dtype.kind in "iu" for bound in bounds):
             start, stop, step = (int(bound) for bound in bounds if bound is not None)
             return inputs, {**node.attributes, "length": max(0, math.ceil((stop - start) / step)) if step else None}
     return inputs, node.attributes
+
+
+def _by_symbols(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) -> tuple[list[Value], Any]:
+    """Of ops that have native code for any symbols, whatever else they are given: dimensions that come as an input, as
+    attributes."""
+    if node.op.name not in _PADS or len(inputs) < 2 or attributes.get("mode", "CONSTANT") != "CONSTANT":
+        return inputs, attributes
+    amounts, type_ = sizes.numbers.get(inputs[1]), inputs[0].type
+    shape = type_.shape if isinstance(type_, TensorType) else None
+    if not isinstance(amounts, tuple) or shape is None or None in shape or len(amounts) != 2 * len(shape):
+        return inputs, attributes
+    if any(isinstance(amount, int) and amount < 0 for amount in amounts):
+        return inputs, attributes  # the kernel refuses that
+    return inputs[:1], {**attributes, "paddings": tuple(zip(amounts[::2], amounts[1::2], strict=True))}
 
 
 def _whole_numbers(array: np.ndarray) -> tuple[int, ...]:

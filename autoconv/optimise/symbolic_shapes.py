@@ -88,8 +88,10 @@ def _concat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]
 
 def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     shape, paddings = shape_of(inputs[0]), attributes["paddings"]
-    if shape is None or paddings is None or len(inputs) > 1:
+    if shape is None or paddings is None or len(inputs) > 1 or len(paddings) != len(shape):
         return None
+    for amount in (amount for pair in paddings for amount in pair):
+        sizes.need(amount)
     if attributes.get("mode", "CONSTANT") != "CONSTANT":
         reflects = attributes["mode"] == "REFLECT"  # an element of the edge is not repeated
         for size, pair in zip(shape, paddings, strict=True):
@@ -271,7 +273,9 @@ def _unpad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
     shape, paddings = shape_of(inputs[0]), attributes["paddings"]
     if shape is None or paddings is None or len(inputs) > 1:
         return None
-    return tuple(plus(size, -before - after) for size, (before, after) in zip(shape, paddings, strict=True))
+    return tuple(
+        plus(size, times(plus(before, after), -1)) for size, (before, after) in zip(shape, paddings, strict=True)
+    )
 
 
 def _diag(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:

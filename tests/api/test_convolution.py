@@ -59,6 +59,28 @@ def test_conv1d(padding):
     np.testing.assert_allclose(first.numpy(), wanted.transpose(0, 2, 1), atol=1e-12)
 
 
+@pytest.mark.parametrize(("groups", "own", "each"), [(2, 3, 2), (4, 1, 1), (3, 1, 2)])
+def test_groups_of_channels_have_filters_of_their_own(groups, own, each):
+    image, filters = DRAW.normal(size=(2, 5, 6, groups * own)), DRAW.normal(size=(3, 2, own, groups * each))
+    wanted = np.concatenate(
+        [
+            convolved(
+                image[..., g * own : (g + 1) * own], filters[..., g * each : (g + 1) * each], (2, 1), (1, 1),
+                [(1, 1), (0, 1)],
+            )
+            for g in range(groups)
+        ], -1,
+    )  # fmt: skip
+
+    @tf.function
+    def f(x, w):
+        return tf.nn.conv2d(x, w, (2, 1), "SAME")
+
+    np.testing.assert_allclose(f(tf.constant(image), tf.constant(filters)).numpy(), wanted, atol=1e-12)
+    first = tf.nn.conv2d(image.transpose(0, 3, 1, 2), filters, (2, 1), "SAME", "NCHW")
+    np.testing.assert_allclose(first.numpy(), wanted.transpose(0, 3, 1, 2), atol=1e-12)
+
+
 def test_first_and_second_derivatives():
     image, filters = DRAW.normal(size=(1, 4, 4, 2)), DRAW.normal(size=(2, 3, 2, 2))
 
@@ -82,14 +104,15 @@ def test_first_and_second_derivatives():
     ("call", "message"),
     [
         (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 3, 1]), 1, "SAME"), "2 channels, the filters"),
+        (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 4]), tf.zeros([2, 2, 2, 3]), 1, "SAME"), "3 filters for 2 groups"),
         (lambda: tf.nn.conv2d(tf.zeros([1, 1, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "VALID"), "do not fit into"),
         (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "same"), "`padding` must be"),
         (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 2, 1]), [1, 1, 1], "SAME"), "`strides` must be"),
         (
             lambda: tf.function(tf.nn.conv2d).get_concrete_function(
-                tf.TensorSpec([1, None, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME"
+                tf.zeros([1, 4, 4, 2]), tf.TensorSpec([2, None, 2, 1]), 1, "SAME"
             ),
-            "needs to know heights and widths",
+            "needs to know the height and width of its filters",
         ),
         (lambda: tf.nn.conv2d(tf.zeros([4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME"), "of one rank"),
         (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME", "HWC"), "`data_format`"),

@@ -95,7 +95,11 @@ IMAGES = [
     "ac.nn.conv2d({a}, w, 1, 'SAME')", "ac.nn.conv2d({a}, w, 2, 'VALID')",
     "ac.nn.relu(ac.nn.conv2d({a}, w, 1, 'VALID'))", "ac.reduce_mean({a}, [1, 2])",
     "ac.nn.conv2d({a}, w, 1, 'SAME', dilations=2)", "ac.reshape({a}, [ac.shape({a})[0], -1])",
-    "ac.nn.moments({a}, [0, 1, 2])[1]",
+    "ac.nn.moments({a}, [0, 1, 2])[1]", "ac.nn.conv2d({a}, w, 2, 'SAME')", "ac.nn.conv2d({a}, w, (3, 2), 'SAME')",
+    "ac.nn.conv2d({a}, w, (1, 2), [[0, 0], [2, 0], [0, 3], [0, 0]])", "ac.nn.conv2d({a}, w[:, :, :1], 1, 'SAME')",
+    "ac.nn.max_pool2d({a}, 2, 2, 'VALID')", "ac.nn.max_pool2d({a}, 3, 2, 'SAME')",
+    "ac.nn.avg_pool2d({a}, (2, 3), (1, 2), 'SAME')", "ac.nn.avg_pool2d({a}, 2, 1, 'VALID')",
+    "ac.pad({a}, [[0, 0], [1, ac.shape({a})[1]], [0, ac.shape({a})[2] // 2], [0, 0]])",
 ]  # fmt: skip
 
 Dimension = Any
@@ -113,7 +117,7 @@ class Generator:
         names = ["n", "m", "k"]
         self.arguments: list[tuple[Dimension, ...]] = []  # names of open dimensions, numbers
         if self.images:
-            self.arguments = [("n", 6, 5, 3)]
+            self.arguments = [r.choice((("n", 6, 5, 3), ("n", "m", "k", 3), ("n", "m", "m", 3)))]
         else:
             for _ in range(r.randint(1, 3)):
                 rank = r.choice((1, 2, 2, 2, 3))

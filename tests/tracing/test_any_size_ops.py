@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 import pytest
 
 import autoconv
 from autoconv.tracing.shapes import ByShape
-from tests.tracing.test_any_size import close, compiled_once, floats, spec
+from tests.tracing.test_any_size import by_shape, close, compiled_once, floats, spec
 
 INTS = autoconv.int32
 
@@ -453,3 +455,40 @@ def test_what_masks_hold_for():
         for one, expected in zip(found, (x[mask], np.argwhere(mask), x[:, :, 0][mask]), strict=True):
             np.testing.assert_array_equal(one, expected)
     compiled_once(f)
+
+
+NARROW = ("float16", "bfloat16") if importlib.util.find_spec("ml_dtypes") else ("float16",)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_numbers_of_16_bits(dtype):
+    """Of those, what is no loop runs by kernels, inside of the one code for any size."""
+    kind = autoconv.as_dtype(dtype)
+
+    @autoconv.function(input_signature=[spec(None, None, dtype=kind), spec(None, dtype=INTS)])
+    def f(x, i):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            y = x[1:] * x[:-1] + x[0] - x[-1, 2:3]
+            z = autoconv.gather(x, i) * autoconv.reduce_max(x, axis=0)
+            loss = autoconv.reduce_sum(y) + autoconv.reduce_sum(z)
+        return y, z, autoconv.sort(x, axis=0), autoconv.matmul(x, y, transpose_b=True), tape.gradient(loss, x)
+
+    for n in (4, 9, 6):
+        x = autoconv.cast(autoconv.constant(np.random.default_rng(n).integers(-4, 5, (n, 5)) / 4), kind).numpy().copy()
+        x[0] = 4  # the largest of all columns
+        i = np.array([n - 1, 0, 1], np.int32)
+        wide = x.astype(np.float64)
+        y, z = wide[1:] * wide[:-1] + wide[0] - wide[-1, 2:3], wide[i] * wide.max(0)
+        slope = np.zeros((n, 5))
+        slope[1:] += wide[:-1]
+        slope[:-1] += wide[1:]
+        slope[0] += n - 1
+        slope[-1, 2] -= 5 * (n - 1)
+        np.add.at(slope, i, wide.max(0))
+        slope[0] += wide[i].sum(0)
+        wanted = (y, z, np.sort(wide, axis=0), wide @ y.T, slope)  # 8 bits hold the products, and most sums
+        for found, expected in zip(f(autoconv.constant(x), autoconv.constant(i)), wanted, strict=True):
+            assert found.dtype is kind
+            np.testing.assert_allclose(found.numpy().astype(np.float64), expected, rtol=0.02, atol=0.02)
+    assert by_shape(f).compilations == 1

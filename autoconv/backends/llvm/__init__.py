@@ -18,6 +18,7 @@ import numpy as np
 from autoconv.backends import reference
 from autoconv.backends.form import CallForm
 from autoconv.backends.llvm import (
+    assertions,
     batches,
     choosing,
     distinct,
@@ -53,8 +54,8 @@ from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
 NATIVE_OPS = (
-    batches, choosing, distinct, draws, fourier, generator_code, layouts, linalg, open_roles, patterns, scans,
-    searching, sorting, typed_list_loops, typed_lists,
+    assertions, batches, choosing, distinct, draws, fourier, generator_code, layouts, linalg, open_roles, patterns,
+    scans, searching, sorting, typed_list_loops, typed_lists,
 )  # fmt: skip
 
 

@@ -11,10 +11,10 @@ from autoconv.backends.llvm.contractions import CONTRACTIONS
 from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.shaped import count, dimensions, fill, joined, part, reshaped
-from autoconv.graph.dimensions import plus, quotient
+from autoconv.graph.dimensions import plus, quotient, times
 from autoconv.graph.dtypes import uint64
 from autoconv.graph.graph import Node
-from autoconv.graph.types import Dimension
+from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.builder import GraphBuilder
 
 
@@ -40,7 +40,8 @@ def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     for axis, (before, after) in enumerate(node.attributes["paddings"]):
         size = dimensions(found)[axis]
         if before or after:
-            found = part(b, found, axis, before, -after or None, plus(size, -before - after))
+            stop = plus(size, times(after, -1)) if isinstance(after, Symbol) else -after or None
+            found = part(b, found, axis, before, stop, plus(size, times(plus(before, after), -1)))
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from autoconv.backends.llvm.blocks import is_flat
 from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.indices import SCATTERS, place, updates
+from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.open_split import OpenSplit, choose_open_split
 from autoconv.backends.llvm.pieces import VECTOR, in_vectors, straight
 from autoconv.backends.llvm.positions import Index, Position, count, element_count, is_known, linear, plus, product
@@ -228,8 +229,8 @@ class KernelText:
             if depth == len(shape):
                 return
             out, stride = self.out, element_count(self.out, shape[depth + 1 :])
-            before, after = node.attributes["paddings"][depth]
-            end = plus(out, shape[depth], -after)
+            before, after = (dimension(out, amount) for amount in node.attributes["paddings"][depth])
+            end = plus(out, shape[depth], product(out, after, -1))
             fill(first, 0, product(out, before, stride))
             fill(first, product(out, end, stride), product(out, shape[depth], stride))
             if any(map(any, node.attributes["paddings"][depth + 1 :])):
@@ -305,7 +306,7 @@ class KernelText:
         for node in self._item.nodes if nodes is None else nodes:
             (value,) = node.results
             if self._plan.roles[node] == "place":
-                before = [pair[0] for pair in node.attributes["paddings"]]
+                before = [dimension(self.out, pair[0]) for pair in node.attributes["paddings"]]
                 place = tuple(plus(self.out, i, by) for i, by in zip(index, before, strict=True))
                 self._store(self.element(node.inputs[0], index), self._stores[value], sizes(value.type), place)
             elif self._plan.roles[node] == "scatter":

@@ -56,7 +56,7 @@ def is_update(node: Node) -> bool:
     """Whether single indices and slices with known bounds say what is written, and the value goes into that."""
     spec = node.attributes["spec"]
     entries = all(entry[0] in ("ellipsis", "int") or (entry[0] == "slice" and INPUT not in entry) for entry in spec)
-    if not entries or any(is_narrow(value.type.dtype) for value in node.inputs[:2]):  # type: ignore[union-attr]
+    if not entries:
         return False
     part = item_shape(node)
     return part is not None and None not in part and goes_into(shape_of(node.inputs[1].type), part)

@@ -22,7 +22,19 @@ def open_tiling(rows: Position, columns: int, dtype: DType, machine: Registers) 
     return Tiling(rows if isinstance(rows, int) else 0, columns, lanes, height, max(1, min(3, -(-columns // lanes))))
 
 
-class OpenProductText(ProductText):
+class _OpenRows(ProductText):
+    def _tiles_at(
+        self, out: FunctionText, i: str, height: int, before: str, x: str = "%x", z: str = "%z"
+    ) -> None:
+        """Those of that number, counted from the top; the last ones begin at the row `before`."""
+        row = out.new(f"mul nsw i64 {i}, {height}")
+        inside = out.new(f"icmp slt i64 {row}, {before}")
+        row = out.new(f"select i1 {inside}, i64 {row}, i64 {before}")
+        x, z = self._moved(out, x, row, self._x_row), self._moved(out, z, row, self._z_row)
+        self._row(out, "0", height, x, z)
+
+
+class OpenProductText(_OpenRows):
     """Its functions take `%rows` and `%steps`. A row of the result is `z_row` elements behind the one before, of x
     `x_row`; a step moves on by `x_step` and `y_step`."""
 
@@ -54,14 +66,6 @@ class OpenProductText(ProductText):
         out.line("ret i1 false")
         return self._module.function("product", out.text())
 
-    def _tiles_at(self, out: FunctionText, i: str, height: int, before: str) -> None:
-        """Those of that number, counted from the top; the last ones begin at the row `before`."""
-        row = out.new(f"mul nsw i64 {i}, {height}")
-        inside = out.new(f"icmp slt i64 {row}, {before}")
-        row = out.new(f"select i1 {inside}, i64 {row}, i64 {before}")
-        x, z = self._moved(out, "%x", row, self._x_row), self._moved(out, "%z", row, self._z_row)
-        self._row(out, "0", height, x, z)
-
     def _sum_up(self, v: VectorWriter, cells: list[list[str]], widths: list[int]) -> None:
         """A stretch of steps at a time."""
         out, (part,) = v.out, self._sums
@@ -74,3 +78,37 @@ class OpenProductText(ProductText):
             sums = [[out.alloca(v.vector) for _ in widths] for _ in cells]
             self._add_up(v, part, sums, widths, start, count)
             self._join(v, cells, sums)
+
+
+class OpenPatchText(_OpenRows):
+    """Its functions take `%rows`, how many patches there are in a line, and the registers of `told`, which may stand in
+    sums, for where they begin, and in lines. How many steps there are is known."""
+
+    def __init__(
+        self, module: ModuleText, tiling: Tiling, dtype: DType, sums: tuple[Sum, ...], x_row: int,
+        lines: tuple[tuple[Position, Position], ...], told: tuple[str, ...],
+    ) -> None:  # fmt: skip
+        super().__init__(module, tiling, dtype, sums, x_row, tiling.columns, lines)
+        self._more = ("%rows", *told)
+
+    def rows(self) -> str:
+        """The name of a function that makes the lines from %first to %last."""
+        self._module.has_loops = True
+        out, height = self._function(), self._tiling.height
+        with out.loop("%first", "%last", unrolled=False) as line:
+            x, first = self._line(out, line), out.new(f"mul nsw i64 {line}, %rows")
+            z, done = self._moved(out, "%z", first, self._z_row), out.label("done")
+            for lower in sorted({height, max(height // 2, 1), 1}, reverse=True):
+                count = out.new(f"sdiv i64 {out.new(f'add nsw i64 %rows, {lower - 1}')}, {lower}")
+                before = out.new(f"sub nsw i64 %rows, {lower}")
+                many, few = out.label("many"), out.label("few")
+                out.branch_if(out.new(f"icmp sge i64 {before}, 0"), many, few)
+                out.begin(many)
+                with out.loop("0", count, unrolled=False) as i:
+                    self._tiles_at(out, i, lower, before, x, z)
+                out.branch(done)
+                out.begin(few)
+            out.branch(done)
+            out.begin(done)
+        out.line("ret i1 false")
+        return self._module.function("product", out.text())

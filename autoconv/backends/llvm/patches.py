@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_dense, sizes
+from autoconv.backends.llvm.shaped import dimensions
+from autoconv.graph.dimensions import plus, times
 from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import Dimension
 from autoconv.ops.index_spec import INPUT
 
 _MOST = 32  # stretches side by side in the array
@@ -25,8 +29,8 @@ class Patches:
     for, read by nothing else."""
 
     base: Value
-    rows: tuple[tuple[int, int], ...]
-    stretches: tuple[tuple[int, int], ...]
+    rows: tuple[tuple[Dimension, Dimension], ...]
+    stretches: tuple[tuple[Dimension, int], ...]
     nodes: frozenset[Node]
 
 
@@ -41,11 +45,11 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
         return None
     slices = [_slice(part) for part in join.inputs]
     first = slices[0]
-    stretches: list[tuple[int, int]] = []
+    stretches: list[tuple[Dimension, int]] = []
     for one in slices:
         if one is None or first is None or one.base is not first.base or one.steps[:-1] != first.steps[:-1]:
             return None
-        if stretches and sum(stretches[-1]) == one.offset:
+        if stretches and plus(*stretches[-1]) == one.offset:
             stretches[-1] = stretches[-1][0], stretches[-1][1] + one.count
         else:
             stretches.append((one.offset, one.count))
@@ -53,15 +57,15 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
         return None
     unread = [v.node for v in join.inputs if v is not first.base and v not in outputs and set(readers[v]) == {join}]
     nodes = frozenset([join, *(one for one in unread if one is not None)])
-    rows = tuple(zip(sizes(x.type)[:-1], first.steps[:-1], strict=True))
+    rows = tuple(zip(dimensions(x)[:-1], first.steps[:-1], strict=True))
     return Patches(first.base, rows, tuple(stretches), nodes)
 
 
 @dataclass(frozen=True)
 class _Slice:
     base: Value
-    offset: int
-    steps: tuple[int, ...]  # in elements, for each dimension
+    offset: Dimension
+    steps: tuple[Dimension, ...]  # in elements, for each dimension
     count: int  # elements side by side
 
 
@@ -71,19 +75,29 @@ def _slice(value: Value) -> _Slice | None:
     if node is None or node.op.name != "get_item" or len(node.inputs) != 1 or not is_dense(node.inputs[0].type):
         return None
     (base,) = node.inputs
-    shape, spec = sizes(base.type), node.attributes["spec"]
+    shape, spec = dimensions(base), node.attributes["spec"]
     if any(entry[0] != "slice" or INPUT in entry for entry in spec):
         return None
     whole = [*spec, *[("slice", None, None, None)] * (len(shape) - len(spec))]
-    if not is_known(shape[1:]) or (not is_known(shape) and any(bound is not None for bound in whole[0][1:])):
-        return None  # rows of patches may be as many as only the call knows
-    offset, steps, stride = 0, [], 1
+    offset: Dimension = 0
+    stride: Dimension = 1
+    steps: list[Dimension] = []
     for size, entry in zip(reversed(shape), reversed(whole), strict=True):
-        if not isinstance(size, int):
-            steps.append(stride)
-            break
+        start, step = _bounds(size, entry)
+        offset = plus(offset, times(start, stride))
+        steps.append(times(step, stride))
+        stride = times(stride, size)
+    count = sizes(value.type)[-1]
+    return _Slice(base, offset, tuple(reversed(steps)), count) if steps[0] == 1 and is_known((count,)) else None
+
+
+def _bounds(size: Dimension, entry: tuple[Any, ...]) -> tuple[Dimension, int]:
+    """Where the slice of a dimension begins, and its step: a slice that lies in it, where only the call knows the
+    dimension."""
+    if isinstance(size, int):
         bounds = range(*slice(*entry[1:]).indices(size))
-        offset += bounds.start * stride
-        steps.append(bounds.step * stride)
-        stride *= size
-    return _Slice(base, offset, tuple(reversed(steps)), sizes(value.type)[-1]) if steps[0] == 1 else None
+        return bounds.start, bounds.step
+    start, step = entry[1], 1 if entry[3] is None else entry[3]
+    if start is None:
+        return (0 if step > 0 else plus(size, -1)), step
+    return (plus(size, start) if isinstance(start, int) and start < 0 else start), step

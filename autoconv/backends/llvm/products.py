@@ -8,15 +8,17 @@ as by a single thread. So it is told to use one, and large products are split in
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.blas import alone, declared_gemm
 from autoconv.backends.llvm.open_code import write_open_product
+from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.open_split import OpenSplit
+from autoconv.backends.llvm.open_tiles import OpenPatchText, open_tiling
 from autoconv.backends.llvm.patches import Patches
-from autoconv.backends.llvm.positions import element_count, is_known
+from autoconv.backends.llvm.positions import Position, element_count, is_known
 from autoconv.backends.llvm.roles import is_of_open, sizes
 from autoconv.backends.llvm.scalars import literal
 from autoconv.backends.llvm.split import Split
@@ -26,6 +28,7 @@ from autoconv.backends.llvm.tiles import FEWEST, LARGEST, SHARE, ProductText, Su
 from autoconv.backends.llvm.turning import turned
 from autoconv.backends.llvm.vectors import registers
 from autoconv.graph.graph import Node
+from autoconv.graph.types import Dimension
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -77,8 +80,8 @@ def takes_patches(node: Node, patches: Patches) -> bool:
     if not is_of_open(node):
         return tiles_of(node, patches) is not None
     product = Product(node, patches)
-    known = (product.columns, product.inner, *(size for size, _ in patches.rows[1:]))
-    if registers() is None or not is_known(known) or len(patches.rows) < 2 or product.columns < FEWEST:
+    known = (product.columns, product.inner, patches.rows[-1][1])
+    if registers() is None or not is_known(known) or len(patches.rows) < 2 or product.columns < FEWEST:  # type: ignore[arg-type]
         return False
     return product.inner * product.columns * product.dtype.size <= LARGEST
 
@@ -94,18 +97,14 @@ def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, lis
     region.set(result, region.new_array(result.type))
     plan = tiling(product.unit, product.columns, dtype, machine, 0 if patches else unit)
     columns = turned(region, y, plan.lanes) if product.flip_y else region.data(y)
-    lines: Sequence[tuple[int, int]] = ()
+    lines: Sequence[tuple[Position, Position]] = ()
     if patches is None:
         x = product.node.inputs[0]
         step, row = (product.width_x, 1) if product.flip_x else (1, product.width_x)
-        sums = [Sum(0, 0, product.inner, step, product.columns)]
+        sums: Sequence[Sum] = [Sum(0, 0, product.inner, step, product.columns)]
     else:
-        x, sums, done = patches.base, [], 0
-        for offset, count in patches.stretches:
-            sums.append(Sum(offset, done * product.columns, count, 1, product.columns))
-            done += count
-        *lines, (_, row) = patches.rows
-        lines[:1] = [(1, step) for _, step in lines[:1]]  # how many there are, the count says
+        x = patches.base
+        sums, lines, row = _places(patches, product.columns, _number)
     body = ProductText(module, plan, dtype, tuple(sums), row, product.columns, tuple(lines)).rows()
     given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
     return body, given, product.unit if patches else plan.height
@@ -124,12 +123,57 @@ def _write_tiles(region: Region, product: Product) -> None:
 def _write_open_patches(region: Region, product: Product) -> None:
     """A line of patches after the other, which several threads share where the call finds that they are many."""
     out, lines = region.out, element_count(region.out, sizes(product.node.results[0].type)[:-2])
-    body, given, unit = tile_rows(region, product)
+    unit: Position
+    body, given, unit = _open_rows(region, product)
     if available() and thread_count() > 1:
         split = OpenSplit(None, lines, 1, (lines, unit, product.inner, product.columns), 1, 1, SHARE, 2 * SHARE)
         split.run(region.body.module, out, body, given, has_rare=False)
     else:
         out.new(f"call i1 @{body}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {lines}'])})")
+
+
+def _open_rows(region: Region, product: Product) -> tuple[str, list[str], Position]:
+    """As `tile_rows`, of patches some of whose sizes, or places, only the call knows."""
+    patches, machine, out = product.patches, registers(), region.out
+    assert patches is not None and machine is not None
+    y, (result,) = product.node.inputs[1], product.node.results
+    region.set(result, region.new_array(result.type))
+    told: dict[str, Position] = {}
+
+    def tell(size: Dimension) -> Position:
+        found = dimension(out, size)
+        if isinstance(found, int):
+            return found
+        name = f"%told.{len(told)}"
+        told[name] = found
+        return name
+
+    sums, lines, row = _places(patches, product.columns, tell)
+    plan = open_tiling("", product.columns, product.dtype, machine)
+    columns = turned(region, y, plan.lanes) if product.flip_y else region.data(y)
+    text = OpenPatchText(region.body.module, plan, product.dtype, tuple(sums), row, tuple(lines), tuple(told))
+    rows = dimension(out, patches.rows[-1][0])
+    given = [f"ptr {pointer}" for pointer in (region.data(patches.base), columns, region.data(result))]
+    return text.rows(), [*given, f"i64 {rows}", *(f"i64 {one}" for one in told.values())], rows
+
+
+def _places(
+    patches: Patches, columns: int, tell: Callable[[Dimension], Position]
+) -> tuple[Sequence[Sum], Sequence[tuple[Position, Position]], int]:
+    """Where elements of patches lie: those of one, lines of them, and the step from one to the next in a line."""
+    *lines, (_, row) = patches.rows
+    sums, done = [], 0
+    for offset, count in patches.stretches:
+        sums.append(Sum(tell(offset), done * columns, count, 1, columns))
+        done += count
+    # How many there are of the outermost, the count says.
+    walk = [(tell(size) if depth else 1, tell(step)) for depth, (size, step) in enumerate(lines)]
+    return sums, walk, _number(row)
+
+
+def _number(size: Dimension) -> int:
+    assert isinstance(size, int)
+    return size
 
 
 def _write_parts(product: Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
@@ -159,7 +203,8 @@ class Product:
         self.name = "sgemm" if self.dtype.name == "float32" else "dgemm"
         *several, self.columns = sizes(result.type)
         self.rows: int = several[-1] if batched else math.prod(several) if is_known(several) else 0
-        self.unit = patches.rows[-1][0] if patches else self.rows
+        unit = patches.rows[-1][0] if patches else self.rows
+        self.unit = unit if isinstance(unit, int) else 0  # as there
         self.flip_x: bool = node.attributes.get("transpose_a", False)
         self.flip_y: bool = node.attributes.get("transpose_b", False)
         self.inner = sizes(x.type)[-2 if self.flip_x else -1]

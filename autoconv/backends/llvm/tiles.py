@@ -27,7 +27,7 @@ class Sum:
     """One run along the inner dimension: `count` steps, the first at `x` and `y` elements behind where the matrices
     begin; of x a step and a row move on by that many elements, of y a step does, its columns lie side by side."""
 
-    x: int
+    x: Position
     y: int
     count: int
     x_step: int
@@ -75,7 +75,7 @@ class ProductText:
 
     def __init__(
         self, module: ModuleText, tiling: Tiling, dtype: DType, sums: tuple[Sum, ...], x_row: int, z_row: int,
-        lines: tuple[tuple[int, int], ...] = (),
+        lines: tuple[tuple[Position, Position], ...] = (),
     ) -> None:  # fmt: skip
         self._module = module
         self._tiling = tiling
@@ -147,7 +147,7 @@ class ProductText:
             y, target = self._moved(out, "%y", "1", full * wide), self._moved(out, z, "1", full * wide)
             out.line(f"call void @{self._tile(height, rest)}(ptr {x}, ptr {y}, ptr {target}{self._told()})")
 
-    def _moved(self, out: FunctionText, pointer: str, count: str, step: int) -> str:
+    def _moved(self, out: FunctionText, pointer: str, count: Position, step: Position) -> str:
         offset = out.new(f"mul nsw i64 {count}, {step}")
         return out.new(f"getelementptr inbounds {self._kind}, ptr {pointer}, i64 {offset}")
 
@@ -195,13 +195,15 @@ class ProductText:
         out = v.out
         for cell in [cell for row in cells for cell in row] if start else ():
             out.line(f"store {v.vector} zeroinitializer, ptr {cell}")
-        x = self._moved(out, "%x", start, part.x_step) if start else "%x"
+        known = part.x if isinstance(part.x, int) else 0
+        x = "%x" if part.x == known else self._moved(out, "%x", part.x, 1)
+        x = self._moved(out, x, start, part.x_step) if start else x
         y = self._moved(out, "%y", start, part.y_step) if start else "%y"
         with out.loop("0", str(count), unrolled=False) as k:
             left, right = self._moved(out, x, k, part.x_step), self._moved(out, y, k, part.y_step)
             loaded = [v.load(v.at(right, part.y + i * self._tiling.lanes), width) for i, width in enumerate(widths)]
             for r, row in enumerate(cells):
-                spread = v.spread(out.new(f"load {v.kind}, ptr {v.at(left, part.x + r * self._x_row)}"))
+                spread = v.spread(out.new(f"load {v.kind}, ptr {v.at(left, known + r * self._x_row)}"))
                 for cell, other in zip(row, loaded, strict=True):
                     total = v.fma(spread, other, out.new(f"load {v.vector}, ptr {cell}"))
                     out.line(f"store {v.vector} {total}, ptr {cell}")

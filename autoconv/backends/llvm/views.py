@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.indices import counted, first_of, is_indexed, place
+from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.positions import Index, Position, below, linear, plus, times, unravelled
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import Element, Pair
@@ -94,7 +95,7 @@ def _pad(b: Any, node: Node, index: Index) -> Place:
         if not before and not after:
             inner.append(position)
             continue
-        at = plus(out, position, -before)
+        at = plus(out, position, times(out, dimension(out, before), -1))
         ends = below(out, at, 0), below(out, at, size)
         if ends[0] is True or ends[1] is False:
             return constant  # type: ignore[no-any-return]

@@ -1,0 +1,23 @@
+"""Assertions about numbers: a branch, and the kernel where one does not hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autoconv.backends.llvm.natives import native
+from autoconv.backends.llvm.roles import is_scalar
+from autoconv.graph.graph import Node
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.regions import Region
+
+
+def _is_of_numbers(node: Node) -> bool:
+    """Arrays that the message shows may be views, whose elements nobody has made."""
+    return all(is_scalar(value.type) for value in node.inputs)
+
+
+@native("assert_true", fits=_is_of_numbers)
+def write_assertion(region: Region, node: Node) -> None:
+    holds = region.number(node.inputs[0])
+    region.refuse(node, region.out.new(f"xor i1 {holds.ir}, true"))
