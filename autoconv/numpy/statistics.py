@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.complex_loops import by_parts
 from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import (
     cast,
@@ -93,7 +94,7 @@ def _as_python_bool(x: Tensor) -> Any:
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
     v = tensor(x)
     if v.dtype.is_complex:
-        return whole_call("nan_to_num", False, v, nan=nan, posinf=posinf, neginf=neginf)
+        return by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), v)
     if not v.dtype.is_floating:
         return v
     limits, kind = np.finfo(v.dtype.numpy), v.dtype.numpy  # type: ignore[arg-type]
@@ -158,9 +159,12 @@ def iscomplex(x: Any) -> Any:
 def around(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     x = tensor(a)
     places = integer(decimals)
-    if x.dtype.is_complex or x.dtype.is_bool:
+    if x.dtype.is_bool:
         return whole_call("round", False, x, places)
-    found = apply("numpy_round", x, decimals=places)
+    if x.dtype.is_complex:
+        found = by_parts(lambda part: apply("numpy_round", part, decimals=places), x)
+    else:
+        found = apply("numpy_round", x, decimals=places)
     return found if out is None else write_into(out, found)
 
 

@@ -217,6 +217,7 @@ _OF_NUMBERS = frozenset(
         "xlogy",
         "xdivy",
         "logaddexp",
+        "numpy_round",
     }
 )
 # Those that do no arithmetic on dimensions.
@@ -224,7 +225,7 @@ _BY_SYMBOLS = frozenset({
     "softmax", "log_softmax", "reduce_euclidean_norm", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max",
     "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",
     "stack", "unstack", "shift", "unpad", "split", "split_like", "sum_tiles", "reduce_logsumexp", "einsum", "tensordot",
-    "numpy_var", "numpy_std", "numpy_argmax", "numpy_argmin",
+    "numpy_var", "numpy_std", "numpy_argmax", "numpy_argmin", "numpy_round",
 })  # fmt: skip
 _RULES: dict[str, Rule] = {
     **COMPOSITES,
