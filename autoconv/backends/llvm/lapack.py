@@ -1,6 +1,6 @@
 """Calls of LAPACK, the one that NumPy brought along, for each matrix of a batch.
 
-As NumPy does, they compute in float64, whatever the dtype of the matrices.
+As NumPy does, they compute in float64 or complex128, whatever the dtype of the matrices.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from autoconv.backends.llvm.blas import alone
 from autoconv.backends.llvm.natives import PART, Routine, call
 from autoconv.backends.llvm.positions import Position, linear, plus, times, unravelled
 from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
-from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.scalars import Element, ElementWriter, Pair, load, memory, store
 from autoconv.backends.llvm.split import Split
 from autoconv.backends.llvm.threads import available, thread_count
 from autoconv.backends.llvm.transposes import transposed
 from autoconv.backends.llvm.values import Object
 from autoconv.backends.llvm.vectors import registers
-from autoconv.graph.dtypes import DType, float64
+from autoconv.graph.dtypes import DType, complex128, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
 
@@ -43,19 +43,23 @@ def has(*names: str) -> bool:
 
 
 @functools.cache
-def workspace(name: str, *arguments: Argument | None, real: int, integers: int | None = None) -> tuple[int, int]:
-    """How many numbers, and how many integers, LAPACK's routine would like to have to work in: `arguments` as it takes
-    them, None for what it does not look at; at `real` and at `integers` stand the answers, each before its length."""
-    answer: Any = ctypes.c_double(0)
-    wanted, question = ctypes.c_int64(0), ctypes.c_int64(-1)
+def workspace(
+    name: str, *arguments: Argument | None, work: int, integers: int | None = None, reals: int | None = None
+) -> tuple[int, int, int]:
+    """How many numbers, integers, and of a routine of complex numbers real ones, LAPACK would like to have to work in:
+    `arguments` as it takes them, None for what it does not look at; at `work`, `integers` and `reals` stand the
+    answers, each before its length."""
+    kinds: dict[int | None, Any] = {integers: ctypes.c_int64(0), reals: ctypes.c_double(0)}
+    kinds[work] = (ctypes.c_double * 2)()  # a complex number writes both
     given: list[Any] = []
     for x in arguments:
         given.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((x or " ").encode()))
-    given[real : real + 2] = [answer, question]
-    if integers is not None:
-        given[integers : integers + 2] = [wanted, question]
+    for place, answer in kinds.items():
+        if place is not None:
+            given[place : place + 2] = [answer, ctypes.c_int64(-1)]
     ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, given))
-    return max(int(answer.value), 1), max(wanted.value, 1)
+    found = (kinds[work][0], kinds[integers].value if integers else 0, kinds[reals].value if reals else 0)
+    return tuple(max(int(number), 1) for number in found)  # type: ignore[return-value]
 
 
 class Batch:
@@ -71,6 +75,7 @@ class Batch:
         self._region, self._node = region, node
         type_: Any = node.inputs[0].type
         self.dtype: DType = type_.dtype
+        self.wide = complex128 if self.dtype.is_complex else float64  # that LAPACK computes in
         shape = sizes(node.results[0].type)
         self._batch = shape[: len(shape) - ranks[0]]
         self._ranks = ranks
@@ -110,7 +115,12 @@ class Batch:
         by = times(self.out, linear(self.out, place, batch), math.prod(one))
         if by == 0:
             return pointer
-        return self.out.new(f"getelementptr inbounds {register(self.dtype)}, ptr {pointer}, i64 {by}")
+        kind = memory(value.type.dtype)  # type: ignore[union-attr]
+        return self.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {by}")
+
+    def matrix(self, count: int) -> str:
+        """Memory for so many of the numbers that LAPACK computes with."""
+        return self.spare(count * self.wide.size // 8)
 
     def spare(self, count: int) -> str:
         """Memory for so many doubles or 64-bit integers, that each part has for itself."""
@@ -118,6 +128,10 @@ class Batch:
         self._bytes += -(-max(count, 1) // 8) * 64
         whole = self.out.new(f"load ptr, ptr {self._own}")
         return self.out.new(f"getelementptr inbounds i8, ptr {whole}, i64 {start}")
+
+    def routine_of(self, real: str, complex_: str = "") -> str:
+        """The name of the routine for these numbers, from that for doubles."""
+        return (complex_ or "z" + real[1:]) if self.dtype.is_complex else real
 
     def lapack(self, name: str, *arguments: Argument) -> str:
         """Calls the routine, `info` behind the arguments; answers the i1 that says whether it failed."""
@@ -141,8 +155,8 @@ class Batch:
         self.out.line(f"store i8 {self.out.new(f'select i1 {failure}, i8 1, i8 {before}')}, ptr %failed")
 
     def cell(self, count: int) -> str | None:
-        """Memory for a result that LAPACK writes in doubles; None where it can write to the result itself."""
-        return None if self.dtype is float64 else self.spare(count)
+        """Memory for a matrix as LAPACK has its numbers; None where the op's are those."""
+        return None if self.dtype is self.wide else self.matrix(count)
 
     def turn(self, source: str, target: str, rows: int, columns: int, back: bool = False) -> None:
         """Copies a matrix, `rows` by `columns` side by side by rows, so that it lies by columns: one of the op's to
@@ -158,13 +172,27 @@ class Batch:
             out, (from_, to) = self.out, self._kinds(back)
             with out.loop("0", str(rows)) as i, out.loop("0", str(columns)) as j:
                 found = load(self.b, from_, source, plus(out, times(out, i, columns), j))
-                store(self.b, self.b.cast(found, to), target, plus(out, times(out, j, rows), i))
+                store(self.b, self.cast(found, to), target, plus(out, times(out, j, rows), i))
 
-    def copy(self, source: str, target: str, count: int, back: bool = False) -> None:
-        """Numbers of the op's to LAPACK's, or (`back`) the other way."""
+    def copy(self, source: str, target: str, count: int, back: bool = False, conjugate: bool = False) -> None:
+        """Numbers of the op's to LAPACK's, or (`back`) the other way; of complex ones the conjugates, if told."""
         from_, to = self._kinds(back)
         with self.out.loop("0", str(count)) as i:
-            store(self.b, self.b.cast(load(self.b, from_, source, i), to), target, i)
+            found = load(self.b, from_, source, i)
+            if conjugate and isinstance(found, Pair):
+                found = self.b.pair(found.real, -found.imag)
+            store(self.b, self.cast(found, to), target, i)
+
+    def copy_real(self, source: str, target: str, count: int) -> None:
+        """Doubles of LAPACK's to a result of real numbers."""
+        with self.out.loop("0", str(count)) as i:
+            store(self.b, self.b.cast(load(self.b, float64, source, i), self.dtype.real_dtype), target, i)
+
+    def cast(self, x: Element, dtype: DType) -> Element:
+        """The number in another precision."""
+        if isinstance(x, Pair):
+            return self.b.pair(*(self.b.cast(part, dtype.real_dtype) for part in (x.real, x.imag)))
+        return self.b.cast(x, dtype)
 
     def numbers(self, source: str, rows: int, columns: int) -> list[list[Element]]:
         """A matrix of the op's in registers, as doubles."""
@@ -173,10 +201,11 @@ class Batch:
             for i in range(rows)
         ]
 
-    def put(self, found: Sequence[Element], target: str) -> None:
-        """Doubles into a result, one after the other."""
+    def put(self, found: Sequence[Element], which: int = 0) -> None:
+        """Numbers into a result, one after the other."""
+        kind: Any = self._node.results[which].type
         for place, x in enumerate(found):
-            store(self.b, self.b.cast(x, self.dtype), target, place)
+            store(self.b, self.cast(x, kind.dtype), self.results[which], place)
 
     @contextmanager
     def unless(self, fine: Element) -> Iterator[None]:
@@ -189,7 +218,7 @@ class Batch:
         self.out.begin(done)
 
     def _kinds(self, back: bool) -> tuple[DType, DType]:
-        return (float64, self.dtype) if back else (self.dtype, float64)
+        return (self.wide, self.dtype) if back else (self.dtype, self.wide)
 
     def run(self, work: int) -> None:
         """Has the routine run, by several threads where all matrices together take long enough; sets the results."""

@@ -13,12 +13,12 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm.lapack import Batch, has, workspace
-from autoconv.backends.llvm.natives import native
+from autoconv.backends.llvm.natives import complex_native, native
 from autoconv.backends.llvm.positions import plus, times
-from autoconv.backends.llvm.roles import is_array, sizes
-from autoconv.backends.llvm.scalars import Element, load, store
+from autoconv.backends.llvm.roles import is_array, is_complex, sizes
+from autoconv.backends.llvm.scalars import Element, ElementWriter, Pair, load, memory, store
 from autoconv.backends.llvm.small import LARGEST, Rows, cholesky, eliminated
-from autoconv.graph.dtypes import bool_, float64, int64
+from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.graph import Node
 
 if TYPE_CHECKING:
@@ -35,6 +35,16 @@ def _fits(*names: str) -> Callable[[Node], bool]:
         kinds: list[Any] = [value.type for value in node.inputs]
         single = all(is_array(kind) and 0 not in sizes(kind) for kind in kinds)
         return single and all(kind.dtype.name in ("float32", "float64") for kind in kinds) and has(*names)
+
+    return fits
+
+
+def _fits_complex(*names: str) -> Callable[[Node], bool]:
+    """As `_fits`, of complex64 and complex128; the other ops that take complex numbers are not for here."""
+
+    def fits(node: Node) -> bool:
+        kinds: list[Any] = [value.type for value in node.inputs]
+        return all(is_complex(kind) and is_array(kind) and 0 not in sizes(kind) for kind in kinds) and has(*names)
 
     return fits
 
@@ -60,19 +70,20 @@ def _work(n: int) -> int:
 # ---- determinants, inverses, systems
 
 
+@complex_native("determinant", "slogdet", fits=_fits_complex("zgetrf"))
 @native("determinant", "slogdet", fits=_fits("dgetrf"), work=_single(4))
 def write_determinant(region: Region, node: Node) -> None:
     """Of the triangles of an LU decomposition: the signs of the diagonal, and the sum of its logarithms."""
     n = _side(node)
     batch = Batch(region, node, [0] * len(node.results))
     out, b = batch.out, batch.b
-    matrix, pivots = batch.spare(n * n), batch.spare(n)
-    sign, total = out.alloca("double"), out.alloca("double")
-    small = n <= LARGEST
+    matrix, pivots = batch.matrix(n * n), batch.spare(n)
+    sign, total = out.alloca(memory(batch.wide)), out.alloca("double")
+    small, both = n <= LARGEST and batch.wide is float64, len(node.results) == 2
 
-    def give(found: list[Element]) -> None:
-        for one, result in zip(found, batch.results, strict=True):
-            batch.put([one], result)
+    def give(sign: Element, *logarithm: Element) -> None:
+        for which, x in enumerate((sign, *logarithm)):
+            batch.put([x], which)
 
     with batch.each(), ExitStack() as stack:
         if small:
@@ -83,79 +94,106 @@ def write_determinant(region: Region, node: Node) -> None:
             size = b.intrinsic("fabs", product)
             fine = fine & b.compare("gt", size, 1e-290) & b.compare("lt", size, 1e290)
             signed = b.intrinsic("copysign", b.constant(1.0, float64), product)
-            give([signed, b.libm("log", size)] if len(node.results) == 2 else [product])
+            give(*([signed, b.libm("log", size)] if both else [product]))
             stack.enter_context(batch.unless(fine))
         batch.turn(batch.x[0], matrix, n, n)
-        singular = b.wrap(bool_, batch.lapack("dgetrf", n, n, matrix, n, pivots))
-        store(b, b.constant(1.0, float64), sign, 0)
+        singular = b.wrap(bool_, batch.lapack(batch.routine_of("dgetrf"), n, n, matrix, n, pivots))
+        store(b, _number(b, 1.0, batch.wide), sign, 0)
         store(b, b.constant(0.0, float64), total, 0)
         with out.loop("0", str(n)) as i:
             swapped = load(b, int64, pivots, i).differs(b.wrap(int64, str(plus(out, i, 1))))
-            factor = load(b, float64, matrix, times(out, i, n + 1))
-            negative = b.compare("lt", factor, 0.0)
-            before = load(b, float64, sign, 0)
-            store(b, b.select(swapped ^ negative, -before, before), sign, 0)
-            size = b.select(negative, -factor, factor)
+            unit, size = _direction(b, load(b, batch.wide, matrix, times(out, i, n + 1)), swapped)
+            store(b, unit * load(b, batch.wide, sign, 0), sign, 0)
             store(b, load(b, float64, total, 0) + b.libm("log", size), total, 0)
-        signed = b.select(singular, b.constant(0.0, float64), load(b, float64, sign, 0))
+        signed = _unless(b, singular, load(b, batch.wide, sign, 0))
         size = b.select(singular, b.constant(-math.inf, float64), load(b, float64, total, 0))
-        give([signed, size] if len(node.results) == 2 else [signed * b.libm("exp", size)])
+        give(*([signed, size] if both else [signed * _number(b, b.libm("exp", size), batch.wide)]))
     batch.run(_work(n) + 4 * n**3)
 
 
+def _number(b: ElementWriter, real: Any, dtype: DType) -> Element:
+    """A real number among those of the dtype."""
+    part = real if isinstance(real, Element) else b.constant(real, float64)
+    return b.pair(part, b.constant(0.0, float64)) if dtype.is_complex else part
+
+
+def _direction(b: ElementWriter, x: Element, swapped: Element) -> tuple[Element, Element]:
+    """The sign of a number, the other one where rows were exchanged, and its size."""
+    if isinstance(x, Pair):
+        size = b.libm("hypot", x.real, x.imag)
+        signed = b.select(swapped, -size, size)
+        return b.pair(x.real / signed, x.imag / signed), size
+    negative = b.compare("lt", x, 0.0)
+    one = b.constant(1.0, float64)
+    return b.select(swapped ^ negative, -one, one), b.select(negative, -x, x)
+
+
+def _unless(b: ElementWriter, condition: Element, x: Element) -> Element:
+    """The number, or zero."""
+    if isinstance(x, Pair):
+        return b.pair(_unless(b, condition, x.real), _unless(b, condition, x.imag))
+    return b.select(condition, b.constant(0.0, float64), x)
+
+
+@complex_native("inverse", fits=_fits_complex("zgesv"))
 @native("inverse", fits=_fits("dgesv"))
 def write_inverse(region: Region, node: Node) -> None:
     n = _side(node)
     batch = Batch(region, node, [2])
     out, b = batch.out, batch.b
-    matrix, pivots, found = batch.spare(n * n), batch.spare(n), batch.spare(n * n)
+    matrix, pivots, found = batch.matrix(n * n), batch.spare(n), batch.matrix(n * n)
     adjoint = node.attributes.get("adjoint", False)
     with batch.each(), ExitStack() as stack:
-        if n <= LARGEST:
+        if n <= LARGEST and batch.wide is float64:
             one, zero = (b.constant(number, float64) for number in (1.0, 0.0))
             unit = [[one if i == j else zero for j in range(n)] for i in range(n)]
             stack.enter_context(_solved(batch, adjoint, unit))
         _load(batch, batch.x[0], matrix, n, adjoint)
         out.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
-        out.line(f'call void @"llvm.memset.p0.i64"(ptr {found}, i8 0, i64 {n * n * 8}, i1 false)')
+        size = n * n * batch.wide.size
+        out.line(f'call void @"llvm.memset.p0.i64"(ptr {found}, i8 0, i64 {size}, i1 false)')
         with out.loop("0", str(n)) as i:
-            store(b, b.constant(1.0, float64), found, times(out, i, n + 1))
-        batch.fail_if(batch.lapack("dgesv", n, n, matrix, n, pivots, found, n))
+            store(b, _number(b, 1.0, batch.wide), found, times(out, i, n + 1))
+        batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, n, matrix, n, pivots, found, n))
         batch.turn(found, batch.results[0], n, n, back=True)
     batch.run(_work(n) + 10 * n**3)
 
 
+@complex_native("solve", fits=_fits_complex("zgesv"))
 @native("solve", fits=_fits("dgesv"))
 def write_solve(region: Region, node: Node) -> None:
     n, columns = _side(node), sizes(node.inputs[1].type)[-1]
     batch = Batch(region, node, [2])
-    matrix, pivots, found = batch.spare(n * n), batch.spare(n), batch.spare(n * columns)
+    matrix, pivots, found = batch.matrix(n * n), batch.spare(n), batch.matrix(n * columns)
     adjoint = node.attributes.get("adjoint", False)
     with batch.each(), ExitStack() as stack:
-        if max(n, columns) <= LARGEST:
+        if max(n, columns) <= LARGEST and batch.wide is float64:
             stack.enter_context(_solved(batch, adjoint, batch.numbers(batch.x[1], n, columns)))
         _load(batch, batch.x[0], matrix, n, adjoint)
         batch.turn(batch.x[1], found, n, columns)
-        batch.fail_if(batch.lapack("dgesv", n, columns, matrix, n, pivots, found, n))
+        batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, columns, matrix, n, pivots, found, n))
         batch.turn(found, batch.results[0], columns, n, back=True)
     batch.run(_work(max(n, columns)) + 4 * n**3 + 8 * n**2 * columns)
 
 
+@complex_native("triangular_solve", fits=_fits_complex("ztrtrs"))
 @native("triangular_solve", fits=_fits("dtrtrs"))
 def write_triangular_solve(region: Region, node: Node) -> None:
     """By substitution: what lies by rows is the other triangle of what lies by columns."""
     n, columns = _side(node), sizes(node.inputs[1].type)[-1]
     batch = Batch(region, node, [2])
-    triangle = "U" if node.attributes.get("lower", True) else "L"
-    turned = "N" if node.attributes.get("adjoint", False) else "T"
-    found, wide = batch.spare(n * columns), batch.cell(n * n)
+    adjoint = node.attributes.get("adjoint", False)
+    triangle, turned = "U" if node.attributes.get("lower", True) else "L", "N" if adjoint else "T"
+    conjugate = adjoint and batch.dtype.is_complex
+    found, own = batch.matrix(n * columns), batch.matrix(n * n) if conjugate else batch.cell(n * n)
     with batch.each():
         matrix = batch.x[0]
-        if wide:
-            batch.copy(matrix, wide, n * n)
-            matrix = wide
+        if own:
+            batch.copy(matrix, own, n * n, conjugate=conjugate)
+            matrix = own
         batch.turn(batch.x[1], found, n, columns)
-        batch.fail_if(batch.lapack("dtrtrs", triangle, turned, "N", n, columns, matrix, n, found, n))
+        given = (triangle, turned, "N", n, columns, matrix, n, found, n)
+        batch.fail_if(batch.lapack(batch.routine_of("dtrtrs"), *given))
         batch.turn(found, batch.results[0], columns, n, back=True)
     batch.run(_CALL + 4 * n**2 * columns)
 
@@ -166,14 +204,14 @@ def _solved(batch: Batch, adjoint: bool, right: Rows) -> AbstractContextManager[
     if adjoint:
         matrix = [list(column) for column in zip(*matrix, strict=True)]
     _, _, found, fine = eliminated(batch.b, matrix, right)
-    batch.put([x for row in found for x in row], batch.results[0])
+    batch.put([x for row in found for x in row])
     return batch.unless(fine)
 
 
 def _load(batch: Batch, source: str, target: str, n: int, adjoint: bool) -> None:
     """A square matrix, or its adjoint, by columns."""
     if adjoint:
-        batch.copy(source, target, n * n)
+        batch.copy(source, target, n * n, conjugate=True)
     else:
         batch.turn(source, target, n, n)
 
@@ -181,97 +219,118 @@ def _load(batch: Batch, source: str, target: str, n: int, adjoint: bool) -> None
 # ---- decompositions
 
 
+@complex_native("cholesky", fits=_fits_complex("zpotrf"))
 @native("cholesky", fits=_fits("dpotrf"))
 def write_cholesky(region: Region, node: Node) -> None:
-    """Of the symmetric part of the matrix."""
+    """Of the symmetric part of the matrix, of complex numbers of the Hermitian one."""
     n = _side(node)
     batch = Batch(region, node, [2])
     out, b, dtype = batch.out, batch.b, batch.dtype
-    matrix = batch.spare(n * n)
+    matrix = batch.matrix(n * n)
 
     def place(i: str, j: str) -> Any:
         return plus(out, times(out, i, n), j)
 
     with batch.each(), ExitStack() as stack:
         x, result = batch.x[0], batch.results[0]
-        if n <= LARGEST:
+        if n <= LARGEST and batch.wide is float64:
             whole, half = batch.numbers(x, n, n), b.constant(0.5, float64)
             even = [[(whole[i][j] + whole[j][i]) * half for j in range(n)] for i in range(n)]
             found, fine = cholesky(b, even)
             zeros = [b.constant(0.0, float64)] * n
-            batch.put([y for row in found for y in (*row, *zeros[len(row) :])], result)
+            batch.put([y for row in found for y in (*row, *zeros[len(row) :])])
             stack.enter_context(batch.unless(fine))
         with out.loop("0", str(n)) as i, out.loop("0", str(n)) as j:
-            total = load(b, dtype, x, place(i, j)) + load(b, dtype, x, place(j, i))
-            store(b, b.cast(total * 0.5, float64), matrix, place(j, i))
-        batch.fail_if(batch.lapack("dpotrf", "L", n, matrix, n))
+            total = _even(b, load(b, dtype, x, place(i, j)), load(b, dtype, x, place(j, i)))
+            store(b, batch.cast(total, batch.wide), matrix, place(j, i))
+        batch.fail_if(batch.lapack(batch.routine_of("dpotrf"), "L", n, matrix, n))
         with out.loop("0", str(n)) as i, out.loop("0", str(n)) as j:
-            inside = b.wrap(bool_, out.new(f"icmp sle i64 {j}, {i}"))
-            factor = b.select(inside, load(b, float64, matrix, place(j, i)), 0.0)
-            store(b, b.cast(factor, dtype), result, place(i, j))
+            beyond = b.wrap(bool_, out.new(f"icmp sgt i64 {j}, {i}"))
+            factor = _unless(b, beyond, load(b, batch.wide, matrix, place(j, i)))
+            store(b, batch.cast(factor, dtype), result, place(i, j))
     batch.run(_work(n) + 2 * n**3)
 
 
+def _even(b: ElementWriter, x: Element, mirrored: Element) -> Element:
+    """The mean of a number and of the (conjugated) one across the diagonal."""
+    if isinstance(x, Pair) and isinstance(mirrored, Pair):
+        return b.pair((x.real + mirrored.real) * 0.5, (x.imag - mirrored.imag) * 0.5)
+    return (x + mirrored) * 0.5
+
+
+@complex_native("qr", fits=_fits_complex("zgeqrf", "zungqr"))
 @native("qr", fits=_fits("dgeqrf", "dorgqr"), work=_single(8))
 def write_qr(region: Region, node: Node) -> None:
     rows, columns = sizes(node.inputs[0].type)[-2:]
     inner, least = sizes(node.results[0].type)[-1], min(rows, columns)
     batch = Batch(region, node, [2, 2])
     out, b = batch.out, batch.b
-    first, _ = workspace("dgeqrf", rows, columns, None, rows, None, None, None, None, real=5)
-    second, _ = workspace("dorgqr", rows, inner, least, None, rows, None, None, None, None, real=6)
+    decompose, expand = batch.routine_of("dgeqrf"), batch.routine_of("dorgqr", "zungqr")
+    first = workspace(decompose, rows, columns, None, rows, None, None, None, None, work=5)[0]
+    second = workspace(expand, rows, inner, least, None, rows, None, None, None, None, work=6)[0]
     lengths = max(first, columns), max(second, inner)
-    matrix, scales, work = batch.spare(rows * max(columns, inner)), batch.spare(least), batch.spare(max(lengths))
+    matrix, scales = batch.matrix(rows * max(columns, inner)), batch.matrix(least)
+    work = batch.matrix(max(lengths))
     with batch.each():
         q, r = batch.results
         batch.turn(batch.x[0], matrix, rows, columns)
-        batch.lapack("dgeqrf", rows, columns, matrix, rows, scales, work, lengths[0])
+        batch.lapack(decompose, rows, columns, matrix, rows, scales, work, lengths[0])
         with out.loop("0", str(inner)) as i, out.loop("0", str(columns)) as j:
-            inside = b.wrap(bool_, out.new(f"icmp sle i64 {i}, {j}"))
-            found = b.select(inside, load(b, float64, matrix, plus(out, times(out, j, rows), i)), 0.0)
-            store(b, b.cast(found, batch.dtype), r, plus(out, times(out, i, columns), j))
-        batch.lapack("dorgqr", rows, inner, least, matrix, rows, scales, work, lengths[1])
+            below = b.wrap(bool_, out.new(f"icmp sgt i64 {i}, {j}"))
+            found = _unless(b, below, load(b, batch.wide, matrix, plus(out, times(out, j, rows), i)))
+            store(b, batch.cast(found, batch.dtype), r, plus(out, times(out, i, columns), j))
+        batch.lapack(expand, rows, inner, least, matrix, rows, scales, work, lengths[1])
         batch.turn(matrix, q, inner, rows, back=True)
     batch.run(2 * _CALL + 8 * rows * columns * least)
 
 
+@complex_native("eigh", fits=_fits_complex("zheevd"))
 @native("eigh", fits=_fits("dsyevd"), work=_single(60))
 def write_eigh(region: Region, node: Node) -> None:
     n = _side(node)
     batch = Batch(region, node, [1, 2])
-    question = ("V", "L", n, None, n, None, None, None, None, None, None)
-    numbers, integers = workspace("dsyevd", *question, real=6, integers=8)
-    matrix, found = batch.spare(n * n), batch.spare(n)
-    work, whole = batch.spare(numbers), batch.spare(integers)
+    name, question = batch.routine_of("dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
+    if batch.dtype.is_complex:
+        numbers, integers, reals = workspace(name, *question, None, None, work=6, reals=8, integers=10)
+    else:
+        numbers, integers, reals = *workspace(name, *question, work=6, integers=8)[:2], 0
+    matrix, found = batch.matrix(n * n), batch.spare(n)
+    work, whole = batch.matrix(numbers), batch.spare(integers)
+    more = (batch.spare(reals), reals) if reals else ()
     with batch.each():
         values, vectors = batch.results
         batch.turn(batch.x[0], matrix, n, n)
-        batch.fail_if(batch.lapack("dsyevd", "V", "L", n, matrix, n, found, work, numbers, whole, integers))
-        batch.copy(found, values, n, back=True)
+        batch.fail_if(batch.lapack(name, "V", "L", n, matrix, n, found, work, numbers, *more, whole, integers))
+        batch.copy_real(found, values, n)
         batch.turn(matrix, vectors, n, n, back=True)
     batch.run(5 * _CALL + 60 * n**3)
 
 
+@complex_native("svd", fits=_fits_complex("zgesdd"))
 @native("svd", fits=_fits("dgesdd"), work=_single(80))
 def write_svd(region: Region, node: Node) -> None:
-    """The right vectors lie in memory as LAPACK leaves them: its rows are our columns."""
+    """The right vectors lie in memory as LAPACK leaves them: its rows are our columns, or their conjugates."""
     rows, columns = sizes(node.inputs[0].type)[-2:]
-    least, vectors = min(rows, columns), len(node.results) == 3
+    least, most, vectors = min(rows, columns), max(rows, columns), len(node.results) == 3
     full = vectors and node.attributes.get("full_matrices", False)
     which = "A" if full else "S" if vectors else "N"
     left, right = (rows, columns) if full else (least, least)
     batch = Batch(region, node, [1, 2, 2][: len(node.results)])
+    name = batch.routine_of("dgesdd")
     shape: tuple[Any, ...] = (which, rows, columns, None, rows, None, None, rows, None, right)
-    numbers, _ = workspace("dgesdd", *shape, None, None, None, None, real=10)
-    matrix, found = batch.spare(rows * columns), batch.spare(least)
-    u, v = (batch.spare(size if vectors else 1) for size in (rows * left, right * columns))
-    work, whole = batch.spare(numbers), batch.spare(8 * least)
+    numbers = workspace(name, *shape, *[None] * (5 if batch.dtype.is_complex else 4), work=10)[0]
+    matrix, found = batch.matrix(rows * columns), batch.spare(least)
+    u, v = (batch.matrix(size if vectors else 1) for size in (rows * left, right * columns))
+    work, whole = batch.matrix(numbers), batch.spare(8 * least)
+    # What the manual of zgesdd asks for, whatever the shape.
+    reals = max(5 * least**2 + 5 * least, 2 * most * least + 2 * least**2 + least) + 7 * least
+    more = (batch.spare(reals),) if batch.dtype.is_complex else ()
     with batch.each():
         batch.turn(batch.x[0], matrix, rows, columns)
-        given = (which, rows, columns, matrix, rows, found, u, rows, v, right, work, numbers, whole)
-        batch.fail_if(batch.lapack("dgesdd", *given))
-        batch.copy(found, batch.results[0], least, back=True)
+        given = (which, rows, columns, matrix, rows, found, u, rows, v, right, work, numbers, *more, whole)
+        batch.fail_if(batch.lapack(name, *given))
+        batch.copy_real(found, batch.results[0], least)
         if vectors:
             batch.turn(u, batch.results[1], left, rows, back=True)
-            batch.copy(v, batch.results[2], right * columns, back=True)
+            batch.copy(v, batch.results[2], right * columns, back=True, conjugate=True)
     batch.run(6 * _CALL + 80 * rows * columns * least)
