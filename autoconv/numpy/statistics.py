@@ -195,7 +195,7 @@ def cov(
         refuse("is given more than one array, a bias or ddof")
     x = tensor(m)
     x = cast(x, np.result_type(x.dtype.numpy, np.float64))
-    if x.dtype.is_complex or rank_of(x) > 2:
+    if rank_of(x) > 2:
         return whole_call("cov", False, x, None, rowvar)
     if rank_of(x) < 2:
         x = apply("reshape", x, shape=(1, -1))
@@ -203,23 +203,27 @@ def cov(
         x = apply("transpose", x)
     centred = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
     less = (0 if bias else 1) if ddof is None else ddof
-    found = apply("divide", multiply(centred, apply("transpose", centred)), tensor(float(known_shape(x)[1] - less)))
+    turned = apply("transpose", apply("conjugate", centred) if x.dtype.is_complex else centred)
+    found = apply("divide", multiply(centred, turned), tensor(float(known_shape(x)[1] - less), x.dtype.numpy))
     return apply("reshape", found, shape=()) if known_shape(found) == (1, 1) else found
 
 
 @computes("corrcoef")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
-    if tensor(x).dtype.is_complex:
-        return whole_call("corrcoef", False, tensor(x), None, rowvar)
     found = cov(x, y, rowvar, dtype=dtype)
     if not rank_of(found):
         return apply("divide", found, found)
     shape = known_shape(found)
     flat = apply("reshape", found, shape=(-1,))
-    spread = apply("sqrt", apply("gather", flat, np.arange(shape[0]) * (shape[0] + 1), axis=0))
+    spread = apply("sqrt", real(apply("gather", flat, np.arange(shape[0]) * (shape[0] + 1), axis=0)))
+    spread = cast(spread, found.dtype.numpy)
     found = apply("divide", found, apply("expand_dims", spread, axis=1))
     found = apply("divide", found, apply("expand_dims", spread, axis=0))
-    return apply("minimum", apply("maximum", found, tensor(-1.0)), tensor(1.0))
+    return by_parts(_within_one, found) if found.dtype.is_complex else _within_one(found)
+
+
+def _within_one(x: Tensor) -> Any:
+    return apply("minimum", apply("maximum", x, tensor(-1.0)), tensor(1.0))
 
 
 @computes("bincount")

@@ -83,3 +83,51 @@ def test_the_order_of_special_numbers(name: str) -> None:
     z = pairs([0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan], np.complex128)
     x, y = (np.ascontiguousarray(one.ravel()) for one in np.meshgrid(z, z))
     same(*by_numpy_and_natively(BINARY[name], x, y), 0.0)
+
+
+ROWS: dict[str, Callable[[Any], Any]] = {
+    "sort": lambda z: np.sort(z), "sort_axis": lambda z: np.sort(z, axis=0), "sort_all": lambda z: np.sort(z, None),
+    "sort_complex": lambda z: np.sort_complex(z), "argsort": lambda z: np.argsort(z, kind="stable"),
+    "max": lambda z: np.max(z), "max_axis": lambda z: z.max(axis=0), "min": lambda z: np.min(z, axis=-1, keepdims=True),
+    "argmax": lambda z: np.argmax(z), "argmin": lambda z: z.argmin(axis=1), "any": lambda z: np.any(z, axis=0),
+    "all": lambda z: np.all(z, axis=1), "ptp": lambda z: np.ptp(z, axis=0), "median": lambda z: np.median(z, axis=1),
+    "round": lambda z: z.round(2), "clip": lambda z: np.clip(z, z[0, 0], z[1, 1]),
+    "linspace": lambda z: np.linspace(z[0], z[1], 7),
+}  # fmt: skip
+CLOSE: dict[str, Callable[[Any], Any]] = {
+    "var": lambda z: np.var(z, axis=0), "std": lambda z: z.std(ddof=1), "cov": lambda z: np.cov(z),
+    "corrcoef": lambda z: np.corrcoef(z), "svd": lambda z: np.linalg.svd(z)[0], "norm": lambda z: np.linalg.norm(z, 1),
+    "svdvals": lambda z: np.linalg.svdvals(z), "qr": lambda z: np.linalg.qr(z)[1], "det": lambda z: np.linalg.det(z),
+    "cumprod": lambda z: np.cumprod(z, axis=1), "solve": lambda z: np.linalg.solve(z, z[0]),
+    "inverse": lambda z: np.linalg.inv(z), "power": lambda z: np.linalg.matrix_power(z, -2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_rows_of_few_different_numbers(name: str, dtype: Any) -> None:
+    """With nans and without, equal ones among them."""
+    draws = np.random.default_rng(2)
+    for values in ([0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan], [0.5, 1.0, 1.5]):
+        z = draws.choice(pairs(values, dtype), (9, 31))
+        found, expected = by_numpy_and_natively(ROWS[name], z)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found.real, expected.real)
+        np.testing.assert_array_equal(found.imag, expected.imag)
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("name", sorted(CLOSE))
+def test_spreads_and_matrices(name: str, dtype: Any) -> None:
+    draws = np.random.default_rng(3)
+    z = (draws.standard_normal((6, 6)) + 1j * draws.standard_normal((6, 6))).astype(dtype)
+    found, expected = by_numpy_and_natively(CLOSE[name], z)
+    assert np.asarray(found).dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=50 * np.finfo(expected.dtype).eps)
+
+
+def test_sorting_long_rows() -> None:
+    draws = np.random.default_rng(4)
+    z = draws.integers(0, 40, 3000) + 1j * draws.integers(0, 40, 3000)
+    found, expected = by_numpy_and_natively(lambda z: np.sort(z), z)
+    np.testing.assert_array_equal(found, expected)

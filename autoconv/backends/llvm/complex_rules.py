@@ -15,6 +15,7 @@ import numpy as np
 from autoconv.backends.llvm import complex_functions as functions
 from autoconv.backends.llvm.complex_products import fused_product, power, prod, product, quotient
 from autoconv.backends.llvm.complex_python import PYTHON
+from autoconv.backends.llvm.complex_reductions import REDUCTIONS
 from autoconv.backends.llvm.fourier_stages import radices
 from autoconv.backends.llvm.roles import is_complex, sizes
 from autoconv.backends.llvm.shaped import broadcast, dimensions
@@ -272,7 +273,7 @@ RULES: dict[str, Rule] = {
     **ELEMENTWISE, **{name: _linear(name) for name in _LINEAR}, "zeros_like": _of_no_values(0),
     "ones_like": _of_no_values(1), "size": _like_real, "shape": _like_real, "rank": _like_real, "dimension": _like_real,
     "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": prod,
-    "numpy_prod": prod, **PYTHON,
+    "numpy_prod": prod, **PYTHON, **REDUCTIONS,
 }  # fmt: skip
 
 
