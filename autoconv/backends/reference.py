@@ -143,7 +143,7 @@ def _try(node: Node, compile_region: Compile) -> Function:
             found = body(captures)
         except (IntegerLimitError, OtherKindError, StagingError):
             raise  # limits of graphs, which no program catches
-        except Exception as error:
+        except BaseException as error:
             return tuple(handler([error, *captures]))
         return tuple(normal([*found, *captures]))
 
@@ -155,7 +155,7 @@ _FUNCTIONS: dict[str, Callable[[Node, Compile], Function]] = {
 }  # fmt: skip
 
 
-def locate(error: Exception, span: Span | None) -> None:
+def locate(error: BaseException, span: Span | None) -> None:
     """Puts a place of the user's source on the error: of the node that failed, then of the calls it was part of."""
     if span is None:
         return

@@ -18,7 +18,7 @@ from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Frame = list[Any]
 Function = Callable[..., Any]
-Locate = Callable[[Exception, Span | None], None]
+Locate = Callable[[BaseException, Span | None], None]
 # A region to run next, its arguments, and what the control remembers meanwhile.
 Start = tuple["Code", list[Any], Any]
 
@@ -74,7 +74,7 @@ class Control:
         """What to run next, or the node's results."""
         return results
 
-    def failed(self, state: Any, error: Exception) -> Start | None:
+    def failed(self, state: Any, error: BaseException) -> Start | None:
         """What handles the error that a region raised, None where it goes on."""
         return None
 
@@ -83,7 +83,7 @@ class _Call(Control):
     def start(self, frame: Frame) -> Start:
         return self.regions[0], [frame[slot] for slot in self.inputs], None
 
-    def failed(self, state: Any, error: Exception) -> None:
+    def failed(self, state: Any, error: BaseException) -> None:
         self.locate(error, self.node.span)
 
 
@@ -121,9 +121,9 @@ class _Try(Control):
         phase, captures = state
         return (self.regions[1], [*results, *captures], (False, captures)) if phase is True else results
 
-    def failed(self, state: Any, error: Exception) -> Start | None:
+    def failed(self, state: Any, error: BaseException) -> Start | None:
         phase, captures = state
-        if isinstance(phase, Exception):
+        if isinstance(phase, BaseException):
             _raised_while_handling(error, phase)
         if phase is not True or isinstance(error, _LIMITS):
             return None
@@ -200,7 +200,7 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
                     return found
                 code, frame, position, control, state = waiting.pop()
                 start = control.resume(state, found)
-        except Exception as error:
+        except BaseException as error:
             start = None
             while waiting:
                 code, frame, position, control, state = waiting.pop()

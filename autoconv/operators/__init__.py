@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autoconv.errors import ItemAssignmentError
+from autoconv.operators import ordering as _ordering  # noqa: F401 - it says what max, min and sorted become
 from autoconv.operators import set_operators as _set_operators
 from autoconv.operators import variants as _variants  # gives variants their operators
 from autoconv.operators.augmented import (

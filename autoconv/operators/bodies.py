@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dis
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.journal import MISSING, Journal, Spot
 from autoconv.runtime.objects import StagedException, apply_object, box, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
-from autoconv.runtime.spans import current_place, place_of, span_of_error
+from autoconv.runtime.spans import current_place, is_own_file, place_of, span_of_error
 from autoconv.runtime.structure import is_structure
 from autoconv.runtime.tensor import SymbolicTensor
 from autoconv.runtime.tracebacks import raised_by_us
@@ -127,7 +128,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
                 current_place(),
                 "arguments that are numbers, arrays, or the same objects at every call; or a loop",
             ) from None
-        except Exception as error:  # whatever the user's code raises
+        except BaseException as error:  # whatever the user's code raises
             if is_about_program(error):
                 region.journal.roll_back()
                 raise
@@ -136,9 +137,6 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
             except AutoconvError as refusal:
                 raise refusal from None  # the user's error is not raised yet
             results, diverges = [NEVER] * count, True
-        except BaseException:
-            region.journal.roll_back()
-            raise
         spots = dict(region.journal.spots)
         changed = {id(spot.owner) for spot in spots.values()}
         left = [_as_it_is_now(value, changed) for value in results]
@@ -177,7 +175,7 @@ _RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, Ass
 
 def cannot_be_caught(error: BaseException) -> bool:
     """Whether no except clause of the program's is meant to take the error: what tracing says of the program."""
-    if isinstance(error, _ABOUT_THE_PROGRAM) or not isinstance(error, Exception):
+    if isinstance(error, _ABOUT_THE_PROGRAM) or not is_raised(error):
         return True
     return getattr(error, "_autoconv_about_program", False) or _names_a_stand_in(error)
 
@@ -195,13 +193,29 @@ def _names_a_stand_in(error: BaseException) -> bool:
     return any(isinstance(part, str) and _STAND_INS.search(part) for part in error.args)
 
 
-def is_about_program(error: Exception) -> bool:
+def is_raised(error: BaseException) -> bool:
+    """Whether the program raises the error: no interrupt, no end of a generator, and nothing of tracing itself."""
+    if isinstance(error, (Exception, SystemExit)):
+        return True
+    last = error.__traceback__
+    if last is None or isinstance(error, (AbandonTrace, Suspended)):
+        return False
+    while last.tb_next is not None:
+        last = last.tb_next
+    code = last.tb_frame.f_code
+    return code.co_code[last.tb_lasti] == _RAISE and not is_own_file(code.co_filename)
+
+
+_RAISE = dis.opmap["RAISE_VARARGS"]
+
+
+def is_about_program(error: BaseException) -> bool:
     """Whether the error is one of tracing itself, rather than one that the user's code would raise there."""
     if cannot_be_caught(error):
         return True
     if type(error) is StagedException:
         return False
-    if getattr(error, "_autoconv_run_time", False):
+    if getattr(error, "_autoconv_run_time", False) or isinstance(error, SystemExit):
         return False
     return raised_by_us(error) and not isinstance(error, _RUN_TIME)
 

@@ -11,7 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, int32, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import emit_output
-from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, length_of, or_, truth, users_method
+from autoconv.operators.conditionals import and_, asked, is_staged, length_of, or_, truth, users_method
 from autoconv.operators.fitting import of_program, plainly
 from autoconv.operators.iterables import (
     Staged,
@@ -55,7 +55,7 @@ def _tensor(x: Any) -> Any:
     return as_tensor(value_of(x))
 
 
-def _gone_over(x: Any) -> Any:
+def gone_over(x: Any) -> Any:
     """The tensor that something to go over is, None for what is none; raises TypeError for a number."""
     tensor = _tensor(x)
     if tensor is not None:
@@ -103,6 +103,7 @@ def _int(x: Any = 0, *base: Any) -> Any:
         return builtins.int(x, *base)
     if base:
         plainly(builtins.int, 0, 10)  # only text is read to a base
+    _refuse_dimensions(x)
     if x.weak:
         refuse_complex(builtins.int, x)
         return dispatch.apply("python_int", x)
@@ -118,10 +119,16 @@ def _float(x: Any = 0.0) -> Any:
     if not isinstance(x, SymbolicTensor):
         return builtins.float(x)
     region = current_region()
+    _refuse_dimensions(x)
     refuse_complex(builtins.float, x)
     if x.weak or (region is not None and region.contract == COMPILE):
         return dispatch.apply("python_float", x)
     return x if x.dtype.is_floating else dispatch.apply("cast", x, dtype=float32)
+
+
+def _refuse_dimensions(x: SymbolicTensor) -> None:
+    if is_array(x) and x.type.shape != ():
+        raise StagingError("a number is made of an array with dimensions", current_place(), "its one item: x[0]")
 
 
 @overrides(builtins.bool)
@@ -130,12 +137,12 @@ def _bool(x: Any = False) -> Any:
     if not is_staged(x):
         return builtins.bool(x)
     found = truth(x)
-    if isinstance(found, SymbolicTensor) and not found.weak and _is_array(found):
+    if isinstance(found, SymbolicTensor) and not found.weak and is_array(found):
         return dispatch.apply("python_cast", found, dtype=bool_, weak=True)
     return found
 
 
-def _is_array(x: Any) -> bool:
+def is_array(x: Any) -> bool:
     """Whether this is one of NumPy's arrays or scalars, in a trace."""
     region = current_region()
     return isinstance(x, SymbolicTensor) and not x.weak and region is not None and region.trace.arrays
@@ -150,14 +157,18 @@ def _abs(x: Any) -> Any:
 def _round(x: Any, digits: Any = None) -> Any:
     x = value_of(x)
     refuse_complex(builtins.round, x)
-    if _is_array(x):
+    if is_array(x):
         return _round_scalar(x, digits)
     if isinstance(digits, SymbolicTensor) and digits.weak:
         return _round_to(x, digits)
     return builtins.round(x) if digits is None else builtins.round(x, digits)
 
 
-def _is_compiled() -> bool:
+def is_weak(x: Any) -> bool:
+    return isinstance(x, (bool, int, float)) or (isinstance(x, Tensor) and x.weak)
+
+
+def is_compiled() -> bool:
     region = current_region()
     return region is not None and region.contract == COMPILE
 
@@ -182,7 +193,7 @@ def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
 def _pow(x: Any, y: Any, *modulus: Any) -> Any:
     x, y, *rest = map(value_of, (x, y, *modulus))
     if rest and rest != [None] and any(isinstance(v, SymbolicTensor) for v in (x, y, *rest)):
-        if not _is_compiled() or not all(map(_weak, (x, y, *rest))):
+        if not is_compiled() or not all(map(is_weak, (x, y, *rest))):
             raise StagingError("pow() with a modulus does not take tensors", current_place(), "x ** y % z")
         return unboxed(apply_object("pow", x, y, *rest), TensorType(int64, (), True))
     return builtins.pow(x, y, *rest)
@@ -195,58 +206,17 @@ def _divmod(x: Any, y: Any) -> Any:
     return builtins.divmod(x, y)
 
 
-def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
-    plain = getattr(builtins, name)
-
-    def pick(a: Any, b: Any) -> Any:
-        # max(a, b) is a unless b is greater, NaN included: what Python does
-        better = b > a if name == "max" else b < a
-        if not isinstance(better, Tensor):
-            return b if better else a
-        if _weak(a) and _weak(b) and _same_dtype(a, b):
-            return dispatch.apply("select", better, b, a)
-        return if_exp(better, lambda: b, lambda: a) if _weak(a) and _weak(b) else dispatch.apply(op, a, b)
-
-    def extreme(*args: Any, **kwargs: Any) -> Any:
-        args = tuple(map(value_of, args))
-        if kwargs.keys() == {"default"} and len(args) == 1:
-            items = tuple(args[0])
-            return extreme(items) if items else plain(items, **kwargs)
-        if kwargs:
-            return plain(*args, **kwargs)
-        if len(args) == 1:
-            tensor = _gone_over(args[0])
-            if tensor is not None and current_region() is not None:
-                return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
-            args = tuple(args[0])
-        if any(map(is_object, args)) and _is_compiled():
-            return apply_object(name, *args) if len(args) > 1 else args[0]
-        if not any(isinstance(a, SymbolicTensor) for a in args):
-            return plain(args)
-        result = args[0]
-        for other in args[1:]:
-            result = pick(result, other)
-        return result
-
-    return extreme
-
-
-def _weak(x: Any) -> bool:
-    return isinstance(x, (bool, int, float)) or (isinstance(x, Tensor) and x.weak)
-
-
-def _same_dtype(a: Any, b: Any) -> bool:
-    kinds = [x.type.dtype if isinstance(x, Tensor) else weak_dtype(x) for x in (a, b)]
-    return kinds[0] is kinds[1]
-
-
-OVERRIDES[builtins.max] = _extreme("max", "maximum", "reduce_max")
-OVERRIDES[builtins.min] = _extreme("min", "minimum", "reduce_min")
+def refuse_rows(name: str, tensor: Any) -> None:
+    """Raises StagingError for an array of rows, which Python's function compares or asks for their truth."""
+    if is_array(tensor) and (tensor.type.rank is None or tensor.type.rank > 1):
+        raise StagingError(
+            f"Python's {name} goes over the rows of an array", current_place(), f"np.{name}, or {name} of one dimension"
+        )
 
 
 @overrides(builtins.sum)
 def _sum(iterable: Any, start: Any = 0) -> Any:
-    tensor = _gone_over(iterable)
+    tensor = gone_over(iterable)
     if tensor is not None:
         total = dispatch.apply("reduce_sum", tensor, axis=(0,), keepdims=False)
         return total if isinstance(start, int) and start == 0 else start + total
@@ -257,10 +227,12 @@ def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Cal
     """any() or all(): goes on until an element is `decisive`, which it evaluates one by one."""
 
     def quantify(iterable: Any) -> Any:
-        tensor = _gone_over(iterable)
+        tensor = gone_over(iterable)
         if tensor is not None:
+            refuse_rows(reduce.removeprefix("reduce_"), tensor)
             flags = tensor if tensor.dtype.is_bool else tensor != 0
-            return dispatch.apply(reduce, flags, axis=None, keepdims=False)
+            found = dispatch.apply(reduce, flags, axis=None, keepdims=False)
+            return _bool(found) if is_array(tensor) else found
         return rest(iter(iterable))
 
     def rest(items: Any) -> Any:
@@ -312,44 +284,6 @@ def called(function: Any) -> Any:
     from autoconv.operators.calls import call
 
     return call(function)
-
-
-@overrides(builtins.sorted)
-def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    tensor = _gone_over(iterable)
-    if tensor is not None and key is None:
-        return dispatch.apply("sort", tensor, axis=-1, descending=reverse)
-    items = builtins.list(iterable)
-    keys = items if key is None else builtins.list(builtins.map(called(key), items))
-    if not any(isinstance(k, SymbolicTensor) for k in keys):
-        order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
-        return [items[i] for i in order]
-    if len(items) > _MOST_COMPARED:
-        raise StagingError(
-            f"{len(items)} items are sorted by keys that only the running graph knows", current_place(),
-            "one tensor of the items, autoconv.sort(autoconv.stack(items))",
-        )  # fmt: skip
-    if any(isinstance(item, (list, dict, set)) for item in items):
-        raise StagingError(
-            "lists, dicts or sets are sorted by keys that only the running graph knows, and would be copies",
-            current_place(), "tuples, or the positions sorted by those keys",
-        )  # fmt: skip
-    return _sorted_by_comparing(items, keys, reverse)
-
-
-# Longer lists of symbolic keys are not sorted pair by pair.
-_MOST_COMPARED = 32
-
-
-def _sorted_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list[Any]:
-    """Neighbours change places where they are in the wrong order, so that equal ones keep theirs."""
-    pairs = [*zip(keys, items, strict=True)]
-    for end in range(len(pairs) - 1, 0, -1):
-        for i in range(end):
-            (a, _), (b, _) = first, second = pairs[i], pairs[i + 1]
-            wrong = a < b if reverse else b < a
-            pairs[i], pairs[i + 1] = if_exp(wrong, lambda: (second, first), lambda: (first, second))  # noqa: B023
-    return [item for _, item in pairs]
 
 
 @overrides(builtins.list)

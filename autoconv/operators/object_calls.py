@@ -19,6 +19,7 @@ from autoconv.operators.layout import Variant
 from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.variants import distribute
 from autoconv.ops.objects import FUNCTIONS, LIBRARY
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import PLAIN, heap_of, traced
 from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.objects import SymbolicObject, apply_object, box, holds_symbols, record_object
@@ -67,7 +68,7 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
             return traced(otherwise(*args, **kwargs))
         if function in BY_KEY and callable(kwargs.get("key")):
             return BY_KEY[function](*args, **kwargs)
-        late = otherwise is function and function in _TEXTS and any(type(x) in (SymbolicTensor, DictView) for x in args)
+        late = otherwise is function and function in _TEXTS and any(type(x) in _LATE for x in args)
         # a key has to be called here, which it can be for each item that is known to be there
         keyed = function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0])
         known = function in _ONE_BY_ONE and not any(map(is_in_graph, (*args, *kwargs.values())))
@@ -86,6 +87,7 @@ _TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
 _ONE_BY_ONE = frozenset({enumerate, reversed, zip})
 
 # What no tensor has a meaning of its own for: under `compile` a tensor is a Python number, or an array.
+_LATE = frozenset({SymbolicTensor, SymbolicArray, DictView})
 _TEXTS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
 
 

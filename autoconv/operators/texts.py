@@ -7,6 +7,7 @@ from typing import Any
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import graph_call, is_in_graph
 from autoconv.operators.variants import distribute
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.objects import apply_object, holds_symbols
 from autoconv.runtime.recording import COMPILE, current_region
@@ -51,7 +52,7 @@ def _is_late(*values: Any) -> bool:
     if region is None or region.contract != COMPILE:
         return False
     return any(
-        type(v) in (DictView, Variant) or isinstance(v, SymbolicTensor)
+        type(v) in (DictView, Variant, SymbolicArray) or isinstance(v, SymbolicTensor)
         or is_in_graph(v)
         or (isinstance(v, (tuple, list, dict)) and holds_symbols(v))
         for v in values

@@ -386,7 +386,6 @@ def passes(error: BaseException | None) -> bool:
         return False  # nothing is known of the body's end, and the handlers may be reached
     if error is None or cannot_be_caught(error):
         return True
-    assert isinstance(error, Exception)
     return region is not None and region.contract == COMPILE and is_about_program(error)
 
 

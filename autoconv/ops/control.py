@@ -10,6 +10,9 @@ the body gives, and the captures; the handler takes the exception, and the captu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 import numpy as np
@@ -102,14 +105,31 @@ def _argument(entry: Any, data: Sequence[Any]) -> Any:
 
 def again(exception: BaseException) -> BaseException:
     """The exception anew for every time it is raised, with its cause."""
-    kind = type(exception)
+    kind: Any = type(exception)
     try:
         new = kind.__new__(kind, *exception.args)  # its constructor has run already
     except Exception:  # a class that cannot be made from its arguments
         return exception.with_traceback(None)
     new.args = exception.args
+    for name in _held_apart(kind):  # SyntaxError.msg, StopIteration.value
+        with suppress(AttributeError, TypeError):
+            held = getattr(exception, name)
+            if getattr(new, name, None) is not held:
+                setattr(new, name, held)
     vars(new).update(vars(exception))
     return _chained(new, exception)
+
+
+@lru_cache(maxsize=256)
+def _held_apart(kind: type) -> tuple[str, ...]:
+    """The attributes that instances of a class of exceptions hold outside of their dictionaries."""
+    return tuple(
+        name
+        for base in kind.__mro__
+        if base not in (BaseException, object)
+        for name, held in vars(base).items()
+        if isinstance(held, (GetSetDescriptorType, MemberDescriptorType)) and not name.startswith("__")
+    )
 
 
 def _chained(new: BaseException, like: BaseException | None) -> BaseException:

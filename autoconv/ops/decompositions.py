@@ -57,7 +57,8 @@ def _kernel(
         try:
             found = function(*(np.asarray(x, np.float32) if half else x for x in inputs), **attributes)
         except np.linalg.LinAlgError as error:
-            raise InvalidArgumentError(failure or f"{op}: {error}") from None
+            refused = InvalidArgumentError(failure or f"{op}: {error}")
+            raise refused.in_place_of(error.with_traceback(None)) from None
         except ValueError:
             shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
             raise InvalidArgumentError(f"{op}: the shapes {shapes} do not go together") from None

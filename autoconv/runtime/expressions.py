@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, float32, float64, int64
 from autoconv.ops.indexing import parse_index
 from autoconv.runtime.convert import as_tensor, convert_to_tensor, is_tensor, to_array
 from autoconv.runtime.dispatch import NUMBERS, apply
 from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import Tensor, measure_by
 
 
@@ -35,6 +37,19 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
     return apply(op_name, x, y)
 
 
+def with_none(op_name: str, x: Any) -> bool:
+    """`x == None` or `x != None`."""
+    refuse_elements(x, "None", "`x is None`")
+    return op_name == "not_equal"
+
+
+def refuse_elements(x: Any, other: str, instead: str = "np.equal(x, other)") -> None:
+    """Raises StagingError for an array that is compared with no number, which NumPy does element by element."""
+    if _are_arrays() and getattr(x, "ndim", 0) > 0 and not getattr(x, "weak", False):
+        told = f"an array is compared with {other}, which NumPy does element by element"
+        raise StagingError(told, current_place(), instead)
+
+
 def unary(op_name: str, x: Any) -> Any:
     """An operator on one tensor."""
     return _as_arrays(op_name, x) if _are_arrays() and not x.weak else apply(op_name, x)
@@ -43,7 +58,25 @@ def unary(op_name: str, x: Any) -> Any:
 def get_item(x: Any, index: Any) -> Any:
     """x[index], NumPy's meaning."""
     spec, operands = parse_index(index, is_tensor)
-    return apply("get_item", x, *operands, spec=spec)
+    try:
+        return apply("get_item", x, *operands, spec=spec)
+    except IndexError:
+        if not _are_arrays() or x.weak:
+            raise
+        raise _said_by_numpy(x.type.shape, index) from None
+
+
+def _said_by_numpy(shape: Any, index: Any) -> Exception:
+    """What is wrong with the index of an array of that shape, in NumPy's words."""
+    try:
+        sample: Any = np.broadcast_to(np.False_, shape) if shape else np.False_  # which takes no memory
+        sample[index]
+    except IndexError as error:
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        return error.with_traceback(None)
+    except Exception:  # an index, or a shape, that is not known
+        pass
+    return StagingError("an index is out of range", current_place(), "an index that fits")
 
 
 def set_item(x: Any, index: Any, value: Any) -> Any:

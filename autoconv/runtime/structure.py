@@ -32,10 +32,13 @@ class Template:
         return f"{self.kind.__name__}({', '.join(inner)})"
 
 
-def flatten(structure: Any) -> tuple[list[Any], Template | None]:
-    """The leaves in order, and the template (None when `structure` is a leaf). Dicts go by sorted keys."""
+def flatten(
+    structure: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[Any], Template | None]:
+    """The leaves in order, and the template (None when `structure` is a leaf). Dicts go by sorted keys. What `is_leaf`
+    holds for is not taken apart."""
     leaves: list[Any] = []
-    return leaves, _flatten(structure, leaves)
+    return leaves, _flatten(structure, leaves, is_leaf)
 
 
 def pack(template: Template | None, leaves: Sequence[Any]) -> Any:
@@ -59,6 +62,8 @@ def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
 def is_structure(value: Any) -> bool:
     """Whether `value` is taken apart."""
     kind = type(value)
+    if kind in _ATOMS:  # most leaves: what follows takes ten times as long
+        return False
     if kind in _PLAIN:
         return True
     if plain_kind(value) in _PLAIN:  # unless it is a container of the graph
@@ -81,6 +86,12 @@ def is_namedtuple(value: Any) -> bool:
 
 
 _PLAIN = frozenset({list, tuple, dict})
+_ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
+
+
+def is_mutable_dataclass(value: Any) -> bool:
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is not None and not parameters.frozen
 
 
 def _rebuildable(kind: type) -> bool:
@@ -92,18 +103,18 @@ def _is_pytree_dataclass(kind: Any) -> bool:
     return all(field.init for field in dataclasses.fields(kind))
 
 
-def _flatten(value: Any, leaves: list[Any]) -> Template | None:
-    if not is_structure(value):
+def _flatten(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> Template | None:
+    if type(value) in _ATOMS or not is_structure(value) or (is_leaf is not None and is_leaf(value)):
         leaves.append(value)
         return None
     if isinstance(value, Mapping):
         keys, order = tuple(sorted_keys(value)), tuple(_keys(value))
-        children = tuple(_flatten(_held(value, key), leaves) for key in keys)
+        children = tuple(_flatten(_held(value, key), leaves, is_leaf) for key in keys)
         return Template(plain_kind(value), keys, children, None if order == keys else order)
     if isinstance(value, (list, tuple)):
-        return Template(plain_kind(value), None, tuple(_flatten(item, leaves) for item in value))
+        return Template(plain_kind(value), None, tuple(_flatten(item, leaves, is_leaf) for item in value))
     keys = tuple(field.name for field in dataclasses.fields(value))
-    return Template(plain_kind(value), keys, tuple(_flatten(getattr(value, key), leaves) for key in keys))
+    return Template(plain_kind(value), keys, tuple(_flatten(getattr(value, key), leaves, is_leaf) for key in keys))
 
 
 def structure_parts(structure: Any) -> list[Any]:
@@ -124,7 +135,8 @@ def mutable_parts(value: Any) -> Iterator[Any]:
     if not isinstance(value, tuple):
         yield value
     for part in structure_parts(value):
-        yield from mutable_parts(part)
+        if type(part) not in _ATOMS:
+            yield from mutable_parts(part)
 
 
 def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:

@@ -145,9 +145,12 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
         if others and op not in ("equal", "not_equal"):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         if other is None:
-            return op == "not_equal"
+            return _expressions().with_none(op, self)
         try:
-            return _expressions().binary(op, self, other)
+            found = _expressions().binary(op, self, other)
+            if found is NotImplemented and op in ("equal", "not_equal"):
+                _expressions().refuse_elements(self, f"a {type(other).__name__}")
+            return found
         except BaseException as error:
             present(error)
             raise

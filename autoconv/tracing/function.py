@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -19,21 +20,23 @@ from autoconv.runtime.journal import Spot
 from autoconv.runtime.logs import log
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
+from autoconv.runtime.structure import is_mutable_dataclass
 from autoconv.runtime.tracebacks import place_in, present
 from autoconv.tracing.array_keys import ArrayKey
+from autoconv.tracing.bailout import Bailout
 from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
 from autoconv.tracing.described import Described
 from autoconv.tracing.donation import Donate, donated_names
 from autoconv.tracing.explain import Explanation, Row
-from autoconv.tracing.keys import Key, ObjectKey, accepts
+from autoconv.tracing.keys import Key, ObjectKey, Reference, accepts
 from autoconv.tracing.logs import traced
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.retracing import retracing_of, wider_key
-from autoconv.tracing.signature import Call, Signature
+from autoconv.tracing.signature import Call, Signature, is_method
 from autoconv.tracing.straight import straight
 from autoconv.tracing.trace import LOCK, trace_function
 from autoconv.tracing.trace_cache import MOST_KEYS, TraceCache
@@ -49,6 +52,10 @@ _REMEDIES = (
     "Make sure the autoconv.Variable is only created once or created outside of the function: create it before the "
     "function is called and use it inside, or keep it in a name or attribute that is None at first: "
     "`if self.v is None: self.v = autoconv.Variable(…)`."
+)
+_EACH_ITS_OWN = (
+    "call after call brought objects that there is no trace for: new ones run plain until that took as long as a trace "
+    "does. Pass the numbers and arrays that they hold, or keep the objects"
 )
 
 
@@ -92,6 +99,7 @@ class Function(Described, Pickled):
         self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
         self.donate = donated_names(donate, self._signature.python.parameters, self._signature.name) if donate else ()
         self._retracing = retracing_of(python_function)
+        self._bailout = Bailout()
         self._bound: Bounded[int, Function] = Bounded(MOST_KEYS)
         self._cache = TraceCache()
         self._literal: frozenset[int] = frozenset()
@@ -148,6 +156,8 @@ class Function(Described, Pickled):
             return converted(self.python_function, region)(*args, **kwargs)
         self._signature.check_arity()
         self._retracing.calls += 1
+        if self._bailout.skips(args, kwargs):
+            return self.python_function(*args, **kwargs)
         try:
             call = self._bind(args, kwargs)
         except TypeError:
@@ -156,10 +166,26 @@ class Function(Described, Pickled):
             call = None  # plain Python says what is wrong with the arguments, or takes those that have no key
         concrete = None if call is None else self._cache.find(call.key) or self._obtain(call)
         if concrete is None or call is None:
-            return self.python_function(*args, **kwargs)
+            return self._run_plain(call, args, kwargs)
         if region is not None:
             return concrete.record(region, call.leaves)
+        self._bailout.ran_graph()
         return self._run(concrete, call.leaves, args, kwargs)
+
+    def _run_plain(self, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if call is None or not self._bailout.is_doubtful(call):
+            self._bailout.ran_plain(args)
+            return self.python_function(*args, **kwargs)
+        start = time.perf_counter()
+        try:
+            return self.python_function(*args, **kwargs)
+        finally:
+            if self._bailout.ran_doubtful(call, time.perf_counter() - start):
+                self._explanation.plain.append(_EACH_ITS_OWN)
+
+    def _is_for_object(self, key: Key) -> bool:
+        """Whether a trace serves certain objects alone: that of a method does, or of arguments by identity."""
+        return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
 
     def _is_part_of(self, region: Region) -> bool:
         """Whether the function, called where a tensor decides it, leads back to one that is being traced: a trace of
@@ -200,6 +226,10 @@ class Function(Described, Pickled):
         """The call once more, with what its trace writes as inputs, with what it learned, or arrays as memory."""
         if wanted.learned:
             self._learned |= wanted.learned
+            return self._bind(call.args, call.kwargs)
+        if wanted.objects:
+            self._signature.is_leaf = is_mutable_dataclass
+            self._literal = frozenset()
             return self._bind(call.args, call.kwargs)
         if wanted.memory:
             self._memory = True
@@ -258,7 +288,7 @@ class Function(Described, Pickled):
 
     def _obtain(self, call: Call) -> ConcreteFunction | None:
         """Traces; None when the call has to run as plain Python."""
-        if call.key in self._plain:
+        if call.key in self._plain or self._bailout.is_doubtful(call):
             return None
         with LOCK:
             found = self._cache.find(call.key)
@@ -266,6 +296,7 @@ class Function(Described, Pickled):
                 return found
             if call.key in self._plain:
                 return None
+            start = time.perf_counter()
             reason = self._explanation.why(call, self._cache.by_key)
             concrete = None
             if self._reduce_retracing:
@@ -313,6 +344,8 @@ class Function(Described, Pickled):
                 return self._cache.find(call.key) or self._obtain(call)
             self._explanation.add(Row(reason, concrete))
             self._retracing.traced(self.python_function)
+            if self.contract == COMPILE and self._is_for_object(concrete.key):
+                self._bailout.storm.traced(call, time.perf_counter() - start, self._retracing)
             return self._remember(concrete)
 
     @contextmanager
@@ -428,6 +461,7 @@ class Function(Described, Pickled):
         bound = held.get(name) if held is not None else self._bound.get(id(instance))
         if bound is None:
             bound = Function(types.MethodType(self.python_function, instance), *self.options)
+            bound._bailout = Bailout(self._bailout.storm)
             if held is not None:
                 bound = held.setdefault(name, bound)
             else:

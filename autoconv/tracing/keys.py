@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
@@ -21,6 +21,12 @@ class TensorKey:
 
     type: TensorType
     origin: str
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        if not self._hash:
+            object.__setattr__(self, "_hash", hash((self.type, self.origin)))
+        return self._hash
 
     @property
     def is_of_tensor(self) -> bool:
@@ -158,6 +164,14 @@ class Key:
     shared: bool = False
     overlaps: bool = False
     memory: bool = False
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        """Computed once: a call asks for it several times."""
+        if not self._hash:
+            what = (self.templates, self.leaves, self.orders, self.shared, self.overlaps, self.memory)
+            object.__setattr__(self, "_hash", hash(what))
+        return self._hash
 
 
 def accepts(general: Key, key: Key) -> bool:

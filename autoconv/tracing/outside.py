@@ -25,8 +25,8 @@ from autoconv.tracing.signature import Call
 
 class Restage(AbandonTrace):
     """The trace has to begin anew, with what it writes as inputs: spots, or arguments as a whole; with what it
-    `learned` of the objects that it makes (see `Call.learned`); or, with `memory`, with arrays as what they are in
-    memory."""
+    `learned` of the objects that it makes (see `Call.learned`); with `memory`, with arrays as what they are in
+    memory; or, with `objects`, with dataclasses as objects."""
 
     def __init__(
         self,
@@ -34,9 +34,11 @@ class Restage(AbandonTrace):
         arguments: Sequence[str] = (),
         learned: Sequence[tuple[str, Any]] = (),
         memory: bool = False,
+        objects: bool = False,
     ) -> None:
         super().__init__(", ".join(arguments) or ", ".join(spot.name for spot in spots))
         self.memory = memory
+        self.objects = objects
         self.spots = tuple(spots)
         self.arguments = frozenset(arguments)
         self.learned = frozenset(learned)
@@ -55,12 +57,18 @@ class Outside:
         self.guards = guards
         self.spots = call.spots
         self.known = {spot.key for spot in call.spots}
+        self.given = call.leaves
         self.copies: dict[str, Any] = {}
         self.tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
         self.may_be_memory = not call.by_object and not self.tensors
         self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored when they are set
         self.stores = Stores(lambda _: names, _record_store, limits=True)
+
+    def rebuilt(self) -> set[int]:
+        """The dataclasses among the arguments that are copies here, by identity."""
+        given = {id(leaf) for leaf in self.given}
+        return {id(part) for copy in self.copies.values() for part in mutable_parts(copy)} - given
 
     def begin(self, leaves: Sequence[Any]) -> None:
         """Puts the inputs of the trace where the traced code looks for them."""
@@ -80,6 +88,8 @@ class Outside:
         if spots:
             missing = [spot for spot in spots if spot.key not in self.known and not self._is_made_here(spot)]
             if missing:
+                if any(id(spot.owner) in self.rebuilt() for spot in missing):
+                    raise Restage(objects=True)
                 held = [spot.read() for spot in missing]
                 raise Restage([*missing, *self._holders([x for x in held if isinstance(x, _CHANGING)], missing)])
             return

@@ -10,6 +10,7 @@ import functools
 import itertools
 import math
 import operator
+import sys
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -33,6 +34,7 @@ _PURE_BUILTINS = frozenset(
         oct, ord, pow, range, repr, reversed, round, set, slice, sorted, str, sum, tuple, type, zip, property,
         itertools.chain, itertools.product, itertools.combinations, itertools.permutations, itertools.islice,
         itertools.repeat, itertools.accumulate, itertools.zip_longest, functools.reduce, functools.partial,
+        sys.exit,
     }
 )  # fmt: skip
 _PURE_MODULES = frozenset({"math", "_operator", "operator", "cmath"})

@@ -79,6 +79,7 @@ class Signature:
         parameters = self.python.parameters.values()
         simple = input_signature is None and all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
         self.looks_into = True  # whether lists are keyed by what they seem to hold
+        self.is_leaf: Callable[[Any], bool] | None = None  # what is not taken apart besides
         self._defaults = {p.name: p.default for p in parameters} if simple else None
 
     def in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
@@ -111,26 +112,23 @@ class Signature:
         arguments that are not taken apart, because the traced code changes them; nor are large ones. With `memory`
         arrays are keyed by how they lie in memory.
         """
-        try:
-            bound = self.python.bind(*args, **kwargs)
-        except TypeError as error:
-            raise self._binding_error(str(error), args, kwargs) from None
-        bound.apply_defaults()
+        arguments, items = self._arguments(args, kwargs)
         written = whole
         if self.contract == COMPILE:
-            whole = taken_whole(self._items(bound), whole)
+            whole = taken_whole(items, whole)
         names: list[str] = []
         leaves: list[Any] = []
         orders: tuple[Any, ...] = ()
         templates = []
         fixed: dict[int, TensorType] = {}
-        for position, (name, value) in enumerate(self._items(bound)):
+        for position, (name, value) in enumerate(items):
             spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
             if self.specs is not None and spec is None:
                 self._check_default(name, value, args, kwargs)
             if name in self.hinted and isinstance(value, (bool, int, float, complex, str, bytes)):
                 value = constant(value)
-            found, template = ([value], None) if name in whole or self._is_plain_object(value) else flatten(value)
+            is_one = name in whole or self._is_plain_object(value)
+            found, template = ([value], None) if is_one else flatten(value, self.is_leaf)
             if spec is not None:
                 found = self._fit(found, value, spec, name, args, kwargs)
                 wanted = enumerate(flatten(spec)[0], len(leaves))
@@ -156,10 +154,10 @@ class Signature:
         )
         shared = False
         if self.contract == COMPILE and any(template is not None for _, template in templates):
-            orders, shared = _containers([value for name, value in self._items(bound) if name not in whole])
+            orders, shared = _containers([value for name, value in items if name not in whole])
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, shared, overlaps, memory)
-        return Call(whole_key, names, leaves, dict(bound.arguments), args, kwargs)
+        return Call(whole_key, names, leaves, arguments, args, kwargs)
 
     def _whole_key(self, value: Any) -> ObjectKey:
         items, depth = items_of(value) if self.looks_into and type(value) is list else ("", 0)
@@ -208,7 +206,19 @@ class Signature:
         )
         return TypeError(f"{text} {remedy}" if remedy else text)
 
-    def _items(self, bound: inspect.BoundArguments) -> list[tuple[str, Any]]:
+    def _arguments(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
+        """The arguments by parameter, defaults included; and one by one, with what `*` and `**` collect."""
+        given = self.in_order(args, kwargs)
+        if given is not None and self._defaults is not None:
+            arguments = dict(zip(self._defaults, given, strict=True))
+            return arguments, list(arguments.items())
+        try:
+            bound = self.python.bind(*args, **kwargs)
+        except TypeError as error:
+            raise self._binding_error(str(error), args, kwargs) from None
+        bound.apply_defaults()
         items: list[tuple[str, Any]] = []
         for name, value in bound.arguments.items():
             kind = self.python.parameters[name].kind
@@ -218,9 +228,13 @@ class Signature:
                 items += list(value.items())
             else:
                 items.append((name, value))
-        return items
+        return dict(bound.arguments), items
 
     def _leaf_key(self, leaf: Any, aliases: dict[int, int], literal: bool) -> LeafKey:
+        if type(leaf) in _NUMBERS and not literal and self.contract == COMPILE:
+            return _NUMBERS[type(leaf)]
+        if type(leaf) in _TEXTS:
+            return Literal(leaf)
         if isinstance(leaf, Tensor):
             return TensorKey(leaf.type, "tensor")
         if hasattr(type(leaf), "__tf_tracing_type__"):
@@ -236,9 +250,6 @@ class Signature:
             array = to_array(leaf)
             origin = "array" if self.contract == COMPILE else "tensor"
             return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
-        is_number = type(leaf) in _NUMBERS and not literal
-        if self.contract == COMPILE and is_number:
-            return TensorKey(TensorType(weak_dtype(leaf), (), True), "number")
         if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
             return Literal(leaf)
         if isinstance(leaf, set) and self.contract == COMPILE:
@@ -361,7 +372,10 @@ def _containers(values: list[Any]) -> tuple[tuple[Any, ...], bool]:
     return orders, len({id(part) for part in parts}) < len(parts)
 
 
-_NUMBERS = (bool, int, float, complex)
+_NUMBERS = {
+    kind: TensorKey(TensorType(weak_dtype(kind()), (), True), "number") for kind in (bool, int, float, complex)
+}
+_TEXTS = frozenset({str, bytes, type(None)})
 
 
 def _is_spec(value: Any) -> bool:

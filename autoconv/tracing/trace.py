@@ -111,7 +111,7 @@ def _trace(
     leaves = _placeholders(trace, call, leaf_names(call, signature.specs))
     with recording(trace.root):
         arguments, copies = _arguments(trace, call, leaves)
-    before = [flatten(copy) for copy in copies]
+    before = [flatten(copy, signature.is_leaf) for copy in copies]
     if call.key.shared:
         raise python_contract.RunPlain("one list or dict is given twice, and a graph would take it for two")
     with LOCK, recording(trace.root):
@@ -135,7 +135,7 @@ def _trace(
         except Suspended as never:  # what follows is not reached
             never.caught()
             result = None
-        except Exception as error:
+        except BaseException as error:
             if isinstance(trace.refusal, AbandonTrace):
                 raise trace.refusal from None  # on its way out something else was raised
             if contract != COMPILE or not _is_programs_own(error):
@@ -183,7 +183,7 @@ def _trace(
     return Traced(concrete, created)
 
 
-def _is_programs_own(error: Exception) -> bool:
+def _is_programs_own(error: BaseException) -> bool:
     """Whether the program itself raised the error: what comes out of this package here may be about the trace."""
     if type(error) is StagedException:
         return True
@@ -320,7 +320,7 @@ def _check_not_modified(
 ) -> None:
     modified = []
     for (name, _), copy, (leaves, template) in zip(call.key.templates, copies, before, strict=True):
-        now, shape = flatten(copy)
+        now, shape = flatten(copy, signature.is_leaf)
         if shape != template or any(a is not b for a, b in zip(now, leaves, strict=True)):
             modified.append(name)
     if not modified:

@@ -1,0 +1,118 @@
+"""Python's functions that compare items, on tensors and arrays: max, min and sorted."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.builtins import called, gone_over, is_array, is_compiled, is_weak, refuse_rows
+from autoconv.operators.conditionals import if_exp
+from autoconv.operators.numbers import value_of
+from autoconv.operators.overrides import OVERRIDES, overrides
+from autoconv.runtime import dispatch
+from autoconv.runtime.convert import weak_dtype
+from autoconv.runtime.objects import apply_object, is_object
+from autoconv.runtime.recording import current_region
+from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import SymbolicTensor, Tensor
+
+
+def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
+    plain = getattr(builtins, name)
+
+    def pick(a: Any, b: Any) -> Any:
+        # max(a, b) is a unless b is greater, NaN included: what Python does
+        better = b > a if name == "max" else b < a
+        if not isinstance(better, Tensor):
+            return b if better else a
+        if is_weak(a) and is_weak(b) and _same_dtype(a, b):
+            return dispatch.apply("select", better, b, a)
+        return if_exp(better, lambda: b, lambda: a) if is_weak(a) and is_weak(b) else dispatch.apply(op, a, b)
+
+    def extreme(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(map(value_of, args))
+        if kwargs.keys() == {"default"} and len(args) == 1:
+            items = tuple(args[0])
+            return extreme(items) if items else plain(items, **kwargs)
+        if kwargs:
+            return plain(*args, **kwargs)
+        if len(args) == 1:
+            tensor = gone_over(args[0])
+            if tensor is not None and current_region() is not None:
+                refuse_rows(name, tensor)
+                return _extreme_item(tensor, name, reduce)
+            args = tuple(args[0])
+        if any(map(is_object, args)) and is_compiled():
+            return apply_object(name, *args) if len(args) > 1 else args[0]
+        if not any(isinstance(a, SymbolicTensor) for a in args):
+            return plain(args)
+        result = args[0]
+        for other in args[1:]:
+            result = pick(result, other)
+        return result
+
+    return extreme
+
+
+def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
+    """Python keeps the first item unless another is beyond it: a NaN never is, and nothing is beyond a NaN."""
+    if not (is_array(tensor) and tensor.dtype.is_floating):
+        return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
+    least = dispatch.apply("select", tensor != tensor, -math.inf if name == "max" else math.inf, tensor)
+    if not (tensor.type.shape and tensor.type.shape[0]):
+        raise StagingError(f"{name} of an array that may be empty", current_place(), f"np.{name}")
+    first = tensor[0]
+    return dispatch.apply("select", first != first, first, dispatch.apply(reduce, least, axis=(0,), keepdims=False))
+
+
+def _same_dtype(a: Any, b: Any) -> bool:
+    kinds = [x.type.dtype if isinstance(x, Tensor) else weak_dtype(x) for x in (a, b)]
+    return kinds[0] is kinds[1]
+
+
+OVERRIDES[builtins.max] = _extreme("max", "maximum", "reduce_max")
+OVERRIDES[builtins.min] = _extreme("min", "minimum", "reduce_min")
+
+
+@overrides(builtins.sorted)
+def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    tensor = gone_over(iterable)
+    if tensor is not None and key is None and is_array(tensor):
+        refuse_rows("sorted", tensor)
+        return apply_object("sorted", iterable, reverse, keywords=("reverse",))  # a list of NumPy's scalars
+    if tensor is not None and key is None:
+        return dispatch.apply("sort", tensor, axis=-1, descending=reverse)
+    items = builtins.list(iterable)
+    keys = items if key is None else builtins.list(builtins.map(called(key), items))
+    if not any(isinstance(k, SymbolicTensor) for k in keys):
+        order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+        return [items[i] for i in order]
+    if len(items) > _MOST_COMPARED:
+        raise StagingError(
+            f"{len(items)} items are sorted by keys that only the running graph knows", current_place(),
+            "one tensor of the items, autoconv.sort(autoconv.stack(items))",
+        )  # fmt: skip
+    if any(isinstance(item, (list, dict, set)) for item in items):
+        raise StagingError(
+            "lists, dicts or sets are sorted by keys that only the running graph knows, and would be copies",
+            current_place(), "tuples, or the positions sorted by those keys",
+        )  # fmt: skip
+    return _sorted_by_comparing(items, keys, reverse)
+
+
+# Longer lists of symbolic keys are not sorted pair by pair.
+_MOST_COMPARED = 32
+
+
+def _sorted_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list[Any]:
+    """Neighbours change places where they are in the wrong order, so that equal ones keep theirs."""
+    pairs = [*zip(keys, items, strict=True)]
+    for end in range(len(pairs) - 1, 0, -1):
+        for i in range(end):
+            (a, _), (b, _) = first, second = pairs[i], pairs[i + 1]
+            wrong = a < b if reverse else b < a
+            pairs[i], pairs[i + 1] = if_exp(wrong, lambda: (second, first), lambda: (first, second))  # noqa: B023
+    return [item for _, item in pairs]

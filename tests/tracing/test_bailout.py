@@ -1,0 +1,85 @@
+"""Calls that are not worth a trace run as plain Python: the results are those of plain Python either way."""
+
+import dataclasses
+
+import pytest
+
+import autoconv
+
+
+class Body:
+    def __init__(self, x, v):
+        self.x, self.v = x, v
+
+    @autoconv.compile
+    def moved(self, n):
+        return fall(self, n)
+
+
+@dataclasses.dataclass
+class Point:
+    x: float
+    v: float
+
+
+def fall(body, n):
+    for _ in range(n):
+        body.v -= body.x * 0.125
+        body.x += body.v * 0.125
+    return body.x
+
+
+def traces(function):
+    return int(function.explain().split(": ")[1].split()[0])
+
+
+@pytest.mark.parametrize("kind", [Body, Point])
+def test_short_lived_objects_are_traced_a_few_times_only(kind):
+    compiled = autoconv.compile(fall)
+    for i in range(40):
+        body, like = kind(1.0, i), kind(1.0, i)
+        assert compiled(body, 40) == fall(like, 40)
+        assert vars(body) == vars(like)
+    assert traces(compiled) < 20
+    assert "call after call brought objects that there is no trace for" in compiled.explain()
+
+
+@pytest.mark.parametrize("kind", [Body, Point])
+def test_an_object_that_stays_has_one_trace(kind):
+    compiled, body, like = autoconv.compile(fall), kind(1.0, 0.0), kind(1.0, 0.0)
+    for i in range(40):
+        assert compiled(body, 20 + i) == fall(like, 20 + i)
+        assert vars(body) == vars(like)
+    assert traces(compiled) == 1
+    assert "plain Python" not in compiled.explain()
+
+
+def test_objects_that_come_again_and_again_are_worth_a_trace():
+    compiled, bodies = autoconv.compile(fall), [Body(1.0, i) for i in range(12)]
+    for body in bodies:
+        compiled(body, 40)
+    before = traces(compiled)
+    for _ in range(60):  # as plain Python these take longer than any trace does
+        compiled(bodies[-1], 100_000)
+    assert before < 12 and traces(compiled) == before + 1
+
+
+def test_methods_of_short_lived_instances():
+    for i in range(40):
+        body, like = Body(1.0, i), Body(1.0, i)
+        assert body.moved(40) == fall(like, 40)
+        assert vars(like).items() <= vars(body).items()
+
+
+def test_calls_that_are_plain_are_looked_at_less_and_less():
+    seen = []
+
+    def reads(x):
+        seen.append(id(x))
+        return open.__name__ if x else vars()  # what a trace cannot hold
+
+    compiled = autoconv.compile(reads)
+    for i in range(200):
+        assert compiled(1 + i) == "open"
+    assert compiled(0) == {"x": 0, "seen": seen}
+    assert len(seen) >= 201

@@ -1,0 +1,109 @@
+"""Exceptions that are no errors, and what exceptions hold besides their arguments."""
+
+import sys
+
+import pytest
+
+import autoconv
+from autoconv.config import SETTINGS
+
+
+class Stop(BaseException):
+    pass
+
+
+def leaves(x):
+    if x > 3:
+        sys.exit(x * 2)
+    if x > 2:
+        sys.exit()
+    if x > 1:
+        raise SystemExit("text")
+    return x
+
+
+def stops_in_loop(x):
+    total = 0
+    for i in range(10):
+        if i * x > 20:
+            raise Stop(total, "far")
+        total += i
+    return total
+
+
+def catches(x):
+    try:
+        if x > 3:
+            raise Stop("far")
+        if x > 2:
+            raise KeyboardInterrupt
+        if x > 1:
+            sys.exit(5)
+        y = x * 2
+    except KeyboardInterrupt:
+        y = -1
+    except SystemExit as error:
+        y = error.code
+    except BaseException as error:
+        y = str(error)
+    return y
+
+
+def passes_by(x):
+    try:
+        if x > 3:
+            raise Stop("far")
+        y = x * 2
+    except Exception:
+        y = -1
+    finally:
+        print("finally", x)
+    return y
+
+
+def lacks(x):
+    if x > 3:
+        raise ImportError("no module", name="the_module", path="there")
+    if x > 2:
+        raise StopIteration(12)
+    if x > 1:
+        raise SyntaxError("bad", ("file.py", 3, 4, "text"))
+    if x > 0:
+        raise FileNotFoundError(2, "gone", "name")
+    raise AttributeError("none", name="one", obj=3)
+
+
+ATTRIBUTES = ("args", "msg", "name", "path", "value", "code", "errno", "filename", "lineno", "offset", "text", "obj")
+
+
+def told(function, *args):
+    try:
+        return "gives", function(*args)
+    except BaseException as error:
+        held = {name: getattr(error, name) for name in ATTRIBUTES if hasattr(error, name)}
+        return type(error), str(error), held
+
+
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+@pytest.mark.parametrize("function", [leaves, stops_in_loop, catches, passes_by, lacks])
+def test_what_is_raised_is_what_python_raises(function, backend, monkeypatch, capsys):
+    monkeypatch.setattr(SETTINGS, "backend", backend)
+    compiled = autoconv.compile(function)
+    for x in (0, 1, 2, 3, 4, 5):
+        expected = told(function, x), capsys.readouterr()
+        assert (told(compiled, x), capsys.readouterr()) == expected
+    assert "plain Python" not in compiled.explain()
+    assert compiled.explain().startswith(f"{function.__name__}: 1 trace\n")
+
+
+def test_an_exit_that_is_not_taken_does_not_happen_under_function():
+    @autoconv.function
+    def f(x):
+        if x > 3:
+            sys.exit(x * 2)
+        return x
+
+    assert f(autoconv.constant(1)) == 1
+    with pytest.raises(SystemExit) as caught:
+        f(autoconv.constant(4))
+    assert caught.value.code == 8
