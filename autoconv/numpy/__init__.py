@@ -7,6 +7,7 @@ used alike where NumPy hands over a call (`__array_ufunc__`, `__array_function__
 from autoconv.numpy import (
     changing,
     creation,
+    differences,
     generators,
     joining,
     linalg,
@@ -22,6 +23,7 @@ from autoconv.numpy import (
 __all__ = [
     "changing",
     "creation",
+    "differences",
     "generators",
     "joining",
     "linalg",

@@ -118,6 +118,51 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     return np.linalg._linalg.SVDResult(left, values, right)  # type: ignore[attr-defined]
 
 
+def _has_elements(x: Tensor) -> bool:
+    """As far as is known: matrices whose sizes are, none of them 0."""
+    shape = x.type.shape
+    return shape is not None and len(shape) >= 2 and all(isinstance(d, int) and d for d in shape)
+
+
+def _rounding(x: Tensor) -> float:
+    """What the singular values of matrices of these sizes may be off by, beside the largest."""
+    kind: Any = _floating(x).dtype.numpy
+    return max(known_shape(x)[-2:]) * float(np.finfo(kind).eps)
+
+
+@computes("linalg.pinv")
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:  # type: ignore[attr-defined]
+    """By singular values, as NumPy computes it: those that are small beside the largest one count for nothing."""
+    x, given = _floating(a), rtol is not np._NoValue  # type: ignore[attr-defined]
+    known = all(value is None or type(value) in (int, float) for value in (rcond, rtol if given else None))
+    known &= x.dtype is tensor(a).dtype or not given
+    if hermitian or not known or (given and rcond is not None) or not _has_elements(x):
+        return whole_call("linalg.pinv", False, tensor(a), rcond, hermitian, **({"rtol": rtol} if given else {}))
+    bound = rcond if rcond is not None else 1e-15 if not given else _rounding(x) if rtol is None else rtol
+    left, values, right = svd(call_ufunc(np.conjugate, x), full_matrices=False)
+    largest = apply("numpy_max", values, axis=-1, keepdims=True)
+    kept = apply("greater", values, apply("multiply", largest, tensor(bound, values.dtype.numpy)))
+    one = apply("ones_like", values)
+    inverted = apply("divide", one, apply("select", kept, values, one))
+    inverted = cast(apply("select", kept, inverted, apply("zeros_like", values)), left.dtype.numpy)
+    scaled = apply("multiply", apply("expand_dims", inverted, axis=-1), swapaxes(left, -1, -2))
+    return multiply(swapaxes(right, -1, -2), scaled)
+
+
+@computes("linalg.cond")
+def cond(x: Any, p: Any = None) -> Any:
+    v = _floating(x)
+    if p not in (None, 2, -2) or not _has_elements(v):
+        return whole_call("linalg.cond", False, v, p)
+    values = svd(v, compute_uv=False)
+    first, last = (apply("get_item", values, spec=(("ellipsis",), ("int", place))) for place in (0, -1))
+    found = apply("divide", last, first) if p == -2 else apply("divide", first, last)
+    # Of nothing but zeros it is infinite; a nan among the elements stays one.
+    broken = apply("numpy_any", apply("is_nan", v), axis=(-2, -1))
+    lost = apply("logical_and", apply("is_nan", found), apply("logical_not", broken))
+    return apply("select", lost, tensor(np.inf, found.dtype.numpy), found)
+
+
 @computes("linalg.svdvals")
 def svdvals(x: Any, /) -> Any:
     return svd(x, compute_uv=False)
@@ -166,7 +211,16 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         name = "numpy_max" if ord > 0 else "numpy_min"
         kept: dict[str, Any] = {"keepdims": True} if keepdims else {}
         return apply(name, sums, axis=axes, **kept)
+    if axes == (0, 1) and rank == 2 and ord in (2, -2, "nuc") and _has_elements(v):
+        reduce = {2: "numpy_max", -2: "numpy_min", "nuc": "numpy_sum"}[ord]
+        found = apply(reduce, svd(v, compute_uv=False), axis=None)
+        return apply("reshape", found, shape=(1, 1)) if keepdims else found
     return whole_call("linalg.norm", False, v, ord, axis, keepdims)
+
+
+@computes("linalg.matrix_norm")
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    return norm(x, ord, (-2, -1), keepdims)
 
 
 def _squares(v: Tensor) -> Tensor:
@@ -220,10 +274,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     return multiply(x1, x2)
 
 
-by_kernel(
-    "linalg.pinv", "linalg.cond", "linalg.matrix_norm",
-    "linalg.tensorsolve", "linalg.tensorinv", "matvec", "vecmat",
-)  # fmt: skip
+by_kernel("linalg.tensorsolve", "linalg.tensorinv", "matvec", "vecmat")
 by_kernel("linalg.lstsq", by_values=True)
 
 
@@ -233,5 +284,10 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     if rank_of(x) < 2:  # of a vector a Python int
         some = apply("numpy_any", tensor(x, bool))
         return apply("python_cast", some, dtype=as_dtype(np.int64), weak=True)
+    if tol is None and rtol is None and not hermitian and _has_elements(x):
+        values = svd(x, compute_uv=False)
+        largest = apply("numpy_max", values, axis=-1, keepdims=True)
+        bound = apply("multiply", largest, tensor(_rounding(x), values.dtype.numpy))
+        return apply("numpy_sum", apply("greater", values, bound), axis=-1)
     options = {key: value for key, value in (("tol", tol), ("rtol", rtol)) if value is not None}
     return whole_call("linalg.matrix_rank", False, x, hermitian=hermitian, **options)

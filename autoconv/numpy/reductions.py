@@ -420,11 +420,3 @@ by_kernel(
     "nanstd", "nanvar", "nanmedian", "nanargmax", "nanargmin", "nancumsum", "nancumprod", "percentile", "quantile",
     "nanpercentile", "nanquantile",
 )  # fmt: skip
-
-
-@computes("gradient")
-def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
-    x = tensor(f)
-    if not rank_of(x):
-        refuse("is given a scalar")
-    return whole_call("gradient", False, x, *varargs, axis=axis, edge_order=edge_order)

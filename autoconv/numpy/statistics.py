@@ -195,8 +195,8 @@ def cov(
         refuse("is given more than one array, a bias or ddof")
     x = tensor(m)
     x = cast(x, np.result_type(x.dtype.numpy, np.float64))
-    if rank_of(x) > 2:
-        return whole_call("cov", False, x, None, rowvar)
+    if rank_of(x) > 2 or not _has_known_sizes(x):
+        return whole_call("cov", False, x, None, rowvar, bias, ddof)
     if rank_of(x) < 2:
         x = apply("reshape", x, shape=(1, -1))
     if not rowvar and known_shape(x)[0] != 1:
@@ -210,6 +210,8 @@ def cov(
 
 @computes("corrcoef")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    if not _has_known_sizes(tensor(x)) and y is None and dtype is None:
+        return whole_call("corrcoef", False, tensor(x), None, rowvar)
     found = cov(x, y, rowvar, dtype=dtype)
     if not rank_of(found):
         return apply("divide", found, found)
@@ -220,6 +222,10 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     found = apply("divide", found, apply("expand_dims", spread, axis=1))
     found = apply("divide", found, apply("expand_dims", spread, axis=0))
     return by_parts(_within_one, found) if found.dtype.is_complex else _within_one(found)
+
+
+def _has_known_sizes(x: Tensor) -> bool:
+    return x.type.shape is not None and all(isinstance(d, int) for d in x.type.shape)
 
 
 def _within_one(x: Tensor) -> Any:
@@ -254,6 +260,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     values = tensor(fp)
     if tensor(x).dtype.is_complex or tensor(xp).dtype.is_complex:
         raise TypeError("Cannot cast array data from complex to float64 according to the rule 'safe'")
+    if values.dtype.is_complex and period is None and left is None and right is None:
+        return by_parts(lambda part: interp(x, xp, part), values)
     if period is not None or values.dtype.is_complex:
         return whole_call("interp", False, tensor(x), tensor(xp), values, left, right, period)
     at, places, values = (tensor(v, np.float64) for v in (x, xp, fp))

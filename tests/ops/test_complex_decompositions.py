@@ -90,11 +90,20 @@ def of_spread(z: Any) -> Any:
     return np.sum(np.var(z, axis=0) * np.std(z, axis=0)) + np.std(z)
 
 
+def of_pseudoinverse(z: Any) -> Any:
+    return weighed(np.linalg.pinv(z)) + np.linalg.cond(z)
+
+
+def of_neighbours(z: Any) -> Any:
+    return weighed(np.gradient(z, 0.5, axis=0, edge_order=2)) + weighed(np.sort(z, axis=0)) + np.real(np.max(z))
+
+
 SQUARE: list[Callable[[Any], Any]] = [
     of_determinant, of_logarithm, of_inverse, of_system, of_cholesky, of_qr, of_eigenvalues, of_eigenvectors,
     of_singular_values, of_singular_vectors, of_left_vectors, of_products_so_far, of_spread,
+    of_pseudoinverse, of_neighbours,
 ]  # fmt: skip
-TALL = [of_qr, of_singular_values, of_singular_vectors, of_left_vectors, of_products_so_far, of_spread]
+TALL = [of_qr, of_singular_values, of_singular_vectors, of_left_vectors, of_pseudoinverse]
 
 
 def by_differences(function: Callable[[Any], Any], z: np.ndarray) -> np.ndarray:

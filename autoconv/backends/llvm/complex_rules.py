@@ -101,7 +101,7 @@ ELEMENTWISE: dict[str, Rule] = {
     "stop_gradient": _both("stop_gradient"), "select": _select,
     "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
     "divide": _divide,
-    "reciprocal": lambda b, node, x: _reciprocal(b, x[0]),
+    "reciprocal": lambda b, node, x: _reciprocal(b, x[0]), "sigmoid": lambda b, node, x: _sigmoid(b, node, x),
     "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": power,
     "squared_difference": lambda b, node, x: _square_of(b, _both("subtract")(b, node, x)),
     "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
@@ -116,6 +116,11 @@ ELEMENTWISE: dict[str, Rule] = {
     **{name: _logical(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")},
     **{name: _function(rule) for name, rule in functions.FUNCTIONS.items()},
 }  # fmt: skip
+
+
+def _sigmoid(b: GraphBuilder, node: Node, x: Any) -> Any:
+    real, imag = functions.exp(b, *_both("negative")(b, node, x))
+    return _reciprocal(b, (b.add(real, 1.0), imag))
 
 
 def _square_of(b: GraphBuilder, x: Parts) -> Parts:
