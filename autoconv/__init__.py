@@ -1,9 +1,10 @@
 """Turns ordinary Python into compiled, differentiable dataflow graphs."""
 
 # ruff: noqa: E402
-from autoconv._start import leave_current_folder
+from autoconv._start import end_quietly_while_loading, leave_current_folder
 
 leave_current_folder()  # before anything third-party is imported
+end_quietly_while_loading()
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,6 +1,6 @@
 """The first thing that runs: the command line must never import modules from the folder that it is used in.
 
-Nothing beyond `sys` and `os` may be imported here: both are loaded before the first line of any program.
+Nothing beyond `sys` and `os` may be imported here at once: both are loaded before the first line of any program.
 """
 
 from __future__ import annotations
@@ -28,6 +28,33 @@ def leave_current_folder() -> None:
     leading = (0 if sys.flags.safe_path else 1) + (inherited.count(os.pathsep) + 1 if inherited else 0)
     kept = [entry for entry in sys.path[:leading] if os.path.realpath(entry or os.curdir) != here]
     sys.path[:leading] = kept
+
+
+_is_quiet = False
+
+
+def end_quietly_while_loading() -> None:
+    """Has ctrl-C end the `autoconv` command without a word, until it is `loaded`. To be called when the current
+    folder is off `sys.path`: a user's signal.py may lie there."""
+    global _is_quiet
+    if not _is_command():
+        return
+    import signal
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        _is_quiet = True
+
+
+def loaded() -> None:
+    """From here on ctrl-C is a KeyboardInterrupt again."""
+    global _is_quiet
+    if not _is_quiet:
+        return
+    import signal
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    _is_quiet = False
 
 
 def _is_command() -> bool:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
+from autoconv._start import loaded
 from autoconv.errors import AutoconvError
 
 from .bench import bench
@@ -55,6 +56,7 @@ class _Command(click.Group):
 
     def _outcome(self, args: Sequence[str] | None, prog_name: str | None, settings: dict[str, Any]) -> int:
         try:
+            loaded()
             return super().main(args, prog_name or "autoconv", **settings) or ExitCode.FINE
         except click.ClickException as error:
             error.show()

@@ -17,10 +17,11 @@ from autoconv.errors import SourceError, TargetError
 
 from .diagnostics import say, say_bytes, worst
 from .exits import ExitCode
+from .outcomes import Outcome, check_compiled_names, convert_job
 from .output import Staging, terminating_cleanly
 from .plan import Job, Plan, check_outputs, make_plan
 from .report import as_json, coloured, diff, show_explanation, show_failures
-from .workers import Outcome, check_compiled_names, convert_all, convert_job
+from .workers import convert_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

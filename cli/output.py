@@ -62,7 +62,7 @@ class Staging:
         if path.is_dir():
             return path
         self._make_parents(path)
-        with _interrupts_held():
+        with signals_held(signal.SIGINT, signal.SIGTERM):
             temporary = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:100]}.")
             self._folders.append((temporary, path))
         return Path(temporary)
@@ -92,7 +92,7 @@ class Staging:
 
     def commit(self) -> None:
         """Renames everything into place. Ctrl-C waits until that is done: all outputs are new, or none."""
-        with _interrupts_held():
+        with signals_held(signal.SIGINT, signal.SIGTERM):
             for temporary, final in self._renames:
                 os.replace(temporary, final)
             for temporary, folder in self._folders:
@@ -106,7 +106,7 @@ class Staging:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with _interrupts_held():
+        with signals_held(signal.SIGINT, signal.SIGTERM):
             for temporary, _ in self._renames:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
@@ -119,7 +119,7 @@ class Staging:
     def _temporary(self, path: Path) -> str:
         final = os.path.realpath(path)  # a link that is written to stays a link
         self._make_parents(Path(final))
-        with _interrupts_held():
+        with signals_held(signal.SIGINT, signal.SIGTERM):
             descriptor, temporary = tempfile.mkstemp(
                 dir=os.path.dirname(final), prefix=f".{path.name[:100]}."
             )
@@ -158,12 +158,13 @@ def terminating_cleanly() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C and a polite kill arrive after the block."""
-    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
+def signals_held(*numbers: signal.Signals) -> Iterator[None]:
+    """These signals arrive after the block; processes that start in it never get them. Nothing is held on
+    Windows."""
+    if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:

@@ -18,7 +18,7 @@ from autoconv.errors import Place
 
 from .diagnostics import say, show_bug, show_diagnostic, show_error
 from .exits import ExitCode
-from .workers import Outcome
+from .outcomes import Outcome
 
 COLUMNS = ("line", "kind", "function", "form", "stages", "why not")
 

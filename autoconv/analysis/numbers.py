@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Any
 
 import gast
@@ -17,19 +17,28 @@ _SIMPLE = frozenset({"abs", "bool", "chr", "float", "hash", "id", "int", "len", 
 
 def may_have_parts(node: Any, numbers: Container[str] = ()) -> bool:
     """Whether an expression may be a tuple, list or object: not constants, text, most arithmetic and the `numbers`."""
-    if isinstance(node, gast.Name):
-        return node.id not in numbers
+    return _may_be(_with_parts, node, numbers)
+
+
+def _with_parts(node: Any, numbers: Container[str]) -> bool:
     if isinstance(node, gast.BinOp):
         if not isinstance(node.op, (gast.Add, gast.Mult)):
             return False
         return may_have_parts(node.left, numbers) and may_have_parts(node.right, numbers)
+    return not isinstance(node, (gast.Constant, gast.UnaryOp, gast.JoinedStr, gast.Compare))
+
+
+def _may_be(kind: Callable[[Any, Container[str]], bool], node: Any, others: Container[str]) -> bool:
+    """Whether an expression may be of a kind, which says so of operators and displays; names may be, but the others."""
+    if isinstance(node, gast.Name):
+        return node.id not in others
     if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
         return node.func.id not in _SIMPLE
     if isinstance(node, gast.NamedExpr):
-        return may_have_parts(node.value, numbers)
+        return _may_be(kind, node.value, others)
     if isinstance(node, gast.IfExp):
-        return may_have_parts(node.body, numbers) or may_have_parts(node.orelse, numbers)
-    return not isinstance(node, (gast.Constant, gast.UnaryOp, gast.JoinedStr, gast.Compare))
+        return _may_be(kind, node.body, others) or _may_be(kind, node.orelse, others)
+    return kind(node, others)
 
 
 def number_names(function: Any) -> set[str]:
@@ -68,25 +77,19 @@ def number_names(function: Any) -> set[str]:
 def _counts(iterable: Any) -> bool:
     return isinstance(iterable, gast.Call) and isinstance(iterable.func, gast.Name) and iterable.func.id == "range"
 
+
 _OF_SETS = (gast.BitOr, gast.BitAnd, gast.BitXor, gast.Sub)
 
 
 def may_be_sets(node: Any, arithmetic: Container[str] = ()) -> bool:
     """Whether both sides of an operator may be sets, as far as the text says; `arithmetic` see `arithmetic_names`."""
-    return isinstance(node.op, _OF_SETS) and all(_may_be_set(side, arithmetic) for side in (node.left, node.right))
+    sides = node.left, node.right
+    return isinstance(node.op, _OF_SETS) and all(_may_be(_set, side, arithmetic) for side in sides)
 
 
-def _may_be_set(node: Any, arithmetic: Container[str]) -> bool:
-    if isinstance(node, gast.Name):
-        return node.id not in arithmetic
+def _set(node: Any, arithmetic: Container[str]) -> bool:
     if isinstance(node, gast.BinOp):
         return may_be_sets(node, arithmetic)
-    if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
-        return node.func.id not in _SIMPLE
-    if isinstance(node, gast.NamedExpr):
-        return _may_be_set(node.value, arithmetic)
-    if isinstance(node, gast.IfExp):
-        return _may_be_set(node.body, arithmetic) or _may_be_set(node.orelse, arithmetic)
     if isinstance(node, gast.Subscript):  # what has parts by several numbers, or slices, is an array or a sequence
         return not isinstance(node.slice, (gast.Tuple, gast.Slice))
     return isinstance(node, (gast.Attribute, gast.Call, gast.Set, gast.SetComp, gast.BoolOp))
@@ -116,7 +119,7 @@ def arithmetic_names(function: Any) -> set[str]:
 def may_change_in_place(node: Any, arithmetic: Container[str], numbers: Container[str]) -> bool:
     """Whether `x += y`, with a name on the left, may change a list, dict or set, as far as the text says."""
     if isinstance(node.op, _OF_SETS):
-        return node.target.id not in arithmetic and _may_be_set(node.value, arithmetic)
+        return node.target.id not in arithmetic and _may_be(_set, node.value, arithmetic)
     if not isinstance(node.op, (gast.Add, gast.Mult)) or node.target.id in numbers:
         return False
     if isinstance(node.op, gast.Mult):

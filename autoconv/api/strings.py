@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.api.arguments import static_axes
 from autoconv.api.output import nested_piece, top_piece
 from autoconv.graph.dtypes import as_dtype, float32
-from autoconv.ops.strings import ENCODINGS
+from autoconv.ops.unicode import ENCODINGS
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.tensor import Tensor
 

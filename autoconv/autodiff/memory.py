@@ -10,15 +10,15 @@ a number, by which reads and writes choose.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError
+from autoconv.autodiff.memory_regions import Captures, Reference, WrittenRegion, chosen
+from autoconv.autodiff.memory_views import put, refuse, seen
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, settle_effects
 from autoconv.graph.types import ArrayType, TensorType
-from autoconv.ops import OPS
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.overlaps import Overlaps
 
@@ -31,33 +31,13 @@ def functional(graph: Graph) -> tuple[Graph, list[int]]:
     return _Conversion(graph).run()
 
 
-@dataclass(frozen=True, slots=True)
-class _Reference:
-    """One of the arrays `roots`, the one that the number `which` says where there are several, looked at in steps."""
-
-    roots: tuple[Value, ...]
-    which: Value | None = None
-    steps: tuple[tuple[Any, ...], ...] = ()
-
-
-class _Region:
-    """A graph that is being written: its values by those of the graph that it is made of, and what arrays hold now."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.b = GraphBuilder(graph, None)
-        self.values: dict[Value, Value] = {}
-        self.references: dict[Value, _Reference] = {}
-        self.contents: dict[Value, Value] = {}
-
-
 class _Conversion:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._overlaps = Overlaps(graph)
 
     def run(self) -> tuple[Graph, list[int]]:
-        region = _Region(Graph(self._graph.name))
+        region = WrittenRegion(Graph(self._graph.name))
         arrays: list[int] = []
         for position, parameter in enumerate(self._graph.parameters):
             type_ = parameter.type
@@ -65,10 +45,10 @@ class _Conversion:
                 region.values[parameter] = region.graph.add_parameter(type_, parameter.name)
                 continue
             if type_.shared:
-                _refuse("arrays that share memory are given")
+                refuse("arrays that share memory are given")
             made = region.graph.add_parameter(TensorType(type_.dtype, type_.shape), parameter.name)
             region.contents[parameter] = made
-            region.references[parameter] = _Reference((parameter,))
+            region.references[parameter] = Reference((parameter,))
             arrays.append(position)
         before = dict(region.contents)
         self._nodes(region, self._graph)
@@ -80,54 +60,54 @@ class _Conversion:
         settle_effects(region.graph)
         return region.graph, written
 
-    def _given(self, region: _Region, value: Value) -> Value:
+    def _given(self, region: WrittenRegion, value: Value) -> Value:
         return self._load(region, value) if isinstance(value.type, ArrayType) else region.values[value]
 
     # ---- nodes
 
-    def _nodes(self, region: _Region, graph: Graph) -> None:
+    def _nodes(self, region: WrittenRegion, graph: Graph) -> None:
         for node in graph.nodes:
             region.b = GraphBuilder(region.graph, node.span)
             if node.op.name in _STEPS:
                 _STEPS[node.op.name](self, region, node)
             elif node.regions and (_touches(node) or node.op.name == "call"):
                 if node.op.name not in _CONTROL or node.attributes.get("recursive"):
-                    _refuse("an array is changed in a try, or by a function that calls itself")
+                    refuse("an array is changed in a try, or by a function that calls itself")
                 _CONTROL[node.op.name](self, region, node)
             elif any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results)):
-                _refuse(f"an array goes through {node.op.name}")
+                refuse(f"an array goes through {node.op.name}")
             else:
                 regions = [clone(inner, lambda *_: None) for inner in node.regions]
                 copied = copy_node(region.graph, node, [region.values[value] for value in node.inputs], regions)
                 region.values.update(zip(node.results, copied.results, strict=True))
 
-    def _view(self, region: _Region, node: Node) -> None:
+    def _view(self, region: WrittenRegion, node: Node) -> None:
         base = region.references[node.inputs[0]]
         operands = tuple(region.values[value] for value in node.inputs[1:])
         step = (node.op.name, node.attributes, operands, node.inputs[0].type)
         region.references[node.results[0]] = replace(base, steps=(*base.steps, step))
 
-    def _size(self, region: _Region, node: Node) -> None:
+    def _size(self, region: WrittenRegion, node: Node) -> None:
         found = self._load(region, node.inputs[0])
         size = region.b.dimension(found, axis=node.attributes["axis"])
         region.values[node.results[0]] = region.b.python_cast(size, dtype=node.results[0].type.dtype, weak=True)  # type: ignore[union-attr]
 
-    def _new(self, region: _Region, node: Node) -> None:
+    def _new(self, region: WrittenRegion, node: Node) -> None:
         (result,) = node.results
         type_: Any = result.type
         if node.op.name == "array_of":
             region.contents[result] = region.values[node.inputs[0]]
         else:
             if None in type_.shape:
-                _refuse("an array is made whose sizes only the running graph knows")
+                refuse("an array is made whose sizes only the running graph knows")
             fill = node.attributes.get("fill") or 0
             region.contents[result] = region.b.constant(value=np.full(type_.shape, fill, type_.dtype.numpy), weak=False)
-        region.references[result] = _Reference((result,))
+        region.references[result] = Reference((result,))
 
-    def _read(self, region: _Region, node: Node) -> None:
+    def _read(self, region: WrittenRegion, node: Node) -> None:
         region.values[node.results[0]] = self._load(region, node.inputs[0])
 
-    def _write(self, region: _Region, node: Node) -> None:
+    def _write(self, region: WrittenRegion, node: Node) -> None:
         x, value = node.inputs[:2]
         spec = node.attributes.get("spec")
         operands = [region.values[operand] for operand in node.inputs[2:]]
@@ -135,27 +115,27 @@ class _Conversion:
 
     # ---- what arrays hold
 
-    def _load(self, region: _Region, value: Value) -> Value:
+    def _load(self, region: WrittenRegion, value: Value) -> Value:
         reference = region.references[value]
         found = self._whole(region, reference)
         for step in reference.steps:
-            found = _seen(region.b, found, step)
+            found = seen(region.b, found, step)
         return found
 
-    def _whole(self, region: _Region, reference: _Reference) -> Value:
+    def _whole(self, region: WrittenRegion, reference: Reference) -> Value:
         held = [region.contents[root] for root in reference.roots]
         if reference.which is None:
             return held[0]
-        return _chosen(region, reference.which, [[one] for one in held], held)[0]
+        return chosen(region, reference.which, [[one] for one in held], held)[0]
 
-    def _store(self, region: _Region, x: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
+    def _store(self, region: WrittenRegion, x: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
         reference, b = region.references[x], region.b
         dtype = x.type.dtype  # type: ignore[union-attr]
         if value.type.dtype is not dtype:  # type: ignore[union-attr]
             value = b.cast(value, dtype=dtype)
         layers = [self._whole(region, reference)]
         for step in reference.steps:
-            layers.append(_seen(b, layers[-1], step))
+            layers.append(seen(b, layers[-1], step))
         inner = layers[-1]
         if spec is not None:
             found = b.set_item(inner, value, *operands, spec=spec)
@@ -164,18 +144,18 @@ class _Conversion:
         else:
             found = b.set_item(inner, value, spec=(("ellipsis",),))
         for step, outer in zip(reversed(reference.steps), reversed(layers[:-1]), strict=True):
-            found = _put(b, outer, found, step)
+            found = put(b, outer, found, step)
         if reference.which is None:
             region.contents[reference.roots[0]] = found
             return
         held = [region.contents[root] for root in reference.roots]
         arms = [[found if i == k else one for i, one in enumerate(held)] for k in range(len(held))]
-        changed = _chosen(region, reference.which, arms, [*held, found])
+        changed = chosen(region, reference.which, arms, [*held, found])
         region.contents.update(zip(reference.roots, changed, strict=True))
 
     # ---- regions
 
-    def _call(self, region: _Region, node: Node) -> None:
+    def _call(self, region: WrittenRegion, node: Node) -> None:
         """Its graph, written out."""
         (inner,) = node.regions
         for parameter, value in zip(inner.parameters, node.inputs, strict=True):
@@ -184,13 +164,13 @@ class _Conversion:
         for result, value in zip(node.results, inner.outputs, strict=True):
             self._enter(region, region, result, value)
 
-    def _enter(self, region: _Region, outer: _Region, parameter: Value, value: Value) -> None:
+    def _enter(self, region: WrittenRegion, outer: WrittenRegion, parameter: Value, value: Value) -> None:
         if isinstance(value.type, ArrayType):
             region.references[parameter] = outer.references[value]
         else:
             region.values[parameter] = outer.values[value]
 
-    def _written(self, node: Node, region: _Region) -> list[Value]:
+    def _written(self, node: Node, region: WrittenRegion) -> list[Value]:
         """The arrays of the region around that are written to in the node's regions."""
         found: dict[Value, None] = {}
         for inner in (inner for graph in node.regions for inner in graph.walk()):
@@ -200,12 +180,12 @@ class _Conversion:
                         found[root] = None
         return list(found)
 
-    def _cond(self, region: _Region, node: Node) -> None:
+    def _cond(self, region: WrittenRegion, node: Node) -> None:
         written = self._written(node, region)
         plain = [i for i, value in enumerate(node.results) if not isinstance(value.type, ArrayType)]
         references = [i for i, value in enumerate(node.results) if isinstance(value.type, ArrayType)]
         roots = {i: self._roots_of(node.results[i], region) for i in references}
-        captures = _Captures(region)
+        captures = Captures(region)
         arms = []
         for arm in node.regions:
             inner = captures.region(arm.name)
@@ -222,18 +202,18 @@ class _Conversion:
             region.values[node.results[i]] = results.pop(0)
         for i in references:
             number = results.pop(0)
-            region.references[node.results[i]] = _Reference(roots[i], number if len(roots[i]) > 1 else None)
+            region.references[node.results[i]] = Reference(roots[i], number if len(roots[i]) > 1 else None)
         region.contents.update(zip(written, results, strict=True))
 
-    def _while(self, region: _Region, node: Node) -> None:
+    def _while(self, region: WrittenRegion, node: Node) -> None:
         count = node.attributes["state"]
         written = self._written(node, region)
         if any(inner.op.name in ("array_store", "array_set") for inner in node.regions[0].walk()):
-            _refuse("an array is changed by the test of a loop")
+            refuse("an array is changed by the test of a loop")
         plain = [i for i in range(count) if not isinstance(node.inputs[i].type, ArrayType)]
         references = [i for i in range(count) if i not in plain]
         roots = {i: self._roots_of(node.results[i], region) for i in references}
-        captures = _Captures(region)
+        captures = Captures(region)
         start = [region.values[node.inputs[i]] for i in plain]
         start += [self._which(region, node.inputs[i], roots[i]) for i in references]
         start += [region.contents[root] for root in written]
@@ -249,7 +229,7 @@ class _Conversion:
             for i in references:
                 number = next(state)
                 which = number if len(roots[i]) > 1 else None
-                inner.references[graph.parameters[i]] = _Reference(roots[i], which)
+                inner.references[graph.parameters[i]] = Reference(roots[i], which)
             for root in written:
                 inner.contents[root] = next(state)
             for parameter, value in zip(graph.parameters[count:], node.inputs[count:], strict=True):
@@ -268,151 +248,28 @@ class _Conversion:
             region.values[node.results[i]] = next(results)
         for i in references:
             number = next(results)
-            region.references[node.results[i]] = _Reference(roots[i], number if len(roots[i]) > 1 else None)
+            region.references[node.results[i]] = Reference(roots[i], number if len(roots[i]) > 1 else None)
         for root in written:
             region.contents[root] = next(results)
 
-    def _roots_of(self, value: Value, region: _Region) -> tuple[Value, ...]:
+    def _roots_of(self, value: Value, region: WrittenRegion) -> tuple[Value, ...]:
         """The arrays that a result of a region may be, all of which are there around it."""
         found = self._overlaps.roots(value)
         if not found or not all(root in region.contents for root in found):
-            _refuse("an array that a loop or a branch makes takes the place of another one")
+            refuse("an array that a loop or a branch makes takes the place of another one")
         order = list(region.contents)
         return tuple(sorted(found, key=order.index))
 
-    def _which(self, region: _Region, value: Value, roots: tuple[Value, ...]) -> Value:
+    def _which(self, region: WrittenRegion, value: Value, roots: tuple[Value, ...]) -> Value:
         """The number among `roots` of the array that a value is."""
         reference = region.references[value]
         if reference.steps or not set(reference.roots) <= set(roots):
-            _refuse("a view of an array takes the place of another one")
+            refuse("a view of an array takes the place of another one")
         places = [roots.index(root) for root in reference.roots]
         numbers = [region.b.constant(value=np.array(place), weak=True) for place in places]
         if reference.which is None:
             return numbers[0]
-        return _chosen(region, reference.which, [[number] for number in numbers], numbers)[0]
-
-
-class _Captures:
-    """The regions of one node, which all get the values of the region around that one of them uses."""
-
-    def __init__(self, outer: _Region) -> None:
-        self._outer = outer
-        self._inner: list[tuple[_Region, dict[Value, Value]]] = []
-
-    def region(self, name: str) -> _Region:
-        made = _Lifting(Graph(name), self._outer)
-        self._inner.append((made, made.captured))
-        return made
-
-    def enter(self, inner: _Region, parameter: Value, value: Value) -> None:
-        assert isinstance(inner, _Lifting)
-        if isinstance(value.type, ArrayType):
-            reference = self._outer.references[value]
-            which = None if reference.which is None else inner.lift(reference.which)
-            steps = tuple((name, a, tuple(map(inner.lift, operands)), t) for name, a, operands, t in reference.steps)
-            inner.references[parameter] = _Reference(reference.roots, which, steps)
-        else:
-            inner.values[parameter] = inner.lift(self._outer.values[value])
-
-    def record(
-        self, op: str, leading: list[Value], node: Node, attributes: Any, regions: Sequence[_Region], types: Any = None
-    ) -> Node:
-        union: dict[Value, None] = {}
-        for _, captured in self._inner:
-            union.update(dict.fromkeys(captured))
-        for inner, captured in self._inner:
-            own = [p for p in inner.graph.parameters if p not in captured.values()]
-            for outer in union:
-                if outer not in captured:
-                    captured[outer] = inner.graph.add_parameter(outer.type, outer.name)
-            inner.graph.parameters = [*own, *(captured[outer] for outer in union)]
-        graphs = [inner.graph for inner in regions]
-        return self._outer.graph.add(
-            OPS[op], [*leading, *union], attributes, regions=graphs, types=types, name=node.name, span=node.span
-        )
-
-
-class _Lifting(_Region):
-    """A region that takes what arrays hold, and other values, from the one around when they are first used."""
-
-    def __init__(self, graph: Graph, outer: _Region) -> None:
-        super().__init__(graph)
-        self._outer = outer
-        self.captured: dict[Value, Value] = {}
-        self.contents = _Contents(self, outer)
-
-    def lift(self, value: Value) -> Value:
-        found = self.captured.get(value)
-        if found is None:
-            found = self.captured[value] = self.graph.add_parameter(value.type, value.name)
-        return found
-
-
-class _Contents(dict[Value, Value]):
-    def __init__(self, inner: _Lifting, outer: _Region) -> None:
-        super().__init__()
-        self._inner = inner
-        self._outer = outer
-
-    def __missing__(self, root: Value) -> Value:
-        found = self[root] = self._inner.lift(self._outer.contents[root])
-        return found
-
-    def __contains__(self, root: object) -> bool:
-        return dict.__contains__(self, root) or root in self._outer.contents
-
-    def __iter__(self) -> Any:
-        yield from self._outer.contents
-        yield from (root for root in dict.__iter__(self) if root not in self._outer.contents)
-
-
-def _chosen(region: _Region, which: Value, arms: Sequence[Sequence[Value]], used: Sequence[Value]) -> list[Value]:
-    """The values of the arm that the number says."""
-    captures = list(dict.fromkeys(used))
-    graphs = []
-    for number, arm in enumerate(arms):
-        graph = Graph(f"array_{number}")
-        own = {value: graph.add_parameter(value.type, value.name) for value in captures}
-        graph.outputs = [own[value] for value in arm]
-        graphs.append(graph)
-    return list(region.graph.add(OPS["cond"], [which, *captures], {}, regions=graphs).results)
-
-
-def _seen(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
-    name, attributes, operands, type_ = step
-    if name == "array_view":
-        return b.get_item(x, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
-    if name == "array_transpose":
-        return b.transpose(x, perm=attributes["perm"])  # type: ignore[no-any-return]
-    return b.get_item(b.reshape(x, shape=(-1,)), _places(b, attributes, type_), spec=(("array",),))  # type: ignore[no-any-return]
-
-
-def _put(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...]) -> Value:
-    """What `outer` is once the part of it that the step shows is `inner`."""
-    name, attributes, operands, type_ = step
-    if name == "array_view":
-        return b.set_item(outer, inner, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
-    if name == "array_transpose":
-        return b.transpose(inner, perm=tuple(np.argsort(attributes["perm"]).tolist()))  # type: ignore[no-any-return]
-    flat = b.set_item(b.reshape(outer, shape=(-1,)), inner, _places(b, attributes, type_), spec=(("array",),))
-    return b.reshape(flat, shape=type_.shape)  # type: ignore[no-any-return]
-
-
-def _places(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
-    """Which element, counted in order, each element of a view by strides is."""
-    if None in type_.shape or None in type_.strides:
-        _refuse("an array is looked at in another form, and its sizes are known only when the graph runs")
-    pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
-    low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
-    offsets = np.zeros([size for size, _ in pairs], np.int64)
-    for axis, (size, stride) in enumerate(pairs):
-        offsets += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(len(pairs))])
-    numbers = np.full((int(offsets.max(initial=0)) - low) // type_.dtype.size + 1, -1, np.int64)
-    numbers[(offsets.reshape(-1) - low) // type_.dtype.size] = np.arange(offsets.size)
-    found = np.full(attributes["shape"], attributes["offset"] - low, np.int64)
-    for axis, (size, stride) in enumerate(zip(attributes["shape"], attributes["strides"], strict=True)):
-        found += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(found.ndim)])
-    return b.constant(value=numbers[found // type_.dtype.size], weak=False)  # type: ignore[no-any-return]
+        return chosen(region, reference.which, [[number] for number in numbers], numbers)[0]
 
 
 def _touches(node: Node) -> bool:
@@ -423,10 +280,6 @@ def _touches(node: Node) -> bool:
         for inner in graph.walk()
         for value in (*inner.inputs, *inner.results)
     ) or any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results))
-
-
-def _refuse(what: str) -> Any:
-    raise StagingError(f"{what}, and no gradient goes through that")
 
 
 _STEPS: dict[str, Any] = {

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from autoconv.data import batching, combining, files, shuffling, sources, transforms
-from autoconv.data.elements import components, element_type, rebuild, state
-from autoconv.data.functions import ElementFunction
-from autoconv.data.iterators import Iterator, IteratorSpec, as_numpy
-from autoconv.data.nodes import NOTHING, Bound, Nested, Node
-from autoconv.data.pairing import PAIRING
+from autoconv.data.elements import components, element_type
+from autoconv.data.iterables import Iterable
+from autoconv.data.iterators import IteratorSpec
+from autoconv.data.nodes import Nested, Node
 from autoconv.data.stored import FileCache
 from autoconv.graph.dtypes import as_dtype, int64
-from autoconv.graph.graph import Value
 from autoconv.graph.types import IterableType
-from autoconv.operators.calls import call
-from autoconv.operators.loops import for_stmt
-from autoconv.operators.streams import Stream
-from autoconv.runtime import taping
-from autoconv.runtime.convert import constant
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.structure import flatten, pack
-from autoconv.runtime.tensor import Tensor
-from autoconv.runtime.tracebacks import presented, presented_methods
-from autoconv.tracing.function import Function
+from autoconv.runtime.tracebacks import presented_methods
 
 
 class DatasetSpec(IteratorSpec):
@@ -47,7 +35,7 @@ class DatasetSpec(IteratorSpec):
 
 
 @presented_methods
-class Dataset:
+class Dataset(Iterable):
     """Elements, one after the other: tensors, or structures (tuples, dicts, named tuples) of tensors of known kinds.
 
     Make one with `from_tensor_slices`, `range`, `from_generator` and the like; each method makes a new one. Functions
@@ -55,11 +43,7 @@ class Dataset:
     dataset in a converted function is part of its graph.
     """
 
-    def __init__(self, node: Node) -> None:
-        if not isinstance(node, Node):
-            raise TypeError("Dataset is made by Dataset.from_tensor_slices(…), Dataset.range(…) and the like")
-        self.node = node
-        self._bound = Bound(node)
+    _spec_of = DatasetSpec
 
     # ---- where elements come from
 
@@ -308,136 +292,6 @@ class Dataset:
     def with_options(self, options: Any, name: str | None = None) -> Dataset:
         """The same dataset: options change nothing here."""
         return self
-
-    # ---- what becomes of the elements
-
-    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """The last `state = reduce_func(state, element)`, from `initial_state` on."""
-        if current_region() is not None:
-            return _reduced(self, initial_state, reduce_func)
-
-        def run(dataset: Any) -> Any:
-            return _reduced(dataset, initial_state, reduce_func)
-
-        if taping.active():  # which go back through calls of functions
-            return Function(run)(self)
-        function = ElementFunction(run, self.__autoconv_spec__(), "reduce")
-        return rebuild(function.spec, function.runner(NOTHING)([self._bound]))
-
-    def get_single_element(self, name: str | None = None) -> Any:
-        """The only element; raises ValueError where there are none or more."""
-        found = list(_first(self._bound, 2))
-        if len(found) != 1:
-            raise ValueError(f"get_single_element takes a dataset of one element, found {'more' if found else 'none'}")
-        return rebuild(self.node.spec, found[0])
-
-    def as_numpy_iterator(self) -> Any:
-        """A Python iterator over the elements as NumPy's arrays and scalars."""
-        if current_region() is not None:
-            raise RuntimeError("as_numpy_iterator() is not supported while tracing functions: loop over the dataset")
-        return _numpy_iterator(self)
-
-    def cardinality(self, name: str | None = None) -> Tensor:
-        """How many elements there are, an int64 scalar: -1 for infinitely many, -2 where that is not known."""
-        if current_region() is None:
-            return constant(self._bound.count(), int64)
-        return apply("iterable_count", self)
-
-    @property
-    def element_spec(self) -> Any:
-        """The specs of an element's tensors, in its structure."""
-        return self.node.spec
-
-    def options(self) -> Any:
-        return None
-
-    @presented
-    def __iter__(self) -> Iterator:
-        if current_region() is not None:
-            return Iterator(self.__autoconv_stream__().value, self.node.spec)
-        return Iterator(self._bound.make_iterator(), self.node.spec)
-
-    @presented
-    def __len__(self) -> int:
-        if self.node.symbols:
-            raise TypeError("the length of this dataset is known only when the graph runs: call dataset.cardinality()")
-        return self._bound.length()
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __deepcopy__(self, memo: Any) -> Dataset:
-        return self  # nothing of it changes
-
-    def __repr__(self) -> str:
-        return f"<autoconv.data.Dataset {self.node.name} element_spec={self.node.spec}>"
-
-    # ---- how tracing meets it
-
-    __autoconv_builtins__: ClassVar[dict[Any, Callable[..., Any]]] = {}
-
-    def __autoconv_spec__(self) -> DatasetSpec:
-        return DatasetSpec(self.node.spec)
-
-    def __autoconv_wrap__(self) -> DatasetSpec:
-        return DatasetSpec(self.node.spec)
-
-    @property
-    def __autoconv_graph_type__(self) -> IterableType:
-        return self.__autoconv_spec__().type
-
-    def __autoconv_run_value__(self) -> Bound:
-        return self._bound
-
-    def __autoconv_resource__(self, region: Region) -> Value:
-        type_ = self.__autoconv_spec__().type
-        if not self.node.symbols:
-            return region.trace.capture(self._bound, type_, "dataset")
-        if isinstance(self.node, Nested) and isinstance(self.node.value, Value):
-            return self.node.value
-        found: Value = apply("iterable_make", *self.node.symbols, source=self.node, type=type_)
-        return found
-
-    def __autoconv_graph_value__(self) -> Value:
-        region = current_region()
-        assert region is not None
-        return self.__autoconv_resource__(region)
-
-    def __autoconv_stream__(self) -> Stream:
-        """A new iterator over the dataset, in the graph."""
-        return Stream(apply("iterator_make", self), lambda leaves: rebuild(self.node.spec, leaves))
-
-
-def _reduced(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
-    def step(element: Any, before: Any) -> tuple[Any]:
-        return (call(function)(before, element),)
-
-    (result,) = for_stmt(dataset, step, (state(initial),), ("state",))
-    return result
-
-
-def _length(dataset: Dataset) -> Any:
-    if dataset.node.symbols:
-        return apply("iterable_length", dataset)
-    return len(dataset)
-
-
-Dataset.__autoconv_builtins__.update({builtins.len: _length, builtins.iter: builtins.iter, **PAIRING})
-
-
-def _first(bound: Bound, count: int) -> Any:
-    elements = bound.iterate()
-    for _, element in builtins.zip(range(count), elements, strict=False):
-        yield element
-
-
-def _numpy_iterator(dataset: Dataset) -> Any:
-    iterator = dataset._bound.make_iterator()
-    try:
-        while iterator.advance():
-            yield as_numpy(dataset.node.spec, iterator.current())
-    finally:
-        iterator.close()
 
 
 def _node(dataset: Any, what: str) -> Node:

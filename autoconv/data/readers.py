@@ -3,48 +3,47 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from autoconv.data.csv import Csv, column_names, guessed
 from autoconv.data.dataset import Dataset
 from autoconv.data.files import Records, TextLines, matching
+from autoconv.data.nodes import Node
 from autoconv.data.sources import Counter as CounterNode
 from autoconv.graph.dtypes import int64
 
 
-class TextLineDataset(Dataset):
+class _OfFiles(Dataset):
+    _node: ClassVar[Callable[[Any, str | None], Node]]
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: str | None = None,
+        buffer_size: int | None = None,
+        num_parallel_reads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(type(self)._node(filenames, compression_type))
+
+
+class TextLineDataset(_OfFiles):
     """The lines of one or more text files, as bytes without the ends of lines.
 
     `filenames` is a string, a list or tensor of strings, or a dataset of them. Raises NotFoundError while it is gone
     over.
     """
 
-    def __init__(
-        self,
-        filenames: Any,
-        compression_type: str | None = None,
-        buffer_size: int | None = None,
-        num_parallel_reads: int | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(TextLines(filenames, compression_type))
+    _node = TextLines
 
 
-class TFRecordDataset(Dataset):
+class TFRecordDataset(_OfFiles):
     """The records of one or more TFRecord files, as bytes; raises DataLossError for a file that is damaged."""
 
-    def __init__(
-        self,
-        filenames: Any,
-        compression_type: str | None = None,
-        buffer_size: int | None = None,
-        num_parallel_reads: int | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(Records(filenames, compression_type))
+    _node = Records
 
 
 class CsvDataset(Dataset):

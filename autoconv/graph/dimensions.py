@@ -1,8 +1,8 @@
 """Arithmetic on dimensions: whole numbers, symbols, and what is computed of them.
 
 A `Sum` is a polynomial over symbols with whole coefficients, written in one way only, so that two that are equal are
-equal as dimensions too: `(n - 1) + 1` is `n`. A `Quotient` rounds down and is a symbol of its own. An unknown dimension
-(None) makes everything that is computed of it unknown.
+equal as dimensions too: `(n - 1) + 1` is `n`. A `Quotient` rounds down and is a symbol of its own, as is the `Minimum`
+of two dimensions. An unknown dimension (None) makes everything that is computed of it unknown.
 """
 
 from __future__ import annotations
@@ -25,8 +25,16 @@ class Sum(Symbol):
 
 @dataclass(frozen=True, slots=True)
 class Quotient(Symbol):
-    dividend: Dimension = 0
-    divisor: int = 1
+    """`divisor` is a number above 0, or a product of sizes of arguments."""
+
+    dividend: int | Symbol = 0
+    divisor: int | Symbol = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum(Symbol):
+    first: int | Symbol = 0
+    second: int | Symbol = 0
 
 
 def plus(first: Dimension, second: Dimension) -> Dimension:
@@ -56,16 +64,48 @@ def product(dimensions: Sequence[Dimension]) -> Dimension:
     return found
 
 
-def rounded_down(dividend: Dimension, divisor: int) -> Dimension:
-    """The quotient by a number above 0."""
-    if dividend is None:
+def rounded_down(dividend: Dimension, divisor: Dimension) -> Dimension:
+    """The quotient by a number above 0, or by a product of sizes of arguments; of others it is unknown."""
+    if dividend is None or divisor is None or (isinstance(divisor, int) and divisor <= 0):
         return None
     exact = quotient(dividend, divisor)
     if exact is not None:
         return exact
-    if isinstance(dividend, int):
+    if isinstance(dividend, int) and isinstance(divisor, int):
         return dividend // divisor
-    return Quotient(f"({dividend})//{divisor}", dividend, divisor)
+    if isinstance(divisor, Symbol) and not _is_product(divisor):
+        return None
+    return Quotient(f"({dividend})//{_factor(divisor)}", dividend, divisor)
+
+
+def least(first: Dimension, second: Dimension) -> Dimension:
+    """The smaller one; where that is not known, as a symbol."""
+    if first is None or second is None:
+        return None
+    more = plus(first, times(second, -1))
+    if isinstance(more, int):
+        return first if more < 0 else second
+    first, second = sorted((first, second), key=str)
+    return Minimum(f"min({first},{second})", first, second)
+
+
+def most(first: Dimension, second: Dimension) -> Dimension:
+    """The larger one."""
+    return plus(plus(first, second), times(least(first, second), -1))
+
+
+def fills(first: Sequence[Dimension], second: Sequence[Dimension]) -> bool:
+    """Whether two shapes have as many elements, where each Quotient in them leaves no rest."""
+    if None in first or None in second:
+        return False
+    if product(first) == product(second):
+        return True
+    for mine, yours in ((first, second), (second, first)):
+        factors = [factor for size in mine for factor in _factors(size)]
+        for i, factor in enumerate(factors):
+            if isinstance(factor, Quotient):
+                return fills((*factors[:i], factor.dividend, *factors[i + 1 :]), (*yours, factor.divisor))
+    return False
 
 
 def quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
@@ -99,7 +139,12 @@ def slice_length(size: Dimension, bounds: Sequence[Any], needs: list[Dimension])
     if all(isinstance(d, int) for d in (size, start or 0, stop or 0)):
         return len(range(*slice(start, stop, step).indices(int(size))))  # type: ignore[arg-type]
     if step < 0:
-        return size if start is None and stop is None and step == -1 else None
+        last = plus(size, -1)
+        first = last if start is None else _inside(last, plus(size, start) if _is_negative(start) else start, needs)
+        end = -1 if stop is None else _inside(last, plus(size, stop) if _is_negative(stop) else stop, needs)
+        length = plus(first, times(end, -1))
+        needs.append(length)
+        return 0 if _is_negative(length) else rounded_down(plus(length, -step - 1), -step)
     first = _inside(size, 0 if start is None else start, needs)
     end = _inside(size, size if stop is None else stop, needs)
     length = plus(end, times(first, -1))
@@ -107,6 +152,10 @@ def slice_length(size: Dimension, bounds: Sequence[Any], needs: list[Dimension])
     if isinstance(length, int) and length < 0:
         return 0
     return length if step == 1 else rounded_down(plus(length, step - 1), step)
+
+
+def _is_negative(bound: Any) -> bool:
+    return isinstance(bound, int) and bound < 0
 
 
 def _inside(size: Dimension, bound: Dimension, needs: list[Dimension]) -> Dimension:
@@ -121,8 +170,9 @@ def _inside(size: Dimension, bound: Dimension, needs: list[Dimension]) -> Dimens
 def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:
     """The number, for these values of plain symbols."""
     if isinstance(dimension, Quotient):
-        assert dimension.dividend is not None
-        return value_of(dimension.dividend, values) // dimension.divisor
+        return value_of(dimension.dividend, values) // value_of(dimension.divisor, values)
+    if isinstance(dimension, Minimum):
+        return min(value_of(dimension.first, values), value_of(dimension.second, values))
     if isinstance(dimension, Sum):
         total = 0
         for monomial, count in dimension.terms:
@@ -136,14 +186,34 @@ def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:
 def plain_symbols(dimension: int | Symbol) -> Iterator[Symbol]:
     """What it is computed of."""
     if isinstance(dimension, Quotient):
-        assert dimension.dividend is not None
-        yield from plain_symbols(dimension.dividend)
+        yield from (*plain_symbols(dimension.dividend), *plain_symbols(dimension.divisor))
+    elif isinstance(dimension, Minimum):
+        yield from (*plain_symbols(dimension.first), *plain_symbols(dimension.second))
     elif isinstance(dimension, Sum):
         for monomial, _ in dimension.terms:
             for symbol in monomial:
                 yield from plain_symbols(symbol)
     elif isinstance(dimension, Symbol):
         yield dimension
+
+
+def _is_product(dimension: Symbol) -> bool:
+    """Whether it is above 0 wherever all sizes of arguments are."""
+    if not isinstance(dimension, Sum):
+        return type(dimension) is Symbol
+    ((monomial, count), *more) = dimension.terms
+    return not more and count > 0 and all(type(symbol) is Symbol for symbol in monomial)
+
+
+def _factors(dimension: Dimension) -> Sequence[Dimension]:
+    if isinstance(dimension, Sum) and len(dimension.terms) == 1:
+        ((monomial, count),) = dimension.terms
+        return (*monomial, count)
+    return (dimension,)
+
+
+def _factor(dimension: int | Symbol) -> str:
+    return f"({dimension})" if isinstance(dimension, Sum) else str(dimension)
 
 
 def _terms(dimension: int | Symbol) -> tuple[tuple[Monomial, int], ...]:

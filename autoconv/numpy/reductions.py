@@ -1,4 +1,4 @@
-"""Reductions over axes, and running ones: sums, extremes, spreads, and their relatives that pass over nans."""
+"""Reductions over axes: sums, extremes, spreads, positions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from autoconv.numpy.operands import (
     axes_of,
     axis_of,
     cast,
-    common_dtype,
     computes,
     integer,
     known_shape,
@@ -31,15 +30,16 @@ from autoconv.ops.rules import element_count
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.tensor import Tensor
 
-_NOTHING: Any = np._NoValue  # type: ignore[attr-defined]
+NOTHING: Any = np._NoValue  # type: ignore[attr-defined]
 
 
 def _flag(keepdims: Any) -> bool:
-    return False if keepdims is _NOTHING else bool(keepdims)
+    return False if keepdims is NOTHING else bool(keepdims)
 
 
-def _given(value: Any, default: Any = None) -> Any:
-    return default if value is _NOTHING else value
+def given(value: Any, default: Any = None) -> Any:
+    """What an argument that NumPy leaves out as `NOTHING` is."""
+    return default if value is NOTHING else value
 
 
 # Of an array without dimensions they take the axis 0, as reductions of ufuncs do.
@@ -57,7 +57,8 @@ def _kept(name: str, x: Tensor, axis: Any, keepdims: bool) -> tuple[Any, bool]:
     return axes if isinstance(axis, (tuple, list)) else axes[0], keepdims
 
 
-def _reduce(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
+def reduced(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
+    """NumPy's reduction of that name, by its op."""
     axis, kept = _kept(name, x, axis, _flag(keepdims))
     if axis == ():
         return _over_nothing(name, x, out, options)
@@ -76,41 +77,43 @@ def _over_nothing(name: str, x: Tensor, out: Any, options: Any) -> Any:
     return found if out is None else write_into(out, found)
 
 
-def _masked(x: Tensor, where: Any, neutral: Any) -> Tensor:
+def masked(x: Tensor, where: Any, neutral: Any) -> Tensor:
+    """The array with a neutral number where `where` does not hold."""
     return apply("select", tensor(where, bool), x, tensor(neutral, x.dtype.numpy))
 
 
-def _total(name: str, neutral: int, combine: Any) -> Callable[..., Any]:
+def total_of(name: str, neutral: int, combine: Any) -> Callable[..., Any]:
+    """NumPy's function of that name: a sum or a product."""
     def run(
-        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NOTHING,
-        where: Any = _NOTHING,
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NOTHING,
+        where: Any = NOTHING,
     ) -> Any:  # fmt: skip
         x = tensor(a)
-        if _given(where, True) is not True:
-            x = _masked(x, where, neutral)
+        if given(where, True) is not True:
+            x = masked(x, where, neutral)
         options = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
-        found = _reduce(name, x, axis, keepdims, None, **options)
-        if _given(initial) is not None:
+        found = reduced(name, x, axis, keepdims, None, **options)
+        if given(initial) is not None:
             found = cast(call_ufunc(combine, found, initial), found.dtype)
         return found if out is None else write_into(out, found)
 
     return run
 
 
-computes("sum")(_total("sum", 0, np.add))
-computes("prod")(_total("prod", 1, np.multiply))
+computes("sum")(total_of("sum", 0, np.add))
+computes("prod")(total_of("prod", 1, np.multiply))
 
 
 @computes("mean")
 def _mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = _NOTHING
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = NOTHING
 ) -> Any:
     x = tensor(a)
     options = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
-    if _given(where, True) is True:
-        return _reduce("mean", x, axis, keepdims, out, **options)
+    if given(where, True) is True:
+        return reduced("mean", x, axis, keepdims, out, **options)
     mask = tensor(where, bool)
-    total = _reduce("sum", cast(_masked(x, mask, 0), np.mean(np.ones(1, x.dtype.numpy)).dtype), axis, keepdims, None)
+    total = reduced("sum", cast(masked(x, mask, 0), np.mean(np.ones(1, x.dtype.numpy)).dtype), axis, keepdims, None)
     found = apply("divide", total, cast(_count(mask, x, axis, keepdims), total.dtype))
     found = found if dtype is None else cast(found, numpy_dtype(dtype))
     return found if out is None else write_into(out, found)
@@ -118,27 +121,27 @@ def _mean(
 
 def _count(mask: Tensor, x: Tensor, axis: Any, keepdims: Any) -> Tensor:
     ones = apply("logical_and", mask, apply("ones_like", x, dtype=as_dtype(bool)))
-    return _reduce("sum", ones, axis, keepdims, None)
+    return reduced("sum", ones, axis, keepdims, None)
 
 
 def _extreme(name: str, combine: Any) -> Callable[..., Any]:
     def run(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NOTHING, where: Any = _NOTHING
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NOTHING, where: Any = NOTHING
     ) -> Any:
         x = tensor(a)
-        if _given(where, True) is not True:
-            if _given(initial) is None:
+        if given(where, True) is not True:
+            if given(initial) is None:
                 raise ValueError(
                     f"reduction operation '{combine.__name__}' does not have an identity, so to use a where mask one "
                     "has to specify 'initial'"
                 )
-            x = _masked(x, where, initial)
-        if x.dtype.is_complex and _given(initial) is not None:
+            x = masked(x, where, initial)
+        if x.dtype.is_complex and given(initial) is not None:
             return whole_call(name, False, x, axis=axis, keepdims=_flag(keepdims), initial=initial)
         if x.dtype.is_bool and axis != () and element_count(x.type.shape):
-            return _reduce("any" if name == "max" else "all", x, axis, keepdims, out)
-        if _given(initial) is None:
-            return _reduce(name, x, axis, keepdims, out)
+            return reduced("any" if name == "max" else "all", x, axis, keepdims, out)
+        if given(initial) is None:
+            return reduced(name, x, axis, keepdims, out)
         rank = rank_of(x)  # the number takes part as one element more, so that nothing at all has an extreme
         axes = axes_of(axis, rank)
         shape = known_shape(x)
@@ -146,7 +149,7 @@ def _extreme(name: str, combine: Any) -> Callable[..., Any]:
             left = tuple(1 if i in axes else d for i, d in enumerate(shape) if i not in axes or _flag(keepdims))
             found = apply("broadcast_to", tensor(initial, x.dtype.numpy), shape=left)
         else:
-            found = cast(call_ufunc(combine, _reduce(name, x, axis, keepdims, None), initial), x.dtype)
+            found = cast(call_ufunc(combine, reduced(name, x, axis, keepdims, None), initial), x.dtype)
         return found if out is None else write_into(out, found)
 
     return run
@@ -157,11 +160,11 @@ computes("min", "amin")(_extreme("min", np.minimum))
 
 
 def _quantifier(name: str) -> Callable[..., Any]:
-    def run(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = _NOTHING) -> Any:
+    def run(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = NOTHING) -> Any:
         x = tensor(a, bool)
-        if _given(where, True) is not True:
-            x = _masked(x, where, name == "all")
-        return _reduce(name, x, axis, keepdims, out)
+        if given(where, True) is not True:
+            x = masked(x, where, name == "all")
+        return reduced(name, x, axis, keepdims, out)
 
     return run
 
@@ -173,16 +176,16 @@ computes("all")(_quantifier("all"))
 def _spread(name: str) -> Callable[..., Any]:
     def run(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
-        where: Any = _NOTHING, mean: Any = _NOTHING, correction: Any = _NOTHING,
+        where: Any = NOTHING, mean: Any = NOTHING, correction: Any = NOTHING,
     ) -> Any:  # fmt: skip
-        without(mean=_given(mean))
-        ddof = _given(correction, ddof)
+        without(mean=given(mean))
+        ddof = given(correction, ddof)
         x = tensor(a) if dtype is None else tensor(a, dtype)
         if type(ddof) not in (int, float):
             refuse("is given ddof that only the running graph knows")
-        if _given(where, True) is not True:
+        if given(where, True) is not True:
             return whole_call(name, False, x, axis=axis, ddof=ddof, keepdims=_flag(keepdims), where=where)
-        return _reduce(name, x, axis, keepdims, out, **({"ddof": ddof} if ddof else {}))
+        return reduced(name, x, axis, keepdims, out, **({"ddof": ddof} if ddof else {}))
 
     return run
 
@@ -194,7 +197,7 @@ computes("var")(_spread("var"))
 def _position(name: str) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         x = tensor(a)
-        return _reduce(name, x, axis if axis is None else integer(axis), keepdims, out)
+        return reduced(name, x, axis if axis is None else integer(axis), keepdims, out)
 
     return run
 
@@ -206,14 +209,14 @@ computes("argmin")(_position("argmin"))
 @computes("ptp")
 def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     x = tensor(a)
-    ends = [_reduce(name, x, axis, keepdims, None) for name in ("max", "min")]
+    ends = [reduced(name, x, axis, keepdims, None) for name in ("max", "min")]
     found = call_ufunc(np.subtract, *ends)
     return found if out is None else write_into(out, found)
 
 
 @computes("count_nonzero")
 def _count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    return _reduce("sum", tensor(a, bool), axis, keepdims, None)
+    return reduced("sum", tensor(a, bool), axis, keepdims, None)
 
 
 @computes("median")
@@ -244,7 +247,7 @@ def _median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = F
 def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
     x = tensor(a)
     if weights is None:
-        found = _reduce("mean", x, axis, keepdims, None)
+        found = reduced("mean", x, axis, keepdims, None)
         if element_count(found.type.shape) == 0:
             raise ZeroDivisionError("division by zero")
         count = call_ufunc(np.true_divide, size_of(x, axes_of(axis, rank_of(x))), 1)
@@ -262,161 +265,9 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
         wanted = np.result_type(x.dtype.numpy, by.dtype.numpy, *(["f8"] if integers else []))  # type: ignore[arg-type]
         x, by = cast(x, wanted), cast(by, wanted)
         by = apply("broadcast_to_shape_of", by, x)
-        scale = _reduce("sum", by, axis, keepdims, None)
-        found = apply("divide", _reduce("sum", apply("multiply", x, by), axis, keepdims, None), scale)
+        scale = reduced("sum", by, axis, keepdims, None)
+        found = apply("divide", reduced("sum", apply("multiply", x, by), axis, keepdims, None), scale)
     return (found, scale) if returned else found
 
 
-# ---- so far along an axis
-
-
-def _scan(name: str) -> Callable[..., Any]:
-    def run(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        x = tensor(a)
-        at = None if axis is None else axis_of(axis, max(rank_of(x), 1))
-        if x.type.shape == ():
-            x = apply("reshape", x, shape=(1,))
-        wanted = None if dtype is None else as_dtype(numpy_dtype(dtype))
-        found = apply(f"numpy_{name}", x, axis=at, dtype=wanted)
-        return found if out is None else write_into(out, found)
-
-    return run
-
-
-computes("cumsum")(_scan("cumsum"))
-computes("cumprod")(_scan("cumprod"))
-
-
-def _cumulative(name: str) -> Callable[..., Any]:
-    def run(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Any:
-        x = tensor(x)
-        if axis is None:
-            if rank_of(x) > 1:
-                raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
-            axis = 0
-        found = _scan(name)(x, axis, dtype)
-        if include_initial:
-            at = axis_of(axis, rank_of(found))
-            shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(found)))
-            first = apply("fill", tensor(0 if name == "cumsum" else 1, found.dtype), shape=shape)
-            found = apply("concat", first, found, axis=at)
-        return found if out is None else write_into(out, found)
-
-    return run
-
-
-computes("cumulative_sum")(_cumulative("cumsum"))
-computes("cumulative_prod")(_cumulative("cumprod"))
-
-
-# ---- passing over nans
-
-
-def _without_nans(a: Any, neutral: Any) -> tuple[Tensor, Tensor | None]:
-    """The array with another number for its nans, and which elements are none."""
-    x = tensor(a)
-    if not (x.dtype.is_floating or x.dtype.is_complex):
-        return x, None
-    present = apply("logical_not", apply("is_nan", x))
-    return _masked(x, present, neutral), present
-
-
-def _nan_total(name: str, neutral: int) -> Callable[..., Any]:
-    def run(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-        without(**{key: _given(value) for key, value in other.items()})
-        return _total(name, neutral, None)(_without_nans(a, neutral)[0], axis, dtype, out, keepdims)
-
-    return run
-
-
-computes("nansum")(_nan_total("sum", 0))
-computes("nanprod")(_nan_total("prod", 1))
-
-
-@computes("nanmean")
-def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-    without(dtype=dtype, **{key: _given(value) for key, value in other.items()})
-    x, present = _without_nans(a, 0)
-    if present is None:
-        return _reduce("mean", x, axis, keepdims, out)
-    total = _reduce("sum", x, axis, keepdims, None)
-    found = apply("divide", total, cast(_reduce("sum", present, axis, keepdims, None), total.dtype))
-    return found if out is None else write_into(out, found)
-
-
-def _nan_extreme(name: str, worst: float) -> Callable[..., Any]:
-    def run(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-        without(**{key: _given(value) for key, value in other.items()})
-        x, present = _without_nans(a, worst)
-        found = _reduce(name, x, axis, keepdims, None)
-        if present is not None:
-            some = _reduce("any", present, axis, keepdims, None)
-            found = apply("select", some, found, tensor(np.nan, found.dtype.numpy))
-        return found if out is None else write_into(out, found)
-
-    return run
-
-
-computes("nanmax")(_nan_extreme("max", -np.inf))
-computes("nanmin")(_nan_extreme("min", np.inf))
-
-
-@computes("diff")
-def _diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = _NOTHING, append: Any = _NOTHING) -> Any:
-    x = tensor(a)
-    count = integer(n)
-    if count == 0:
-        return x
-    if count < 0:
-        raise ValueError("order must be non-negative but got " + repr(count))
-    if rank_of(x) == 0:
-        raise ValueError("diff requires input that is at least one dimensional")
-    at = axis_of(axis, rank_of(x))
-    for value, first in ((prepend, True), (append, False)):
-        if _given(value) is None:
-            continue
-        part = tensor(value)
-        if rank_of(part) == 0:
-            shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(x)))
-            part = apply("broadcast_to", part, shape=shape)
-        wanted = common_dtype(x, part)
-        parts = [cast(part, wanted), cast(x, wanted)]
-        x = apply("concat", *(parts if first else parts[::-1]), axis=at)
-    for _ in range(count):
-        whole = (("slice", None, None, None),) * at
-        later = apply("get_item", x, spec=(*whole, ("slice", 1, None, None)))
-        earlier = apply("get_item", x, spec=(*whole, ("slice", None, -1, None)))
-        x = call_ufunc(np.not_equal if x.dtype.is_bool else np.subtract, later, earlier)
-    return x
-
-
-@computes("trapezoid")
-def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
-    y = tensor(y)
-    at = axis_of(axis, rank_of(y))
-    if x is None:
-        step = dx if not isinstance(dx, (list, tuple)) else tensor(dx)
-    else:
-        x = tensor(x)
-        step = _diff(x, axis=at if rank_of(x) > 1 else -1)
-        if rank_of(x) == 1:
-            step = apply("reshape", step, shape=tuple(-1 if i == at else 1 for i in range(rank_of(y))))
-    whole = (("slice", None, None, None),) * at
-    later = apply("get_item", y, spec=(*whole, ("slice", 1, None, None)))
-    earlier = apply("get_item", y, spec=(*whole, ("slice", None, -1, None)))
-    heights = call_ufunc(np.multiply, step, call_ufunc(np.add, later, earlier))
-    return _reduce("sum", call_ufunc(np.true_divide, heights, 2.0), at, False, None)
-
-
-@computes("ediff1d")
-def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    without(to_end=to_end, to_begin=to_begin)
-    x = apply("reshape", tensor(ary), shape=(-1,))
-    ends = [apply("get_item", x, spec=(("slice", *bounds, None),)) for bounds in ((1, None), (None, -1))]
-    return call_ufunc(np.subtract, *ends)
-
-
-by_kernel(
-    "nanstd", "nanvar", "nanmedian", "nanargmax", "nanargmin", "nancumsum", "nancumprod", "percentile", "quantile",
-    "nanpercentile", "nanquantile",
-)  # fmt: skip
+by_kernel("percentile", "quantile")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autoconv.errors import ItemAssignmentError
+from autoconv.operators import list_methods as _list_methods  # gives lists of the graph their methods
 from autoconv.operators import ordering as _ordering  # noqa: F401 - it says what max, min and sorted become
 from autoconv.operators import set_operators as _set_operators
 from autoconv.operators import variants as _variants  # gives variants their operators
@@ -110,7 +111,8 @@ follow(_set_untraced)
 __module__ = __name__  # for code that asks everything in its namespace where it is from
 
 __all__ = [
-    "_set_operators", "_variants", "after_loop", "and_", "as_exception", "attempts", "augment_item_of", "begin",
+    "_list_methods", "_set_operators", "_variants", "after_loop", "and_", "as_exception", "attempts",
+    "augment_item_of", "begin",
     "bitand", "bitor", "bitxor", "BREAK", "call", "caught", "class_of", "completed", "context", "CONTINUE", "del_attr",
     "del_item", "deleted", "dict_of", "do_not_convert", "end", "entering", "eq", "exception", "for_stmt", "formatted",
     "ge", "generator", "get_item", "goes_on", "gt", "holds", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv",

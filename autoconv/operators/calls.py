@@ -23,11 +23,11 @@ from autoconv.operators.held_iterators import held
 from autoconv.operators.instances import DESCRIBING, is_written, make_early
 from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
+from autoconv.operators.noted_calls import is_noted, noted
 from autoconv.operators.numpy_arrays import array_function
 from autoconv.operators.numpy_calls import numpy_call
 from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.overrides import OVERRIDES
-from autoconv.operators.recursion import is_noted, noted
 from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute, is_absent
 from autoconv.operators.warning import WARN, warn

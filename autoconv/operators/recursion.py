@@ -1,18 +1,13 @@
 """Functions that call themselves as often as a tensor says: such a function becomes a graph that calls itself.
 
-A call of the user's that is traced is noted while it runs. Where the same function is called again in an arm or loop
-body of it, with arguments of the same layout, going on would never end: the first of the calls is taken back, and
-recorded as a graph of its own (`Recursion`), in which the function's calls of itself are nodes. As long as it is not
-known what the function gives, an arm that needs to know is left (`Suspended`); the other arms give a first layout, and
-the body is recorded again until its result, its arguments, and what it writes keep their layouts.
-
-Where a condition of Python's own ends the recursion the layouts differ from call to call, and nothing of this happens.
+In that graph (`Recursion`) the function's calls of itself are nodes. As long as it is not known what the function
+gives, an arm that needs to know is left (`Suspended`); the other arms give a first layout, and the body is recorded
+again until its result, its arguments, and what it writes keep their layouts. `noted_calls.py` says which calls are.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -23,17 +18,15 @@ from autoconv.operators.arguments import (
     bound_arguments,
     identity_of,
     invoked,
-    is_plain,
     join_arguments,
     layout_found,
 )
-from autoconv.operators.attempts import Attempt, emit_output
-from autoconv.operators.bodies import Recorded, Suspended, record_body, record_raise, swallowed, write_spot
+from autoconv.operators.attempts import emit_output
+from autoconv.operators.bodies import Recorded, Suspended, record_body, record_raise, write_spot
 from autoconv.operators.crossing import absent, emit, rebuild
 from autoconv.operators.joining import join_layouts, joined_objects
 from autoconv.operators.kept import keep, kept, kept_layout
-from autoconv.operators.layout import NEVER, Layout, Never, Static, leaf_types
-from autoconv.operators.reach import may_call_itself
+from autoconv.operators.layout import NEVER, Layout, Never, leaf_types
 from autoconv.operators.sharing import is_moved, move_into_graph, refuse_changed_copies, unnoted_changes
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.objects import record_object
@@ -43,42 +36,9 @@ from autoconv.runtime.stores import Stores
 
 _ROUNDS = 16
 _PATIENCE = 5
-# How many calls whose arguments differ in numbers known to Python are followed one by one, by contract.
-_FOLLOWED = {"compile": 3, "function": 24}
-# How often a function may be called within itself with no condition of a tensor in between.
-_DEPTH = 40
-_LAZY_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-class Restart(BaseException):
-    """A call has to be recorded as a recursive function, for arguments of these layouts."""
-
-    def __init__(self, call: _Call, layouts: Sequence[Layout]) -> None:
-        super().__init__()
-        self.call = call
-        self.layouts = layouts
-
-
-def noted(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
-    """`target`, the converted form of the user's `function`, whose calls are noted while they run."""
-    if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _NOTED:
-        return target
-
-    def noted_call(*args: Any, **kwargs: Any) -> Any:
-        region = current_region()
-        return target(*args, **kwargs) if region is None else _called(function, target, args, kwargs, region)
-
-    return noted_call
-
-
-_NOTED = next(c for c in noted.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
-
-
-def is_noted(function: FunctionType) -> bool:
-    return function.__code__ is _NOTED
-
-
-class _Call:
+class Call:
     """A call that runs. `may_restart`: what it does can be taken back."""
 
     def __init__(self, function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> None:
@@ -96,8 +56,7 @@ class _Call:
             self._layouts = [argument_layout(value, self.region) for value in values]
         return self._layouts
 
-
-    def is_like(self, known: _Call) -> bool:
+    def is_like(self, known: Call) -> bool:
         """Whether the arguments have the layouts of another call's."""
         try:
             return self.layouts() == known.layouts()
@@ -105,102 +64,14 @@ class _Call:
             return False
 
 
-def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
-    call = _Call(function, target, args, kwargs, region)
-    running = region.trace.calls
-    same = [c for c in running if c.identity == call.identity and region.is_inside(c.region)]
-    around = same if len(same) > _DEPTH else [c for c in same if c.region is not region]
-    if around:
-        try:
-            layouts = call.layouts()
-        except TypeError:  # the arguments do not fit, which the function itself says
-            return target(*args, **kwargs)
-        again = _again(call, around, layouts)
-        if isinstance(again, Recursion):
-            return again.call(bound_arguments(function, args, kwargs), region)
-        if again is not None:
-            wider = again.layouts
-            if again.call.may_restart:
-                region.trace.refusal = swallowed()
-                raise again
-            return Recursion(call, wider).record()
-    known = region.trace.recursions.get(call.identity)
-    if known is not None and not same and call.is_like(known):
-        return Recursion(call, known.layouts()).record()
-    call.may_restart = may_call_itself(function, args)
-    return _followed(call, running)
-
-
-def _followed(call: _Call, running: list[Any]) -> Any:
-    """What the call gives, recorded where it stands."""
-    trial = Attempt() if call.may_restart else None
-    running.append(call)
-    try:
-        result = call.target(*call.args, **call.kwargs)
-    except Restart as restart:
-        if trial is not None:
-            trial.undo()
-        if restart.call is not call:
-            raise
-        call.region.trace.refusal = None
-        wider = restart.layouts
-    except BaseException:
-        if trial is not None:
-            trial.keep()
-        raise
-    else:
-        if trial is not None:
-            trial.keep()
-        return result
-    finally:
-        running.remove(call)
-    return Recursion(call, wider).record()
-
-
-def _again(call: _Call, around: Sequence[_Call], layouts: list[Layout]) -> Recursion | Restart | None:
-    """What becomes of a call of a function in an arm or loop body of calls of it, which are `around` it: a call of the
-    recursive function, a reason to make one, or None where it is followed."""
-    for known in reversed(around):
-        if isinstance(known, Recursion) and _wider(known, layouts, call) == known.layouts():
-            return known
-    followed = around[0].followed = around[0].followed + 1
-    for known in around:
-        wider = _wider(known, layouts, call)
-        if wider is None:
-            continue
-        if wider == known.layouts():
-            return Restart(known, wider)
-        counted = any(type(new) is Static for old, new in zip(known.layouts(), layouts, strict=True) if old != new)
-        if not counted or followed > _FOLLOWED[call.region.contract]:
-            return known.widened(wider) if isinstance(known, Recursion) else Restart(known, wider)
-    return None
-
-
-def _wider(known: _Call, layouts: list[Layout], call: _Call) -> list[Layout] | None:
-    """The layouts of arguments that both calls have; None where what Python knows of them has to stay apart."""
-    before = known.layouts()
-    names = list(inspect.signature(call.function, follow_wrapped=False).parameters)
-    if len(before) != len(layouts):
-        return None
-    try:
-        joined = [
-            old if old == new else join_arguments(old, new, name, call.region.contract)
-            for old, new, name in zip(before, layouts, names, strict=True)
-        ]
-    except StagingError:
-        return None
-    changed = [new for old, new in zip(before, joined, strict=True) if old != new]
-    return joined if all(map(is_plain, changed)) else None
-
-
-class Recursion(_Call):
+class Recursion(Call):
     """A function that is recorded as a graph that calls itself.
 
     Its parameters are the arguments' leaves, those of the `spots` that it writes, and what it captures; its outputs are
     the result's leaves and those of the spots.
     """
 
-    def __init__(self, call: _Call, layouts: Sequence[Layout]) -> None:
+    def __init__(self, call: Call, layouts: Sequence[Layout]) -> None:
         super().__init__(call.function, call.target, call.args, call.kwargs, call.region)
         self.values = bound_arguments(call.function, call.args, call.kwargs)
         self.assumed = list(layouts)

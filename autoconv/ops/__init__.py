@@ -22,6 +22,7 @@ from autoconv.ops import (
     joining,
     keeping,
     linalg,
+    list_tensors,
     lists,
     logic,
     maths,
@@ -47,6 +48,7 @@ from autoconv.ops import (
     special,
     strings,
     typed_lists,
+    unicode,
 )
 from autoconv.ops.record import OPS
 
@@ -73,6 +75,7 @@ __all__ = [
     "joining",
     "keeping",
     "linalg",
+    "list_tensors",
     "lists",
     "logic",
     "maths",
@@ -98,4 +101,5 @@ __all__ = [
     "special",
     "strings",
     "typed_lists",
+    "unicode",
 ]

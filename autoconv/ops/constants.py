@@ -33,7 +33,7 @@ def given_shape(
     if vector is None:
         if attribute is None or any(size is None for size in attribute):
             raise ValueError(f"{op}: the shape {attribute} is not known and no tensor gives it")
-        if any(size is not None and size < 0 for size in attribute):
+        if any(isinstance(size, int) and size < 0 for size in attribute):
             raise ValueError(f"{op}: the shape {list(attribute)} has a negative dimension")
         return attribute
     if not vector.dtype.is_integer:

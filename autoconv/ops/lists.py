@@ -11,30 +11,37 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.dtypes import DType, as_dtype, float64, int32
+from autoconv.graph.dtypes import DType, float64, int32
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ListType, Shape, TensorType, Type, join, shapes_compatible
 from autoconv.ops.gradients import dtype_of, flat
 from autoconv.ops.list_value import ListValue
 from autoconv.ops.record import Builder, define, none, sample
 
-_ROWS = ListValue(
+ROWS = ListValue(
     [np.array([1.5, 2.0]), np.array([-0.5, 0.25]), np.array([3.0, 4.0])], dtype=float64, shape=(2,)
 )
-_RAGGED = ListValue([np.array([[1.5]]), np.array([[-0.5], [0.25]])], dtype=float64, shape=(None, 1))
 
 
-def _element(op: str, list_: Type) -> Type:
+def element_of(op: str, list_: Type) -> Type:
+    """The type of an element; raises TypeError for what is no list."""
     if not isinstance(list_, ListType):
         raise TypeError(f"{op} takes a list, found {list_}")
     return list_.element
 
 
-def _tensor_element(op: str, list_: Type) -> TensorType:
-    element = _element(op, list_)
+def tensor_element(op: str, list_: Type) -> TensorType:
+    """As `element_of`, for elements that have to be tensors."""
+    element = element_of(op, list_)
     if not isinstance(element, TensorType):
         raise TypeError(f"{op} takes a list of tensors, found {list_}")
     return element
+
+
+def shaped_element(op: str, list_: Type, shape: Shape) -> TensorType:
+    """The type of an element; `shape`, where it is given, is what the reader knows of it beyond the list."""
+    element = tensor_element(op, list_)
+    return element if shape is None else element.with_shape(shape)
 
 
 def _check_scalar(op: str, what: str, x: Type) -> None:
@@ -42,8 +49,9 @@ def _check_scalar(op: str, what: str, x: Type) -> None:
         raise TypeError(f"{op}: the {what} has to be an integer scalar, found {x}")
 
 
-def _same_list(list_: Type, *_: Type, **__: Any) -> Type:
-    _element("a list op", list_)
+def same_list(list_: Type, *_: Type, **__: Any) -> Type:
+    """The result of an op that gives a list of the kind it is given."""
+    element_of("a list op", list_)
     return list_
 
 
@@ -71,34 +79,6 @@ def _list_reserve(num: Any, *, dtype: DType, shape: Shape = None) -> Any:
     return ListValue([None] * int(num), dtype=dtype, shape=shape)
 
 
-def _list_from_tensor_type(x: TensorType) -> ListType:
-    if x.shape == ():
-        raise ValueError("a list can be made of a tensor of one or more dimensions, found a scalar")
-    return ListType(x.with_shape(None if x.shape is None else x.shape[1:]))
-
-
-def _list_from_tensor(x: Any) -> Any:
-    x = np.asarray(x)
-    if not x.ndim:
-        raise InvalidArgumentError("a list can be made of a tensor of one or more dimensions, found a scalar")
-    return ListValue(list(map(np.asarray, x)), dtype=as_dtype(x.dtype), shape=x.shape[1:])
-
-
-def _list_split_type(x: TensorType, lengths: TensorType) -> ListType:
-    return ListType(x.with_shape(None if not x.shape else (None, *x.shape[1:])))
-
-
-def _list_split(x: Any, lengths: Any) -> Any:
-    x = np.asarray(x)
-    if int(np.sum(lengths)) != len(x):
-        raise InvalidArgumentError(
-            "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
-            f"{int(np.sum(lengths))} and value's shape is: {list(x.shape)}"
-        )
-    parts = np.split(x, np.cumsum(lengths)[:-1]) if len(lengths) else []
-    return ListValue(parts, dtype=as_dtype(x.dtype), shape=(None, *x.shape[1:]))
-
-
 list_empty = define(
     name="list_empty", graphdef="EmptyTensorList", result=_list_empty_type, kernel=_list_empty, gradient=flat,
     samples=(sample(dtype=float64, shape=(2,)),),
@@ -108,26 +88,13 @@ list_reserve = define(
     gradient=flat,
     samples=(sample(np.array(3, np.int32), dtype=float64, shape=(2,)),),
 )  # fmt: skip
-list_from_tensor = define(
-    name="list_from_tensor", graphdef="TensorListFromTensor", result=_list_from_tensor_type,
-    kernel=_list_from_tensor,
-    gradient=lambda b, inputs, results, cotangents, attributes: (
-        b.ensure_same_shape(b.list_stack(cotangents[0]), inputs[0]),
-    ),
-    samples=(sample(np.array([[1.5, 2.0], [0.5, 0.25]])),),
-)  # fmt: skip
-list_split = define(
-    name="list_split", graphdef="TensorListSplit", result=_list_split_type, kernel=_list_split,
-    gradient=lambda b, inputs, results, cotangents, attributes: (b.list_flatten(cotangents[0]), None),
-    samples=(sample(np.array([[1.5], [2.0], [0.5]]), np.array([2, 1])),),
-)  # fmt: skip
 
 
 # ---- elements
 
 
 def _list_push_type(list_: Type, x: Type) -> ListType:
-    return ListType(join(_element("list_push", list_), x))
+    return ListType(join(element_of("list_push", list_), x))
 
 
 def _list_push_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -135,7 +102,7 @@ def _list_push_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def _list_pop_type(list_: Type) -> tuple[Type, Type]:
-    return list_, _element("list_pop", list_)
+    return list_, element_of("list_pop", list_)
 
 
 def _list_pop_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -155,18 +122,12 @@ def _position(list_: ListValue, index: Any, wrap: bool) -> int:
 
 def _list_get_type(list_: Type, index: Type, *, wrap: bool = False, shape: Shape = None) -> Type:
     _check_scalar("list_get", "index", index)
-    element = _element("list_get", list_)
-    return element if shape is None else _shaped("list_get", list_, shape)
+    element = element_of("list_get", list_)
+    return element if shape is None else shaped_element("list_get", list_, shape)
 
 
 def _list_get(list_: ListValue, index: Any, *, wrap: bool = False, shape: Shape = None) -> Any:
     return list_.with_shape(shape).get(_position(list_, index, wrap))
-
-
-def _shaped(op: str, list_: Type, shape: Shape) -> TensorType:
-    """The type of an element; `shape`, where it is given, is what the reader knows of it beyond the list."""
-    element = _tensor_element(op, list_)
-    return element if shape is None else element.with_shape(shape)
 
 
 def _list_get_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -188,7 +149,7 @@ def _list_set_type(
     list_: Type, index: Type, x: Type, *, resize: bool = False, wrap: bool = False
 ) -> ListType:
     _check_scalar("list_set", "index", index)
-    return ListType(join(_element("list_set", list_), x))
+    return ListType(join(element_of("list_set", list_), x))
 
 
 def _list_set(list_: ListValue, index: Any, x: Any, *, resize: bool = False, wrap: bool = False) -> Any:
@@ -208,23 +169,23 @@ _INDEX = np.array(1, np.int32)
 _ROW = np.array([7.0, 8.0])
 list_push = define(
     name="list_push", graphdef="TensorListPushBack", result=_list_push_type,
-    kernel=lambda list_, x: list_.append(x), gradient=_list_push_gradient, samples=(sample(_ROWS, _ROW),),
+    kernel=lambda list_, x: list_.append(x), gradient=_list_push_gradient, samples=(sample(ROWS, _ROW),),
 )  # fmt: skip
 list_pop = define(
     name="list_pop", graphdef="TensorListPopBack", result=_list_pop_type, kernel=lambda list_: list_.pop(),
-    gradient=_list_pop_gradient, effects=Effects.RAISE, samples=(sample(_ROWS),),
+    gradient=_list_pop_gradient, effects=Effects.RAISE, samples=(sample(ROWS),),
 )  # fmt: skip
 list_get = define(
     name="list_get", graphdef="TensorListGetItem", result=_list_get_type,
     kernel=_list_get, gradient=_list_get_gradient, effects=Effects.RAISE,
     samples=(
-        sample(_ROWS, _INDEX), sample(_ROWS, np.array(-1), wrap=True), sample(_ROWS, _INDEX, shape=(2,)),
+        sample(ROWS, _INDEX), sample(ROWS, np.array(-1), wrap=True), sample(ROWS, _INDEX, shape=(2,)),
     ),
 )  # fmt: skip
 list_set = define(
     name="list_set", graphdef="TensorListSetItem", result=_list_set_type, kernel=_list_set,
     gradient=_list_set_gradient, effects=Effects.RAISE,
-    samples=(sample(_ROWS, _INDEX, _ROW), sample(_ROWS, np.array(4), _ROW, resize=True)),
+    samples=(sample(ROWS, _INDEX, _ROW), sample(ROWS, np.array(4), _ROW, resize=True)),
 )  # fmt: skip
 
 
@@ -232,86 +193,12 @@ list_set = define(
 
 
 def _length_type(list_: Type) -> TensorType:
-    _element("list_length", list_)
+    element_of("list_length", list_)
     return TensorType(int32, ())
 
 
-def _stack_type(list_: Type, *, shape: Shape = None) -> TensorType:
-    element = _shaped("list_stack", list_, shape)
-    return element.with_shape(None if element.shape is None else (None, *element.shape))
-
-
-def _gather_type(list_: Type, indices: TensorType, *, shape: Shape = None) -> TensorType:
-    element = _shaped("list_gather", list_, shape)
-    if element.shape is None or indices.shape is None:
-        return element.with_shape(None)
-    return element.with_shape((*indices.shape, *element.shape))
-
-
-def _list_gather(list_: ListValue, indices: Any, *, shape: Shape = None) -> Any:
-    list_ = list_.with_shape(shape)
-    rows = list_.with_items([list_.get(int(i)) for i in np.ravel(indices)]).stacked()
-    return rows.reshape(np.shape(indices) + rows.shape[1:])
-
-
-def _list_gather_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    list_, indices = inputs
-    return b.list_add_at(b.list_zeros_like(list_), indices, cotangents[0]), None
-
-
-def _list_add_at(list_: ListValue, indices: Any, x: Any) -> Any:
-    items = list_.items()
-    depth = np.ndim(indices)
-    for i, row in zip(np.ravel(indices), np.reshape(x, (-1, *np.shape(x)[depth:])), strict=True):
-        list_.get(int(i))
-        items[i] = row if items[i] is None else items[i] + row
-    return list_.with_items(items)
-
-
-def _list_scatter_type(list_: Type, indices: Type, x: TensorType, *, resize: bool = False) -> ListType:
-    element = x.with_shape(None if x.shape is None else x.shape[1:])
-    return ListType(join(_element("list_scatter", list_), element))
-
-
-def _list_scatter(list_: ListValue, indices: Any, x: Any, *, resize: bool = False) -> Any:
-    for i, row in zip(indices, x, strict=True):
-        list_ = list_.set(int(i), row, resize)
-    return list_
-
-
-def _list_scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (list_, indices, x) = cotangents, inputs
-    kept = b.list_scatter(ct, indices, b.zeros_like(x))
-    if attributes.get("resize"):
-        kept = b.list_resize(kept, b.list_length(list_))
-    return kept, None, b.list_gather(ct, indices)
-
-
-def _flatten_type(list_: Type) -> TensorType:
-    element = _tensor_element("list_flatten", list_)
-    return element.with_shape((None, *element.shape[1:]) if element.shape else None)
-
-
-def _list_flatten(list_: ListValue) -> Any:
-    items = list(list_)
-    if not items:
-        shape = list_.shape
-        if not shape or not all(isinstance(d, int) for d in shape[1:]):
-            raise InvalidArgumentError("an empty list whose element shape is not known cannot be joined")
-        return np.zeros((0, *shape[1:]), list_.dtype.numpy)  # type: ignore[arg-type]
-    try:
-        return np.concatenate(items)
-    except ValueError:
-        shapes = ", ".join(str(list(item.shape)) for item in items)
-        raise InvalidArgumentError(f"elements of the shapes {shapes} cannot be joined") from None
-
-
-def _list_split_like(x: Any, list_: ListValue) -> Any:
-    return _list_split(x, np.array([len(item) for item in list_], np.int64))
-
-
 def _join_lists_type(first: Type, second: Type) -> ListType:
-    return ListType(join(_element("list_concat", first), _element("list_concat", second)))
+    return ListType(join(element_of("list_concat", first), element_of("list_concat", second)))
 
 
 def _list_concat(first: ListValue, second: ListValue) -> Any:
@@ -330,7 +217,7 @@ def _list_concat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 def _list_slice_type(list_: Type, start: Type, stop: Type) -> Type:
     _check_scalar("list_slice", "start", start)
     _check_scalar("list_slice", "stop", stop)
-    return _same_list(list_)
+    return same_list(list_)
 
 
 def _list_slice(list_: ListValue, start: Any, stop: Any) -> Any:
@@ -360,7 +247,7 @@ def _end(b: Builder, part: Any, start: Any) -> Any:
 
 def _list_resize_type(list_: Type, num: Type) -> Type:
     _check_scalar("list_resize", "length", num)
-    return _same_list(list_)
+    return same_list(list_)
 
 
 def _list_resize(list_: ListValue, num: Any) -> Any:
@@ -383,77 +270,38 @@ def _list_add(first: ListValue, second: ListValue) -> Any:
 list_length = define(
     name="list_length", graphdef="TensorListLength", result=_length_type,
     kernel=lambda list_: np.int32(list_.length), gradient=none("a length is an integer"), shape_only=(0,),
-    samples=(sample(_ROWS),),
-)  # fmt: skip
-list_stack = define(
-    name="list_stack", graphdef="TensorListStack", result=_stack_type,
-    kernel=lambda list_, *, shape=None: list_.with_shape(shape).stacked(),
-    gradient=lambda b, inputs, results, cotangents, attributes: (b.list_from_tensor(cotangents[0]),),
-    samples=(sample(_ROWS), sample(_ROWS, shape=(2,))),
-)  # fmt: skip
-list_gather = define(
-    name="list_gather", graphdef="TensorListGather", result=_gather_type, kernel=_list_gather,
-    gradient=_list_gather_gradient, effects=Effects.RAISE, samples=(sample(_ROWS, np.array([2, 0, 2])),),
-)  # fmt: skip
-list_scatter = define(
-    name="list_scatter", graphdef="TensorListScatterIntoExistingList", result=_list_scatter_type,
-    kernel=_list_scatter, gradient=_list_scatter_gradient, effects=Effects.RAISE,
-    samples=(
-        sample(_ROWS, np.array([2, 0]), np.arange(4.0).reshape(2, 2)),
-        sample(_ROWS, np.array([4]), np.arange(2.0).reshape(1, 2), resize=True),
-    ),
-)  # fmt: skip
-list_add_at = define(
-    name="list_add_at", graphdef="TensorListScatterIntoExistingList",
-    result=lambda list_, indices, x: _same_list(list_), kernel=_list_add_at,
-    gradient=lambda b, inputs, results, cotangents, attributes: (
-        cotangents[0], None, b.list_gather(cotangents[0], inputs[1]),
-    ),
-    samples=(sample(_ROWS, np.array([2, 0, 2]), np.arange(6.0).reshape(3, 2)),),
-)  # fmt: skip
-list_flatten = define(
-    name="list_flatten", graphdef="TensorListConcatV2", result=_flatten_type, kernel=_list_flatten,
-    gradient=lambda b, inputs, results, cotangents, attributes: (
-        b.list_split_like(cotangents[0], inputs[0]),
-    ),
-    samples=(sample(_RAGGED),),
-)  # fmt: skip
-list_split_like = define(
-    name="list_split_like", graphdef="TensorListSplit", result=lambda x, list_: _same_list(list_),
-    kernel=_list_split_like, shape_only=(1,),
-    gradient=lambda b, inputs, results, cotangents, attributes: (b.list_flatten(cotangents[0]), None),
-    samples=(sample(np.array([[1.5], [2.0], [0.5]]), _RAGGED),),
+    samples=(sample(ROWS),),
 )  # fmt: skip
 list_concat = define(
     name="list_concat", graphdef="TensorListConcatLists", result=_join_lists_type, kernel=_list_concat,
-    gradient=_list_concat_gradient, samples=(sample(_ROWS, _ROWS),),
+    gradient=_list_concat_gradient, samples=(sample(ROWS, ROWS),),
 )  # fmt: skip
 list_slice = define(
     name="list_slice", graphdef="TensorListSlice", result=_list_slice_type, kernel=_list_slice,
-    gradient=_list_slice_gradient, samples=(sample(_ROWS, np.array(1), np.array(3)),),
+    gradient=_list_slice_gradient, samples=(sample(ROWS, np.array(1), np.array(3)),),
 )  # fmt: skip
 list_slice_back = define(
-    name="list_slice_back", graphdef="TensorListSlice", result=lambda part, start, like: _same_list(like),
+    name="list_slice_back", graphdef="TensorListSlice", result=lambda part, start, like: same_list(like),
     kernel=_list_slice_back, shape_only=(2,),
     gradient=lambda b, inputs, results, cotangents, attributes: (
         b.list_slice(cotangents[0], inputs[1], _end(b, *inputs[:2])), None, None,
     ),
-    samples=(sample(ListValue([_ROW], dtype=float64, shape=(2,)), np.array(1), _ROWS),),
+    samples=(sample(ListValue([_ROW], dtype=float64, shape=(2,)), np.array(1), ROWS),),
 )  # fmt: skip
 list_resize = define(
     name="list_resize", graphdef="TensorListResize", result=_list_resize_type, kernel=_list_resize,
     gradient=lambda b, inputs, results, cotangents, attributes: (
         b.list_resize(cotangents[0], b.list_length(inputs[0])), None,
     ),
-    samples=(sample(_ROWS, np.array(2)), sample(_ROWS, np.array(5))),
+    samples=(sample(ROWS, np.array(2)), sample(ROWS, np.array(5))),
 )  # fmt: skip
 list_zeros_like = define(
-    name="list_zeros_like", graphdef="ZerosLike", result=_same_list, kernel=_list_zeros_like, gradient=flat,
+    name="list_zeros_like", graphdef="ZerosLike", result=same_list, kernel=_list_zeros_like, gradient=flat,
     shape_only=(0,),
-    samples=(sample(_ROWS),),
+    samples=(sample(ROWS),),
 )  # fmt: skip
 list_add = define(
     name="list_add", graphdef="AddN", result=_join_lists_type, kernel=_list_add,
     gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0], cotangents[0]),
-    samples=(sample(_ROWS, _ROWS),),
+    samples=(sample(ROWS, ROWS),),
 )  # fmt: skip

@@ -49,8 +49,9 @@ def _called(method: str) -> Callable[..., Any]:
 
 
 def _may_be_empty(types: Sequence[Any], attributes: Any) -> Effects:
-    """Extremes of nothing raise; of elements that are known to be there they do not."""
-    return Effects.PURE if element_count(types[0].shape) else Effects.RAISE
+    """Extremes of nothing raise; of elements that are known to be there they do not (a symbol is never 0)."""
+    shape = types[0].shape
+    return Effects.RAISE if shape is None or None in shape or 0 in shape else Effects.PURE
 
 
 # ---- reductions

@@ -18,7 +18,7 @@ from autoconv.ops.output import element_text, filled_in
 from autoconv.ops.record import define, none, sample
 from autoconv.ops.rules import broadcast_shapes, reduced_shape
 
-_NO = none("strings have no gradient")
+NO_GRADIENT = none("strings have no gradient")
 
 
 def text_array(*items: str) -> np.ndarray:
@@ -28,7 +28,8 @@ def text_array(*items: str) -> np.ndarray:
     return result
 
 
-def _check(op: str, *inputs: TensorType) -> None:
+def check_strings(op: str, *inputs: TensorType) -> None:
+    """Raises TypeError for inputs that are no strings."""
     for x in inputs:
         if not x.dtype.is_string:
             raise TypeError(f"{op} takes tensors of strings, found {x.dtype.name}")
@@ -49,16 +50,16 @@ def _each(function: Callable[..., Any], *arrays: Any, dtype: Any = object) -> An
 
 def _string_rule(op: str, dtype: DType = string) -> Callable[..., TensorType]:
     def rule(x: TensorType, **_: Any) -> TensorType:
-        _check(op, x)
+        check_strings(op, x)
         return TensorType(dtype, x.shape)
 
     return rule
 
 
-_ABC = text_array("a", "Bc", " d ")
+ABC = text_array("a", "Bc", " d ")
 
 
-def _mapped(
+def mapped(
     name: str, graphdef: str, function: Callable[..., Any], dtype: DType = string, **samples: Any
 ) -> None:
     """Defines an op that maps each string by function(item, **attributes)."""
@@ -67,8 +68,8 @@ def _mapped(
         return _each(lambda item: function(item, **attributes), x, dtype=dtype.numpy)
 
     define(
-        name=name, graphdef=graphdef, result=_string_rule(name, dtype), kernel=kernel, gradient=_NO,
-        samples=(sample(_ABC, **samples), sample(np.array(b"xyz", object), **samples)),
+        name=name, graphdef=graphdef, result=_string_rule(name, dtype), kernel=kernel, gradient=NO_GRADIENT,
+        samples=(sample(ABC, **samples), sample(np.array(b"xyz", object), **samples)),
     )  # fmt: skip
 
 
@@ -95,13 +96,13 @@ def _bucket(item: bytes, *, num_buckets: int) -> int:
     return fingerprint(item) % num_buckets
 
 
-_mapped("string_length", "StringLength", _length, int32, unit="BYTE")
-_mapped("string_lower", "StringLower", _with_case(lambda text: text.lower()), encoding="")
-_mapped("string_upper", "StringUpper", _with_case(lambda text: text.upper()), encoding="utf-8")
-_mapped("string_strip", "StringStrip", bytes.strip)
-_mapped("string_regex_replace", "RegexReplace", _replaced, pattern="[a-c]", rewrite="<\\g<0>>")
-_mapped("string_to_hash_bucket_fast", "StringToHashBucketFast", _bucket, int64, num_buckets=10)
-_mapped(
+mapped("string_length", "StringLength", _length, int32, unit="BYTE")
+mapped("string_lower", "StringLower", _with_case(lambda text: text.lower()), encoding="")
+mapped("string_upper", "StringUpper", _with_case(lambda text: text.upper()), encoding="utf-8")
+mapped("string_strip", "StringStrip", bytes.strip)
+mapped("string_regex_replace", "RegexReplace", _replaced, pattern="[a-c]", rewrite="<\\g<0>>")
+mapped("string_to_hash_bucket_fast", "StringToHashBucketFast", _bucket, int64, num_buckets=10)
+mapped(
     "string_regex_full_match", "RegexFullMatch",
     lambda item, *, pattern: re.fullmatch(pattern.encode(), item) is not None, bool_, pattern="[a-z]+",
 )  # fmt: skip
@@ -111,7 +112,7 @@ _mapped(
 
 
 def _join_type(*inputs: TensorType, separator: str = "") -> TensorType:
-    _check("string_join", *inputs)
+    check_strings("string_join", *inputs)
     return TensorType(string, broadcast_shapes(*(x.shape for x in inputs)) if inputs else ())
 
 
@@ -124,7 +125,7 @@ def _join(*inputs: Any, separator: str = "") -> Any:
 def _reduce_join_type(
     x: TensorType, *, axis: tuple[int, ...] | None = None, keepdims: bool = False, separator: str = ""
 ) -> TensorType:
-    _check("string_reduce_join", x)
+    check_strings("string_reduce_join", x)
     return TensorType(string, reduced_shape(x.shape, axis, keepdims))
 
 
@@ -140,13 +141,13 @@ def _reduce_join(x: Any, *, axis: Any = None, keepdims: bool = False, separator:
 
 
 string_join = define(
-    name="string_join", graphdef="StringJoin", result=_join_type, kernel=_join, gradient=_NO,
-    samples=(sample(_ABC, np.array(b"!", object), separator="-"), sample()),
+    name="string_join", graphdef="StringJoin", result=_join_type, kernel=_join, gradient=NO_GRADIENT,
+    samples=(sample(ABC, np.array(b"!", object), separator="-"), sample()),
 )  # fmt: skip
 string_reduce_join = define(
     name="string_reduce_join", graphdef="ReduceJoin", result=_reduce_join_type, kernel=_reduce_join,
-    gradient=_NO,
-    samples=(sample(_ABC, separator=","), sample(_ABC[None], axis=(0,), keepdims=True)),
+    gradient=NO_GRADIENT,
+    samples=(sample(ABC, separator=","), sample(ABC[None], axis=(0,), keepdims=True)),
 )  # fmt: skip
 
 
@@ -156,7 +157,7 @@ string_reduce_join = define(
 def _substr_type(
     x: TensorType, position: TensorType, length: TensorType, *, unit: str = "BYTE"
 ) -> TensorType:
-    _check("string_substr", x)
+    check_strings("string_substr", x)
     return TensorType(string, broadcast_shapes(x.shape, position.shape, length.shape))
 
 
@@ -173,7 +174,7 @@ def _substr(x: Any, position: Any, length: Any, *, unit: str = "BYTE") -> Any:
 
 
 def _split_type(x: TensorType, *, sep: str | None = None, maxsplit: int = -1) -> TensorType:
-    _check("string_split", x)
+    check_strings("string_split", x)
     return TensorType(string, None if x.shape is None else (*x.shape, None))
 
 
@@ -188,7 +189,7 @@ def _characters_type(x: TensorType, *, unit: str = "BYTE") -> TensorType:
 
 
 def _ngrams_type(x: TensorType, *, widths: tuple[int, ...], separator: str = " ") -> TensorType:
-    _check("string_ngrams", x)
+    check_strings("string_ngrams", x)
     if x.shape == ():
         raise ValueError("ngrams takes rows of strings, found a scalar")
     return TensorType(string, None if x.shape is None else (*x.shape[:-1], None))
@@ -224,103 +225,21 @@ def _padded(x: np.ndarray, split: Callable[[bytes], list[bytes]]) -> np.ndarray:
 
 
 string_ngrams = define(
-    name="string_ngrams", graphdef="StringNGrams", result=_ngrams_type, kernel=_ngrams, gradient=_NO,
-    samples=(sample(_ABC, widths=(1, 2)), sample(_ABC[None], widths=(5,))),
+    name="string_ngrams", graphdef="StringNGrams", result=_ngrams_type, kernel=_ngrams, gradient=NO_GRADIENT,
+    samples=(sample(ABC, widths=(1, 2)), sample(ABC[None], widths=(5,))),
 )  # fmt: skip
 string_substr = define(
-    name="string_substr", graphdef="Substr", result=_substr_type, kernel=_substr, gradient=_NO,
+    name="string_substr", graphdef="Substr", result=_substr_type, kernel=_substr, gradient=NO_GRADIENT,
     effects=Effects.RAISE,
     samples=(sample(text_array("hello", "world"), np.array(1), np.array([2, 3])),),
 )  # fmt: skip
 string_split = define(
-    name="string_split", graphdef="StringSplitV2", result=_split_type, kernel=_split, gradient=_NO,
+    name="string_split", graphdef="StringSplitV2", result=_split_type, kernel=_split, gradient=NO_GRADIENT,
     samples=(sample(text_array("a b", "c d e")), sample(np.array(b"a,b", object), sep=",")),
 )  # fmt: skip
 string_characters = define(
     name="string_characters", graphdef="StringBytesSplit", result=_characters_type, kernel=_characters,
-    gradient=_NO, samples=(sample(_ABC), sample(np.array(b"ab", object), unit="UTF8_CHAR")),
-)  # fmt: skip
-
-
-# ---- characters and their numbers
-
-# Names of encodings as users write them, and as Python knows them.
-ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
-
-
-def characters_of(item: bytes, encoding: str, errors: str, replacement: int) -> str:
-    """The text of bytes; `errors` is "replace" (by `replacement`), "ignore", or "strict"."""
-    try:
-        found = item.decode(ENCODINGS[encoding], errors)
-    except UnicodeDecodeError as error:
-        raise InvalidArgumentError(f"Invalid formatting on input string {item!r}: {error}") from None
-    # Python's own decoders write U+FFFD, which valid text may hold as well: only then it matters which is which.
-    if errors == "replace" and replacement != 0xFFFD and "\ufffd" in found:
-        found = _decoded_with(item, ENCODINGS[encoding], chr(replacement))
-    return found
-
-
-def _decoded_with(item: bytes, encoding: str, replacement: str) -> str:
-    found, start = [], 0
-    while start < len(item):
-        try:
-            found.append(item[start:].decode(encoding))
-            break
-        except UnicodeDecodeError as error:
-            found += [item[start : start + error.start].decode(encoding), replacement]
-            start += error.end
-    return "".join(found)
-
-
-def _decode_type(x: TensorType, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> TensorType:
-    _check("unicode_decode", x)
-    return TensorType(int32, None if x.shape is None else (*x.shape, None))
-
-
-def _decode(x: Any, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> Any:
-    x = np.asarray(x)
-    rows = {p: [ord(c) for c in characters_of(item, encoding, errors, replacement)] for p, item in np.ndenumerate(x)}
-    result = np.zeros((*x.shape, max(map(len, rows.values()), default=0)), np.int32)
-    for position, found in rows.items():
-        result[position][: len(found)] = found
-    return result
-
-
-def _encode_type(x: TensorType, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> TensorType:
-    if not x.dtype.is_integer or x.shape == ():
-        raise TypeError(f"unicode_encode takes integers, one or more dimensions of them, found {x}")
-    return TensorType(string, None if x.shape is None else x.shape[:-1])
-
-
-def _encode(x: Any, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> Any:
-    def character(number: int) -> str:
-        if 0 <= number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF:
-            return chr(number)
-        if errors == "strict":
-            raise InvalidArgumentError(f"Code point is out of range for Unicode, or a noncharacter: {number}")
-        return chr(replacement) if errors == "replace" else ""
-
-    x = np.asarray(x)
-    result = np.empty(x.shape[:-1], object)
-    for position in np.ndindex(result.shape):
-        result[position] = "".join(map(character, x[position].tolist())).encode(ENCODINGS[encoding])
-    return result
-
-
-unicode_decode = define(
-    name="unicode_decode", graphdef="UnicodeDecode", result=_decode_type, kernel=_decode, gradient=_NO,
-    effects=Effects.RAISE, samples=(sample(_ABC, encoding="UTF-8"), sample(_ABC[0], encoding="UTF-8")),
-)  # fmt: skip
-unicode_encode = define(
-    name="unicode_encode", graphdef="UnicodeEncode", result=_encode_type, kernel=_encode, gradient=_NO,
-    effects=Effects.RAISE, samples=(sample(np.array([[104, 105], [233, 8364]], np.int32), encoding="UTF-8"),),
-)  # fmt: skip
-_mapped(
-    "unicode_transcode", "UnicodeTranscode",
-    lambda item, *, encoding, output, errors="replace", replacement=0xFFFD: characters_of(
-        item, encoding, errors, replacement
-    ).encode(ENCODINGS[output]),
-    encoding="UTF-8", output="UTF-16-BE",
+    gradient=NO_GRADIENT, samples=(sample(ABC), sample(np.array(b"ab", object), unit="UTF8_CHAR")),
 )  # fmt: skip
 
 
@@ -328,7 +247,7 @@ _mapped(
 
 
 def _number_type(x: TensorType, *, dtype: DType = float32) -> TensorType:
-    _check("string_to_number", x)
+    check_strings("string_to_number", x)
     if not (dtype.is_floating or dtype.is_integer):
         raise TypeError(f"string_to_number makes real numbers, not {dtype.name}")
     return TensorType(dtype, x.shape)
@@ -381,12 +300,12 @@ def _as_string(
 
 
 string_to_number = define(
-    name="string_to_number", graphdef="StringToNumber", result=_number_type, kernel=_number, gradient=_NO,
+    name="string_to_number", graphdef="StringToNumber", result=_number_type, kernel=_number, gradient=NO_GRADIENT,
     effects=Effects.RAISE,
     samples=(sample(text_array("1.5", "-2e3"), dtype=float64), sample(text_array("12"), dtype=int32)),
 )  # fmt: skip
 as_string = define(
-    name="as_string", graphdef="AsString", result=_as_string_type, kernel=_as_string, gradient=_NO,
+    name="as_string", graphdef="AsString", result=_as_string_type, kernel=_as_string, gradient=NO_GRADIENT,
     samples=(sample(np.array([1.5, 2.0])), sample(np.array([1, 2])), sample(np.array([True]))),
 )  # fmt: skip
 

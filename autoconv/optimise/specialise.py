@@ -26,8 +26,16 @@ from autoconv.optimise.fold import fold
 from autoconv.optimise.list_elements import narrow_lists
 from autoconv.optimise.symbolic import Sizes, has_symbols, without_symbols
 
-# The attribute that holds dimensions, None for those that come as the last input.
-_DIMENSIONS = {"fill": "shape", "reshape": "shape", "broadcast_to": "shape", "tile": "multiples"}
+# The attribute that holds dimensions, None for those that come as the last input, behind so many others.
+_DIMENSIONS = {
+    "fill": ("shape", 1), "reshape": ("shape", 1), "broadcast_to": ("shape", 1), "tile": ("multiples", 1),
+    "scatter_nd": ("shape", 2), "random_uniform_int": ("shape", 2), "stateless_random_uniform_int": ("shape", 3),
+    **{f"random_{name}": ("shape", 0) for name in ("uniform", "normal", "truncated_normal", "bits")},
+    **{f"stateless_random_{name}": ("shape", 1) for name in ("uniform", "normal", "bits")},
+    "stateless_truncated_normal": ("shape", 1),
+}  # fmt: skip
+# As that, of those whose last input is one number.
+_NUMBERS = {"one_hot": ("depth", 3), "linspace": ("num", 2), "segment_sum": ("num_segments", 2)}
 _ROUNDS = 4  # what a shape decides may decide another
 _WIDENINGS = 3  # of the types of a loop's state, before they stay what they were
 
@@ -187,17 +195,21 @@ def _from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
 
 def _known_dimensions(node: Node, inputs: list[Value]) -> tuple[list[Value], Any]:
     """Dimensions that came as an input and are constants by now, as attributes."""
-    name = _DIMENSIONS.get(node.op.name)
-    if name is not None and len(inputs) == 2:
-        given = _constant(inputs[1])
+    for table, form in ((_DIMENSIONS, _whole_numbers), (_NUMBERS, int)):
+        name, others = table.get(node.op.name, ("", 0))
+        given = _constant(inputs[-1]) if name and len(inputs) == others + 1 else None
         if given is not None:
-            return inputs[:1], {**node.attributes, name: tuple(int(d) for d in np.atleast_1d(given))}
+            return inputs[:-1], {**node.attributes, name: form(given)}
     if node.op.name == "range" and node.attributes.get("length") is None:
         bounds = [_constant(value) for value in inputs]
         if len(bounds) == 3 and all(bound is not None and bound.dtype.kind in "iu" for bound in bounds):
             start, stop, step = (int(bound) for bound in bounds if bound is not None)
             return inputs, {**node.attributes, "length": max(0, math.ceil((stop - start) / step)) if step else None}
     return inputs, node.attributes
+
+
+def _whole_numbers(array: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(d) for d in np.atleast_1d(array))
 
 
 def _constant(value: Value) -> np.ndarray | None:

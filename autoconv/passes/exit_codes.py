@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import gast
@@ -62,36 +63,29 @@ class Remover(Transformer, statements_only=True):
 
 def holds_exits(node: Any) -> bool:
     """Whether loops inside have exits of their own, which do not leave the statement."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, (gast.Break, gast.Continue, gast.Return)):
-            return True
-        if isinstance(current, LOOPS) and current.orelse:
-            return True
-        if isinstance(current, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
-            continue
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            block = getattr(current, name, None)
-            if isinstance(block, list):
-                stack.extend(block)
-    return False
+    return any(
+        isinstance(each, (gast.Break, gast.Continue, gast.Return)) or (isinstance(each, LOOPS) and each.orelse)
+        for each in _statements([node])
+    )
 
 
 def returns_of(body: list[Any]) -> list[Any]:
-    found: list[Any] = []
-    stack: list[Any] = list(body)
+    """The return statements, not those of functions inside."""
+    return [each for each in _statements(body) if isinstance(each, gast.Return)]
+
+
+def _statements(body: list[Any]) -> Iterator[Any]:
+    """The statements and those inside of them, but not inside of functions and classes."""
+    stack = list(body)
     while stack:
         current = stack.pop()
-        if isinstance(current, gast.Return):
-            found.append(current)
+        yield current
         if isinstance(current, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
             continue
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
             block = getattr(current, name, None)
             if isinstance(block, list):
                 stack.extend(block)
-    return found
 
 
 def is_lowered(function: Any) -> bool:

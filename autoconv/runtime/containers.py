@@ -22,7 +22,7 @@ from autoconv.runtime.structure import plain_kind
 
 class GraphItems:
     """What a list holds whose length only the graph knows, under `function`. It is never changed: a list that changes
-    holds another one. `autoconv.operators.tensor_lists` has what its methods do.
+    holds another one. `autoconv.operators.list_methods` has what its methods do.
     """
 
     __slots__ = ()

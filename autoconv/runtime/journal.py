@@ -104,7 +104,8 @@ def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
         else:
             setattr(owner, name, value)
 
-    return Spot((id(owner), name), f"{type(owner).__name__}.{name}", read, write, owner, home, "attribute")
+    kind = owner if isinstance(owner, type) else type(owner)
+    return Spot((id(owner), name), f"{kind.__name__}.{name}", read, write, owner, home, "attribute")
 
 
 def _is_computed(known: Any) -> bool:

@@ -315,6 +315,9 @@ class Function(Described, Pickled):
                     many = f"more than {_MOST_SPOTS} outer names and attributes are written, {wanted} is one of them"
                     self._give_up(call, many, None)
                     return None
+                if wanted.is_of_new_class(call.spots):
+                    self._give_up(call, f"{wanted} is written, and the class is made by the call itself", None)
+                    return None
                 if wanted.arguments and wanted.arguments <= self._whole:
                     self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
                     return None

@@ -43,6 +43,14 @@ class Restage(AbandonTrace):
         self.arguments = frozenset(arguments)
         self.learned = frozenset(learned)
 
+    def is_of_new_class(self, known: Sequence[Spot]) -> bool:
+        """Whether an attribute belongs to a class that every trace makes anew, as the last one did."""
+        classes = {(spot.owner.__module__, spot.owner.__qualname__) for spot in known if isinstance(spot.owner, type)}
+        owners = [spot.owner for spot in self.spots if isinstance(spot.owner, type)]
+        return any((owner.__module__, owner.__qualname__) in classes for owner in owners) and not any(
+            spot.owner is owner for spot in known for owner in owners
+        )
+
 
 def begin_again(how: str, what: Any) -> NoReturn:
     """Leaves the trace, to begin anew with one thing more in `Call.learned`."""

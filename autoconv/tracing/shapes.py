@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.form import CallForm
-from autoconv.backends.llvm.describe import kernels
+from autoconv.backends.llvm.describe import has_bounds_for_kernels, kernels, takes_bounds
 from autoconv.backends.llvm.open_sizes import OpenSizes, open_sizes
 from autoconv.backends.llvm.positions import UnknownSize
 from autoconv.graph.graph import Graph, Span
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
+from autoconv.optimise.symbolic_bounds import with_known_bounds
 
 Run = Callable[[Sequence[Any]], list[Any]]
 _ENTRIES = 4  # that are tried for a call before its arguments are looked at
@@ -38,8 +39,8 @@ def depends_on_shapes(graph: Graph) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AnySize:
-    """Code for all shapes that fit a pattern: equal symbols are equal sizes. `lost` are the ops that would be native if
-    the shapes were known, and are not here."""
+    """Code for all shapes that fit a pattern: equal symbols are equal sizes. `lost` are the ops that would be native,
+    and faster, if the shapes were known, and are not here."""
 
     pattern: Pattern
     run: Run
@@ -159,7 +160,9 @@ class ByShape:
         except (CannotSpecialise, ValueError):
             return None
         try:
-            lost = kernels(graph)
+            bound = with_known_bounds(graph, takes_bounds)
+            graph = bound if bound is not None and not has_bounds_for_kernels(bound) else graph
+            lost = kernels(graph, library=False)
         except (TypeError, ValueError):  # what some op becomes takes numbers: each shape has its own code then
             return None
         if lost:

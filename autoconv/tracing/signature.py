@@ -249,6 +249,8 @@ class Signature:
         if isinstance(leaf, (np.ndarray, np.generic)):
             array = to_array(leaf)
             origin = "array" if self.contract == COMPILE else "tensor"
+            if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
+                origin = "array without dimensions"  # which is traced as memory, unlike a scalar
             return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
         if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
             return Literal(leaf)

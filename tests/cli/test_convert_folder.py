@@ -103,8 +103,8 @@ def test_one_bad_file_stops_the_folder_unless_told_to_keep_going(package, cli):
 @pytest.fixture
 def unsupported(monkeypatch):
     """A converter to which `double` is unsupported, twice."""
-    workers = sys.modules["autoconv.cli.workers"]
-    real = workers.convert_source
+    outcomes = sys.modules["autoconv.cli.outcomes"]
+    real = outcomes.convert_source
 
     def convert(source, filename, options):
         result: Conversion = real(source, filename, options)
@@ -113,7 +113,7 @@ def unsupported(monkeypatch):
         place = Place(filename, 2, 5, 7, "    if x > 0:")
         return replace(result, diagnostics=(Diagnostic("cannot do this", place, "double", "do that"),) * 2)
 
-    monkeypatch.setattr(workers, "convert_source", convert)
+    monkeypatch.setattr(outcomes, "convert_source", convert)
 
 
 def test_unsupported_constructs_are_all_named_and_nothing_is_written(package, cli, unsupported):
@@ -135,7 +135,7 @@ def test_a_bug_of_ours_is_one_line_with_exit_code_4(here, cli, monkeypatch):
     def broken(source, filename, options):
         raise KeyError("oops")
 
-    monkeypatch.setattr(sys.modules["autoconv.cli.workers"], "convert_source", broken)
+    monkeypatch.setattr(sys.modules["autoconv.cli.outcomes"], "convert_source", broken)
     result = cli("convert", "newton.py")
     assert result.exit_code == 4 and not Path("newton_graph.py").exists()
     (line,) = result.stderr.splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from autoconv.cli.output import Staging
 
 def test_a_closed_pipe_is_quiet(here):
     Path("big.py").write_text(
-        "".join(f"def f{n}(x):\n    if x:\n        return {n}\n\n\n" for n in range(3000))
+        "".join(f"def f{n}(x):\n    if x:\n        return {n}\n\n\n" for n in range(500))
     )
     for arguments in (
         ["convert", "big.py", "-o", "-"],
@@ -32,9 +33,21 @@ def test_a_closed_pipe_is_quiet(here):
         assert process.wait() == 0
 
 
+def wait_for_a_reader(pipe: Path, process: subprocess.Popen[bytes]) -> int:
+    """The writing end of a named pipe, as soon as somebody has begun to read it."""
+    while process.poll() is None:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            assert error.errno == errno.ENXIO
+            time.sleep(0.01)
+    pytest.fail(f"it ended first: {process.communicate()}")
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing_behind(here, jobs, number):
+    """One process waits for the text of `fed.py`; of two, the other one still starts, or converts."""
     source = Path("many")
     source.mkdir()
     text = "".join(
@@ -42,24 +55,38 @@ def test_an_interrupt_leaves_nothing_behind(here, jobs, number):
     )
     for n in range(200):
         (source / f"m{n}.py").write_text(text)
+    os.mkfifo("fed.py")
     process = subprocess.Popen(
-        [sys.executable, "-m", "autoconv", "convert", "many", "--jobs", jobs],
+        [sys.executable, "-m", "autoconv", "convert", "fed.py", "many", "--jobs", jobs],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    time.sleep(2)
-    if process.poll() is not None:
-        pytest.skip("it was done before it could be interrupted")
+    feeding = wait_for_a_reader(Path("fed.py"), process)
     os.killpg(process.pid, number)  # as a terminal does: to the whole group
-    _, stderr = process.communicate(timeout=60)
+    os.close(feeding)  # Python sees no signal that comes just before a read until the read has ended
+    _, stderr = process.communicate(timeout=60)  # until nobody has its error output any more
     if number == signal.SIGINT:
-        assert process.returncode == 130 and b"interrupted" in stderr
+        assert process.returncode == 130 and stderr.strip() == b"autoconv: interrupted; nothing was written"
     else:
-        assert process.returncode in (143, -signal.SIGTERM)
-    assert b"Traceback" not in stderr
-    assert sorted(os.listdir()) == ["many", "newton.py"]
+        assert process.returncode in (143, -signal.SIGTERM) and stderr == b""
+    assert sorted(os.listdir()) == ["fed.py", "many", "newton.py"]
     assert len(os.listdir("many")) == 200
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_processes_that_convert_end_with_the_one_that_started_them(here, number):
+    os.mkfifo("fed.py")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "autoconv", "convert", "fed.py", "newton.py", "--jobs", "2"],
+        stderr=subprocess.PIPE,
+    )
+    feeding = wait_for_a_reader(Path("fed.py"), process)
+    process.send_signal(number)
+    process.wait(60)
+    os.close(feeding)  # the file was empty: its outcome is for nobody
+    assert process.communicate(timeout=60)[1] == b""
+    assert sorted(os.listdir()) == ["fed.py", "newton.py"]
 
 
 def test_what_was_staged_goes_away_on_an_error(here):
@@ -79,3 +106,23 @@ def test_an_output_is_private_until_it_is_there(here):
         staging.commit()
     assert Path("one.py").read_text() == "new"
     assert os.stat("one.py").st_mode == os.stat("newton.py").st_mode
+
+
+def test_an_interrupt_while_the_command_loads_ends_it_without_a_word(here):
+    """It comes when click is asked for, which nothing of Python itself does."""
+    Path("start").mkdir()
+    Path("start/sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *others):\n"
+        "        if name == 'click':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "autoconv", "info"],
+        env={**os.environ, "PYTHONPATH": "start"},
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")

@@ -41,6 +41,14 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "the attribute … of a …, others of which are in the graph, ra",
     ): ONLY_COMPILE,
     ("autoconv/operators/attributes.py", "hasattr would run the property … of an object in the graph"): ONLY_COMPILE,
+    ("autoconv/operators/builtins.py", "a number is made of an array with dimensions"): ONLY_COMPILE,
+    ("autoconv/operators/builtins.py", "Python's … goes over the rows of an array"): ONLY_COMPILE,
+    ("autoconv/operators/ordering.py", "… of an array that may be empty"): ONLY_COMPILE,
+    ("autoconv/runtime/expressions.py", "an index is out of range"): ONLY_COMPILE,
+    (
+        "autoconv/runtime/expressions.py",
+        "an array is compared with …, which NumPy does element by ele",
+    ): ONLY_COMPILE,
     ("autoconv/ops/record.py", "… has no rule for …"): CANNOT,
     ("autoconv/operators/held_iterators.py", "…"): "no attribute of an iterator's: Python's own words",
     ("autoconv/operators/instances.py", "the __dict__ of a … has another name, and the object becomes"): ONLY_COMPILE,
@@ -96,7 +104,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/runtime/array_members.py", "the attribute … of an array is assigned"): BY_OBJECT,
     ("autoconv/runtime/array_members.py", "two arrays are compared by identity"): BY_OBJECT,
     ("autoconv/runtime/array_values.py", "a … is assigned to elements of an array"): BY_OBJECT,
-    ("autoconv/autodiff/memory.py", "…, and no gradient goes through that"): BY_OBJECT,
+    ("autoconv/autodiff/memory_views.py", "…, and no gradient goes through that"): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "whether an array is contiguous is known only when the graph "): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "… looks at an array in another way"): BY_OBJECT,
     ("autoconv/runtime/array_members.py", "an array is sorted by fields, or stably"): BY_OBJECT,
@@ -130,7 +138,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("cli/sources.py", "…"): PASSED_ON,
     ("cli/targets.py", "…"): PASSED_ON,
     (
-        "cli/workers.py",
+        "cli/outcomes.py",
         "…: nested too deeply to be converted",
     ): "Python's own parser refuses before that, or the stack is deep enough",
 }

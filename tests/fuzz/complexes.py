@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import random
 import sys
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import autoconv as ac
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from differential.blocks import Blocks
 from differential.counting import became, command, made
 
 _INF, _NAN = math.inf, math.nan
@@ -35,12 +35,8 @@ _OUTGROWN = ("OtherKindError", "IntegerLimitError")
 _LITERALS = ("1j", "-0.5j", "(2-0.5j)", "0j", "-0j", "1e154j", "complex(0.0, -0.0)")
 
 
-class Generator:
+class Generator(Blocks):
     """Writes one function; loops are bounded, so every program ends."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.counter = 0
 
     def program(self) -> str:
         start = self.random.choice(["u = 0j", "u = z", "u = 1", "u = 0.5 - 1j"])
@@ -51,12 +47,6 @@ class Generator:
 
     def pick(self, *choices: str) -> str:
         return self.random.choice(choices)
-
-    def block(self, depth: int, in_loop: bool, length: int) -> list[str]:
-        lines: list[str] = []
-        for _ in range(self.random.randint(1, length)):
-            lines += self.statement(depth, in_loop)
-        return lines
 
     def statement(self, depth: int, in_loop: bool) -> list[str]:
         choice = self.random.random()

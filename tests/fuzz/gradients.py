@@ -9,15 +9,17 @@ the comparison is exact but for rounding.
 
 from __future__ import annotations
 
-import argparse
-import collections
-import linecache
 import math
-import random
 import sys
+from pathlib import Path
 from typing import Any
 
 import autoconv as ac
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from differential.blocks import Blocks
+from differential.counting import command, made
 
 INPUTS = [(0.7, 3), (-1.3, 0), (2.1, 5), (0.05, 1)]
 
@@ -98,24 +100,17 @@ def wide_tanh(x: Any) -> Any:
     return ac.tanh(ac.convert_to_tensor(x, ac.float64))
 
 
-class Generator:
+class Generator(Blocks):
     """Writes one function of a float and an int; loops are bounded, values stay small."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.counter = 0
+        super().__init__(seed)
         self.ints = ["n"]
 
     def program(self) -> str:
         end = self.random.choice(["return u", "return u * v + x"])
         lines = ["u = x * 0.5", "v = 1.5", *self.block(0, False, 5), end]
         return "def program(x, n):\n" + "\n".join(indented(lines)) + "\n"
-
-    def block(self, depth: int, in_loop: bool, length: int) -> list[str]:
-        lines: list[str] = []
-        for _ in range(self.random.randint(1, length)):
-            lines += self.statement(depth, in_loop)
-        return lines
 
     def statement(self, depth: int, in_loop: bool) -> list[str]:
         choice = self.random.random()
@@ -187,11 +182,7 @@ def close(a: float, b: float) -> bool:
 
 
 def load(source: str, number: int, **names: Any) -> Any:
-    filename = f"<gradient program {number} {len(names)}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    namespace: dict[str, Any] = {"__name__": "programs", **names}
-    exec(compile(source, filename, "exec"), namespace)
-    return namespace["program"]
+    return made(source, f"<gradient program {number}>", **names)
 
 
 def check(source: str, number: int) -> tuple[str, str]:
@@ -222,28 +213,7 @@ def check(source: str, number: int) -> tuple[str, str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", type=int, default=3, help="how many failures to print")
-    options = parser.parse_args()
-    counts: collections.Counter[str] = collections.Counter()
-    reasons: collections.Counter[str] = collections.Counter()
-    for number in range(options.seed, options.seed + options.programs):
-        source = Generator(number).program()
-        try:
-            kind, details = check(source, number)
-        except Exception as error:
-            kind, details = "WRONG", f"{type(error).__name__}: {error}"
-        counts[kind] += 1
-        if kind == "refused":
-            reasons[details.split("\n")[0][-110:]] += 1
-        if kind == "WRONG" and counts[kind] <= options.show:
-            print(f"program {number}\n{source}{details}\n")
-    print(f"{options.programs} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
-    for reason, n in reasons.most_common(10):
-        print(f"  {n} {reason}")
-    return 1 if counts["WRONG"] else 0
+    return command(__doc__, lambda number: Generator(number).program(), check, programs=200)
 
 
 if __name__ == "__main__":

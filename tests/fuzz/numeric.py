@@ -7,7 +7,6 @@ A program is one trace run on inputs that take different paths. The summary coun
 
 from __future__ import annotations
 
-import random
 import sys
 from pathlib import Path
 
@@ -15,28 +14,19 @@ import autoconv as ac
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from differential.blocks import Blocks
 from differential.counting import became, command, made
 
 INPUTS = [(3, 5), (0, -2), (-7, 4), (12, 1), (5, 5), (1, 30)]
 
 
-class Generator:
+class Generator(Blocks):
     """Writes one function of two ints; loops are bounded, so every program ends."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.counter = 0
 
     def program(self) -> str:
         body = ["u = 0", "v = 1.5", "w = False", *self.block(0, False, 4)]
         body.append(self.random.choice(["return u", "return u, v, w, x", "return x + y", "pass"]))
         return "def program(x, y):\n" + "\n".join("    " + line for line in body) + "\n"
-
-    def block(self, depth: int, in_loop: bool, length: int) -> list[str]:
-        lines: list[str] = []
-        for _ in range(self.random.randint(1, length)):
-            lines += self.statement(depth, in_loop)
-        return lines
 
     def statement(self, depth: int, in_loop: bool) -> list[str]:
         choice = self.random.random()

@@ -9,17 +9,20 @@ by its NumPy kernel. The summary says for which ops there was code for any size,
 
 from __future__ import annotations
 
-import argparse
 import collections
-import linecache
 import random
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import autoconv as ac
 from autoconv.tracing.shapes import ByShape
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from differential.counting import asked_for, made
 
 ONE = [
     "{a} * 2.0 + 1.0", "ac.tanh({a})", "ac.sin({a})", "-{a}", "ac.square({a})", "ac.exp(-ac.abs({a}))",
@@ -50,6 +53,17 @@ ONE = [
     "ac.real(ac.complex({a}, {a} * 0.5) * ac.complex({a} + 1.0, {a}))", "ac.abs(ac.complex({a}, {a} + 1.0))",
     "ac.imag(ac.complex({a}, -{a})[1:])", "ac.real(ac.cumsum(ac.complex({a}, {a} * {a}), axis={k}))",
     "ac.abs(ac.concat([ac.complex({a}, {a})] * 2, {k}))", "ac.real(ac.reduce_sum(ac.complex({a}, {a}), axis={k}))",
+    "ac.linalg.diag_part({a}, k=1)", "ac.linalg.svd({a}, compute_uv=False)", "ac.abs(ac.linalg.qr({a})[1])",
+    "ac.linalg.inv(ac.matmul({a}, {a}, transpose_b=True) + 9.0 * ac.eye(ac.shape({a})[0], dtype={t}))",
+    "ac.linalg.cholesky(ac.matmul({a}, {a}, transpose_b=True) + 9.0 * ac.eye(ac.shape({a})[0], dtype={t}))",
+    "ac.linalg.solve(ac.matmul({a}, {a}, transpose_b=True) + 9.0 * ac.eye(ac.shape({a})[0], dtype={t}), {a})",
+    "ac.linalg.slogdet(ac.matmul({a}, {a}, transpose_b=True) + 9.0 * ac.eye(ac.shape({a})[0], dtype={t}))[1]",
+    "ac.linalg.eigvalsh(ac.matmul({a}, {a}, transpose_b=True))", "ac.signal.irfft(ac.signal.rfft({a}))",
+    "ac.abs(ac.signal.rfft({a}))", "ac.real(ac.signal.fft(ac.complex({a}, {a})))", "ac.reshape({a}, [-1, 2])",
+    "ac.reshape({a}, [ac.shape({a})[0] // 2, 2, -1])", "{a}[ac.shape({a})[0] // 2 :]", "{a}[1 : ac.shape({a})[0] - 1]",
+    "{a}[::-2]", "ac.random.stateless_normal(ac.shape({a}), [1, 2], dtype={t}) * {a}",
+    "ac.cast(ac.rank({a}), {t}) + {a}", "ac.one_hot([1, 0], ac.shape({a})[-1], dtype={t})",
+    "ac.cast(ac.reduce_mean(ac.cast({a} * 9.0, ac.int32), axis={k}), {t})", "np.var({a}, ddof=1)", "np.argmax({a})",
     "ac.imag(ac.exp(ac.complex({a} * 0.1, {a})))", "ac.linalg.trace(ac.matmul({a}, {a}, transpose_b=True))",
 ]  # fmt: skip
 TWO = [
@@ -145,7 +159,8 @@ class Generator:
         scopes = []
         for number, sizes in enumerate(self.typical):
             given = self.inputs(sizes, number)
-            scopes.append({"ac": ac, **{name: ac.constant(x) for name, x in zip(parameters, given, strict=True)}})
+            values = {name: ac.constant(x) for name, x in zip(parameters, given, strict=True)}
+            scopes.append({"ac": ac, "np": np, **values})
             scopes[-1]["i"] = ac.constant(np.arange(3, dtype=np.int32))
             scopes[-1]["j"] = ac.constant(np.array([1, 0, 2], np.int32))
         lines: list[str] = []
@@ -229,11 +244,7 @@ def check(number: int, counts: collections.Counter[str] | None = None) -> tuple[
     """What became of a program ("agrees", "WRONG" and others), and details: its text, shapes, results."""
     generator = Generator(number)
     source = generator.program()
-    filename = f"<program {number}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    namespace: dict[str, Any] = {"__name__": "programs", "ac": ac}
-    exec(compile(source, filename, "exec"), namespace)
-    plain = namespace["program"]
+    plain = made(source, f"<program {number}>", ac=ac, np=np)
     compiled = ac.function(plain, input_signature=generator.signature())
     details = ""
     some = False
@@ -275,11 +286,7 @@ def note(compiled: Any, counts: collections.Counter[str] | None) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", type=int, default=3, help="how many failures to print")
-    options = parser.parse_args()
+    options = asked_for(__doc__, programs=200)
     counts: collections.Counter[str] = collections.Counter()
     lost: collections.Counter[str] = collections.Counter()
     for number in range(options.seed, options.seed + options.programs):

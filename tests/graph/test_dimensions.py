@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import random
 
-from autoconv.graph.dimensions import plain_symbols, plus, product, quotient, rounded_down, times, value_of
+from autoconv.graph.dimensions import (
+    fills,
+    least,
+    most,
+    plain_symbols,
+    plus,
+    product,
+    quotient,
+    rounded_down,
+    times,
+    value_of,
+)
 from autoconv.graph.types import Symbol
 
 N, M = Symbol("n"), Symbol("m")
@@ -26,6 +37,35 @@ def test_quotients():
     assert rounded_down(plus(times(4, N), 2), 2) == plus(times(2, N), 1)
     assert value_of(rounded_down(plus(N, 1), 2), {"n": 6}) == 3
     assert list(plain_symbols(rounded_down(plus(N, M), 2))) == [M, N]
+
+
+def test_minima():
+    assert least(N, N) == N
+    assert least(plus(N, 3), N) == N
+    assert least(4, 7) == 4
+    assert least(N, M) == least(M, N)
+    assert most(N, M) == plus(plus(N, M), times(least(N, M), -1))
+    for n, m in ((2, 5), (5, 2), (3, 3)):
+        values = {"n": n, "m": m}
+        assert value_of(least(N, plus(M, 1)), values) == min(n, m + 1)
+        assert value_of(most(N, M), values) == max(n, m)
+    assert set(plain_symbols(least(times(2, N), M))) == {N, M}
+
+
+def test_quotients_by_sizes_of_arguments():
+    assert value_of(rounded_down(times(6, N), M), {"n": 4, "m": 5}) == 4
+    assert rounded_down(N, plus(M, -2)) is None  # which may be 0
+    assert rounded_down(N, 0) is None
+
+
+def test_shapes_with_as_many_elements():
+    half = rounded_down(N, 2)
+    assert fills((N, 3), (times(3, N),))
+    assert fills((N,), (half, 2))
+    assert fills((times(2, half), M), (N, M))
+    assert not fills((N,), (half, 3))
+    assert not fills((N,), (M,))
+    assert not fills((None,), (None,))
 
 
 def test_nothing_is_known_of_what_is_computed_of_an_unknown_one():

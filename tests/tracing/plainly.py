@@ -1,4 +1,4 @@
-"""Programs over lists under `compile` beside plain Python: results, errors and their places, changed arguments."""
+"""Programs under `compile` beside plain Python: results, errors and their places, changed arguments."""
 
 from __future__ import annotations
 
@@ -24,6 +24,14 @@ def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if Path(frame.filename).name.startswith("test_")]
         return type(error), str(error), lines[-1]
+
+
+def result_or_error(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What the call gives; or the kind and the arguments of the exception."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        return type(error), error.args
 
 
 def check(case: Sequence[Any], backend: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
+from autoconv.backends.llvm import describe
 from autoconv.tracing.shapes import ByShape
 
 LENGTHS = (7, 2, 3, 100, 16, 17, 5, 64, 1000, 33, 8, 4, 31, 250, 9, 12, 6, 77, 128, 19)
@@ -254,16 +255,28 @@ def test_large_arrays_are_shared_by_threads():
     compiled_once(f)
 
 
-def test_ops_without_a_form_for_open_sizes_get_code_for_each_shape_and_say_so():
+def transforms():
     @autoconv.function(input_signature=[spec(None, None)])
     def f(x):
-        return autoconv.linalg.inv(x)
+        return autoconv.abs(autoconv.signal.rfft(x * 2.0)) + 1.0
 
-    for n in (4, 5, 4):
-        x = floats(n, n) + np.float32(n) * np.eye(n, dtype=np.float32)
-        close(f(autoconv.constant(x)), np.linalg.inv(x), 1e-3)
-    assert "no code for any size: (n0, n0): inverse by kernels" in f.explain()
-    assert "code for 2 shapes, each its own" in f.explain()
+    for n in (4, 6, 4):
+        x = floats(n, n)
+        np.testing.assert_allclose(f(autoconv.constant(x)), np.abs(np.fft.rfft(x * 2)) + 1, rtol=1e-4, atol=1e-4)
+    return f
+
+
+def test_ops_that_call_a_library_do_so_in_the_one_code_and_are_counted():
+    explained = transforms().explain()
+    assert "one code for any size: (n0, n0)" in explained
+    assert "1 by kernels: rfft (test_any_size.py:" in explained
+
+
+def test_ops_without_a_form_for_open_sizes_get_code_for_each_shape_and_say_so(monkeypatch):
+    monkeypatch.setattr(describe, "BY_LIBRARY", frozenset())
+    explained = transforms().explain()
+    assert "no code for any size: (n0, n0): rfft by kernels" in explained
+    assert "code for 2 shapes, each its own" in explained
 
 
 def test_calls_go_straight_to_the_code_for_any_size():

@@ -209,6 +209,119 @@ def test_convolution_over_batches_and_its_gradients():
     compiled_once(f)
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searches_in_sorted_rows(side):
+    @autoconv.function(input_signature=[spec(None), spec(None), spec(None, None), spec(None, None)])
+    def f(row, values, rows, wanted):
+        found = autoconv.searchsorted(row, values, side=side), autoconv.searchsorted(rows, wanted, side=side)
+        return *found, autoconv.searchsorted(row, wanted, side=side)
+
+    for n, k, count, m in ((5, 3, 2, 4), (2, 9, 3, 20), (100, 200, 7, 8), (33, 64, 31, 7)):
+        row, values = np.sort(floats(n)).round(1), floats(k, seed=1).round(1)
+        rows, wanted = np.sort(floats(count, n, seed=2)).round(1), floats(count, m, seed=3).round(1)
+        values[0], row[-1] = np.nan, np.nan
+        found = f(*map(autoconv.constant, (row, values, rows, wanted)))
+        np.testing.assert_array_equal(found[0], np.searchsorted(row, values, side))
+        each = [np.searchsorted(one, some, side) for one, some in zip(rows, wanted, strict=True)]
+        np.testing.assert_array_equal(found[1], each)
+        np.testing.assert_array_equal(found[2], np.searchsorted(row, wanted, side))
+    compiled_once(f)
+
+
+def test_random_numbers_are_those_of_calls_at_once():
+    def draws(x):
+        shape, n = autoconv.shape(x), autoconv.shape(x)[0]
+        random = autoconv.random
+        return (
+            random.stateless_normal(shape, [1, 2]) * x, random.stateless_uniform([n, 3], [3, 4]),
+            random.stateless_truncated_normal(shape, [5, 6]), random.uniform([n], -3, 9, INTS, seed=1),
+            random.stateless_uniform(shape, [7, 8], 3, 90, INTS), random.experimental.stateless_shuffle(x, [1, 2]),
+            autoconv.nn.dropout(x, 0.4, seed=2), random.normal([n, 2], seed=3),
+        )  # fmt: skip
+
+    f = autoconv.function(draws, input_signature=[spec(None, None)])
+    for n, m in ((2, 3), (7, 5), (300, 400)):
+        x = autoconv.constant(floats(n, m))
+        results = []
+        for function in (draws, f):
+            autoconv.random.set_seed(4)
+            results.append(function(x))
+        for found, expected in zip(*results, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    compiled_once(f)
+
+
+def test_reshapes_that_divide_an_open_dimension():
+    @autoconv.function(input_signature=[spec(None, 3), spec(None)])
+    def f(x, row):
+        n = autoconv.shape(row)[0]
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            y = autoconv.reshape(x, [-1, 4])
+            loss = autoconv.reduce_sum(y * y * autoconv.range(4.0))
+        pairs = autoconv.reshape(row, [n // 2, 2])
+        return y, tape.gradient(loss, x), autoconv.reduce_sum(pairs, axis=1), autoconv.reshape(pairs, [-1]) + row, (
+            autoconv.reshape(x, [n // 2, 2, -1]) if n > 0 else x
+        )
+
+    for n in (4, 12, 20):
+        x, row = floats(n, 3, seed=n), floats(n, seed=1)
+        y, slope, sums, same, _ = f(autoconv.constant(x), autoconv.constant(row))
+        close(y, x.reshape(-1, 4))
+        close(slope, (2 * x.reshape(-1, 4) * np.arange(4)).reshape(n, 3).astype(np.float32))
+        close(sums, row.reshape(-1, 2).sum(1))
+        close(same, row * 2)
+    compiled_once(f)
+    for n in (6, 10):
+        with pytest.raises(autoconv.errors.InvalidArgumentError, match=r"requested shape is \[-1, 4\]"):
+            f(autoconv.constant(floats(n, 3)), autoconv.constant(floats(n)))
+
+
+def test_slices_whose_bounds_are_computed_of_shapes_and_steps_back():
+    @autoconv.function(input_signature=[spec(None, None)])
+    def f(x):
+        n, m = autoconv.shape(x)[0], autoconv.shape(x)[1]
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            first, last, inner = x[: n // 2], x[n // 2 :], x[1 : n - 1, : m // 2]
+            loss = autoconv.reduce_sum(first * first) + autoconv.reduce_sum(inner * last[0, 0])
+        return first * 2.0, last * 2.0, inner * 2.0, x[::-2] * 2.0, x[3:0:-1] * 2.0, tape.gradient(loss, x)
+
+    for n, m in ((4, 6), (9, 5), (8, 4)):
+        x = floats(n, m, seed=n)
+        slope = np.zeros_like(x)
+        slope[: n // 2] = 2 * x[: n // 2]
+        slope[1 : n - 1, : m // 2] += x[n // 2, 0]
+        slope[n // 2, 0] += x[1 : n - 1, : m // 2].sum()
+        parts = x[: n // 2], x[n // 2 :], x[1 : n - 1, : m // 2], x[::-2], x[3:0:-1]
+        for found, expected in zip(f(autoconv.constant(x)), (*(2 * part for part in parts), slope), strict=True):
+            close(found, expected, 1e-4)
+    compiled_once(f)
+
+
+def test_what_is_as_large_as_a_shape_says():
+    @autoconv.function(input_signature=[spec(None, None)])
+    def f(x):
+        n = autoconv.shape(x)[0]
+        system = x @ autoconv.transpose(x) + autoconv.eye(n)
+        return (
+            autoconv.linalg.solve(system, x), autoconv.one_hot([1, 0], n), autoconv.linspace(0.0, 1.0, n),
+            autoconv.stack([n, 7]), autoconv.squeeze(x[:, None]), np.cumsum(x), np.var(x, ddof=1, axis=0),
+            autoconv.reduce_mean(autoconv.cast(x * 9.0, INTS), axis=0), autoconv.rank(x),
+        )  # fmt: skip
+
+    for n, m in ((3, 4), (5, 2), (8, 30)):
+        x = floats(n, m, seed=n)
+        whole = (x * np.float32(9)).astype(np.int32)
+        expected = (
+            np.linalg.solve(x @ x.T + np.eye(n, dtype=np.float32), x), np.eye(n)[[1, 0]], np.linspace(0, 1, n), [n, 7],
+            x, np.cumsum(x), x.var(0, ddof=1), np.trunc(whole.sum(0) / n), 2,
+        )  # fmt: skip
+        for found, wanted in zip(f(autoconv.constant(x)), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=1e-4)
+    compiled_once(f)
+
+
 def test_special_values_are_sorted_as_numpy_does():
     @autoconv.function(input_signature=[spec(None)])
     def f(x):
@@ -228,12 +341,13 @@ def test_special_values_are_sorted_as_numpy_does():
 def test_the_best_along_any_axis():
     @autoconv.function(input_signature=[spec(None, None), spec(None, 3)])
     def f(x, y):
-        return autoconv.argmax(x, axis=1), autoconv.argmin(y, axis=0), autoconv.argmax(y[:, 0])
+        found = autoconv.argmax(x, axis=1), autoconv.argmin(y, axis=0), autoconv.argmax(y[:, 0])
+        return *found, autoconv.argmin(x, axis=0), np.argmax(y), np.argmax(x, axis=0, keepdims=True)
 
     for n, m in ((5, 7), (4, 9000), (3, 4096), (2, 4097)):
         x, y = floats(n, m, seed=m), floats(m, 3, seed=n)
         x[1, m - 1], x[0, 1:3] = 9.0, np.nan
-        wanted = x.argmax(1), y.argmin(0), y[:, 0].argmax()
+        wanted = x.argmax(1), y.argmin(0), y[:, 0].argmax(), x.argmin(0), y.argmax(), x.argmax(0, keepdims=True)
         for found, expected in zip(f(*map(autoconv.constant, (x, y))), wanted, strict=True):
             np.testing.assert_array_equal(found, expected)
     compiled_once(f)

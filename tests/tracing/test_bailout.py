@@ -83,3 +83,18 @@ def test_calls_that_are_plain_are_looked_at_less_and_less():
         assert compiled(1 + i) == "open"
     assert compiled(0) == {"x": 0, "seen": seen}
     assert len(seen) >= 201
+
+
+def test_a_class_that_each_call_makes():
+    def counts(n):
+        class Counter:
+            total = 0
+
+        for i in range(n):
+            Counter.total += i
+        return Counter.total
+
+    compiled = autoconv.compile(counts)
+    assert [compiled(n) for n in (3, 40)] == [3, 780]
+    told = compiled.explain()
+    assert "Counter.total is written, and the class is made by the call itself" in told or told.startswith("counts: 1")

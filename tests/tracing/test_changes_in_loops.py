@@ -4,6 +4,7 @@ tensor: the items are those that Python takes, at the moment when it takes them.
 import pytest
 
 import autoconv as ac
+from tests.tracing.plainly import result_or_error
 
 
 def values_of_a_dict(a):
@@ -244,16 +245,9 @@ IN_PYTHON = [
 ]  # fmt: skip
 
 
-def outcome(function, *arguments):
-    try:
-        return function(*arguments)
-    except Exception as error:
-        return type(error), str(error)
-
-
 @pytest.mark.parametrize("function", [*STAGED, *IN_PYTHON])
 def test_items_are_those_of_the_moment(function):
     compiled = ac.compile(function)
     for a in (1, 2, 5, 0, 20):
-        assert outcome(compiled, a) == outcome(function, a)
+        assert result_or_error(compiled, a) == result_or_error(function, a)
     assert ("plain Python" in compiled.explain()) == (function in IN_PYTHON), compiled.explain()

@@ -3,7 +3,7 @@
 import pytest
 
 import autoconv as ac
-from tests.tracing.test_changes_in_loops import outcome
+from tests.tracing.plainly import result_or_error
 
 
 def by_an_item_of_a_dict(a):
@@ -59,5 +59,5 @@ def next_with_a_default(a):
 def test_python_is_not_asked(function):
     compiled = ac.compile(function)
     for a in (2, 5, 0, 3, -2, 1):
-        assert outcome(compiled, a) == outcome(function, a)
+        assert result_or_error(compiled, a) == result_or_error(function, a)
     assert "plain Python" not in compiled.explain()

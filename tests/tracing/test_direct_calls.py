@@ -344,3 +344,19 @@ def test_what_a_call_leaves_to_defaults_or_names_is_put_in_order():
         with pytest.raises(TypeError) as found:
             newton(*args, **kwargs)
         assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("code", "?bhilBHILefdFD")
+def test_scalars_of_numpy_go_straight_to_native_code(code):
+    def f(x):
+        return x, x + x, -x if code != "?" else x
+
+    def told(results):
+        return [(type(x), x.dtype, x.tobytes()) for x in results]
+
+    compiled = ac.compile(f)
+    for number in (0, 1, 100):
+        scalar = np.array(number).astype(code)[()]
+        for argument in (scalar, scalar[...], scalar):  # the second one is an array
+            assert told(compiled(argument)) == told(f(argument))
+    assert compiled._direct

@@ -3,7 +3,7 @@
 import pytest
 
 import autoconv as ac
-from tests.tracing.test_changes_in_loops import outcome
+from tests.tracing.plainly import result_or_error
 
 
 class Swallowing:
@@ -142,5 +142,5 @@ IN_PYTHON = [closed_later, loops_body_raises, one_by_one, first_of_a_managed_one
 def test_generators_that_yield_inside_of_statements(function):
     compiled = ac.compile(function)
     for a in (2, 5, 0, 3, 1):
-        assert outcome(compiled, a) == outcome(function, a)
+        assert result_or_error(compiled, a) == result_or_error(function, a)
     assert ("plain Python" in compiled.explain()) == (function in IN_PYTHON), compiled.explain()

@@ -3,6 +3,7 @@
 import pytest
 
 import autoconv
+from tests.tracing.plainly import result_or_error
 
 
 def lists_of_lists(a, b):
@@ -125,13 +126,6 @@ def in_a_tuple(a, b):
     return t
 
 
-def outcome(function, *arguments):
-    try:
-        return function(*arguments)
-    except Exception as error:
-        return type(error), str(error)
-
-
 PROGRAMS = [
     lists_of_lists, numbers, without_a_loop, another_name, none_again, a_dict_of_an_outer_function,
     two_names, a_list_from_before, the_best_row, in_a_tuple,
@@ -143,6 +137,6 @@ INPUTS = [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (3, 3)]
 def test_list_made_on_demand(program):
     compiled = autoconv.compile(program)
     for arguments in INPUTS:
-        assert outcome(compiled, *arguments) == outcome(program, *arguments), arguments
+        assert result_or_error(compiled, *arguments) == result_or_error(program, *arguments), arguments
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()

@@ -3,6 +3,7 @@
 import pytest
 
 import autoconv
+from tests.tracing.plainly import result_or_error
 
 
 class Box:
@@ -187,13 +188,6 @@ def an_object_before_a_finally_that_is_left(a, b):
     return box.n, b
 
 
-def outcome(function, *arguments):
-    try:
-        return function(*arguments)
-    except Exception as error:
-        return type(error), str(error)
-
-
 PROGRAMS = [
     a_dict, a_set, an_object_in_two_tries, an_object_of_two_names, managers, a_list_in_calls, lists_in_a_list,
     a_list_in_arms, an_object_that_a_loop_changes, an_object_before_a_finally,
@@ -206,6 +200,6 @@ INPUTS = [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (-1, 1), (2, 2)]
 def test_handlers_find_what_the_body_made(program):
     compiled = autoconv.compile(program)
     for arguments in INPUTS:
-        assert outcome(compiled, *arguments) == outcome(program, *arguments), arguments
+        assert result_or_error(compiled, *arguments) == result_or_error(program, *arguments), arguments
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()

@@ -3,6 +3,7 @@
 import pytest
 
 import autoconv
+from tests.tracing.plainly import result_or_error
 
 
 def changed_inside_of_a_finally(a, b):
@@ -35,16 +36,9 @@ def changed_and_caught_around(a, b):
     return other, sorted(counts.items()), held
 
 
-def outcome(function, *arguments):
-    try:
-        return function(*arguments)
-    except Exception as error:
-        return type(error), error.args
-
-
 @pytest.mark.parametrize("function", [changed_inside_of_a_finally, changed_and_caught_around])
 def test_what_tries_change_is_what_plain_python_changes(function):
     compiled = autoconv.compile(function)
     for a, b in ((1, 2), (7, 3), (0, 0), (2, -1), (9, 0)):
-        assert outcome(compiled, a, b) == outcome(function, a, b)
+        assert result_or_error(compiled, a, b) == result_or_error(function, a, b)
     assert "plain Python" not in str(compiled.explain())

@@ -3,6 +3,7 @@
 import pytest
 
 import autoconv
+from tests.tracing.plainly import result_or_error
 
 
 class Vector:
@@ -139,13 +140,6 @@ def a_sum_of_one_from_the_right(a, b):
         return str(e)
 
 
-def outcome(function, *arguments):
-    try:
-        return function(*arguments)
-    except Exception as error:
-        return type(error), str(error)
-
-
 PROGRAMS = [
     sums, sums_from_the_right, sums_in_place, equality, products_either_way, one_of_two_kinds,
     equality_of_one, a_sum_of_one, a_sum_of_one_from_the_right,
@@ -156,6 +150,6 @@ PROGRAMS = [
 def test_the_other_operand_is_asked(program):
     compiled = autoconv.compile(program)
     for arguments in [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (-1, 1), (2, 2)]:
-        assert outcome(compiled, *arguments) == outcome(program, *arguments), arguments
+        assert result_or_error(compiled, *arguments) == result_or_error(program, *arguments), arguments
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()

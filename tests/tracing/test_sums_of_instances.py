@@ -3,6 +3,7 @@
 import pytest
 
 import autoconv
+from tests.tracing.plainly import result_or_error
 
 
 class Box:
@@ -87,17 +88,10 @@ def left_to_the_other(a, b):
     return sum(made).n if made else -1
 
 
-def outcome(function, *arguments):
-    try:
-        return function(*arguments)
-    except Exception as error:
-        return type(error), str(error)
-
-
 @pytest.mark.parametrize("program", [boxes, among_numbers, quantified, with_text, left_to_the_other])
 def test_items_with_operators_of_their_own(program):
     compiled = autoconv.compile(program)
     for arguments in [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (-1, 1)]:
-        assert outcome(compiled, *arguments) == outcome(program, *arguments), arguments
+        assert result_or_error(compiled, *arguments) == result_or_error(program, *arguments), arguments
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()

@@ -20,8 +20,8 @@ from autoconv.backends.form import CallForm
 from autoconv.backends.llvm import (
     batches,
     choosing,
-    counters,
     distinct,
+    draws,
     fourier,
     generator_code,
     layouts,
@@ -53,7 +53,7 @@ from autoconv.graph.types import ArrayType
 
 # Whose native code says so when it is imported.
 NATIVE_OPS = (
-    batches, choosing, counters, distinct, fourier, generator_code, layouts, linalg, open_roles, patterns, scans,
+    batches, choosing, distinct, draws, fourier, generator_code, layouts, linalg, open_roles, patterns, scans,
     searching, sorting, typed_list_loops, typed_lists,
 )  # fmt: skip
 

@@ -16,6 +16,7 @@ import numpy as np
 REFERENCE_COUNT, TYPE = 0, 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 FLOAT_VALUE = CELL_CONTENTS = 16
+SCALAR_VALUE = 16  # of NumPy's scalars of numbers
 REAL_PART, IMAGINARY_PART = 16, 24  # of a complex number
 # And in PyByteArrayObject: its size, how much memory it has, where that begins and where its bytes do.
 BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
@@ -170,6 +171,7 @@ def _check_layout() -> None:
         raise UnknownLayout("arrays of this NumPy do not lie in memory as native code expects")
     _check_bytes()
     _check_list()
+    _check_scalars()
     number = complex(1.25, -2.5)
     parts = [ctypes.c_double.from_address(id(number) + at).value for at in (REAL_PART, IMAGINARY_PART)]
     if parts != [number.real, number.imag]:
@@ -182,6 +184,13 @@ def _check_layout() -> None:
     made = empty(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
     if type(made) is not np.ndarray or made.shape != (4, 5) or made.dtype != np.int16:
         raise UnknownLayout("NumPy's C API is not where native code expects it")
+
+
+def _check_scalars() -> None:
+    for code in "?bhilBHILefdFD":
+        scalar = np.array(1).astype(code)[()]
+        if ctypes.string_at(id(scalar) + SCALAR_VALUE, scalar.itemsize) != scalar.tobytes():
+            raise UnknownLayout("scalars of this NumPy do not lie in memory as native code expects")
 
 
 def _check_list() -> None:

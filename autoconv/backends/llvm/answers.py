@@ -155,9 +155,7 @@ class Answers:
             out.line(f"call void @retain(ptr {whole})")
         if kind in ("memory", "object"):
             return whole
-        if kind == "array":
-            if not isinstance(native, Element):
-                return whole
+        if kind == "array":  # complex numbers are arrays without dimensions here
             self._module.declare("PyArray_Return", "ptr", "ptr")
             return out.new(f'call ptr @"PyArray_Return"(ptr {whole})')
         form = self._form

@@ -17,6 +17,7 @@ from autoconv.backends.llvm.complex_products import fused_product, power, prod, 
 from autoconv.backends.llvm.complex_python import PYTHON
 from autoconv.backends.llvm.complex_reductions import REDUCTIONS
 from autoconv.backends.llvm.fourier_stages import radices
+from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_complex, sizes
 from autoconv.backends.llvm.shaped import broadcast, dimensions
 from autoconv.graph.dtypes import DType
@@ -243,7 +244,7 @@ def _constant(b: GraphBuilder, node: Node, operands: Any) -> Any:
 def _rfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Of an odd number of them, as of complex ones."""
     (x,), size = operands, sizes(operands[0].type)[-1]
-    if size % 2 == 0 or radices(size) is None:
+    if not is_known((size,)) or size % 2 == 0 or radices(size) is None:
         return None
     whole = b.fft(b.complex(x, b.zeros_like(x)), axes=(-1,), norm=node.attributes.get("norm", "backward"))
     spec = (("ellipsis",), ("slice", None, size // 2 + 1, None))
@@ -253,7 +254,10 @@ def _rfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
 def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Cut or filled up to the length; of an odd one, the mirror image is put beside it."""
     ((xr, xi),), (*rows, size) = operands, sizes(node.results[0].type)
-    width, given = size // 2 + 1, sizes(xr.type)[-1]
+    given = sizes(xr.type)[-1]
+    if not is_known((size, given)):
+        return None
+    width = size // 2 + 1
     if size < 1 or (given == width and size % 2 == 0) or (size % 2 and radices(size) is None):
         return None
     if given > width:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.contractions import CONTRACTIONS
+from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_scalar, sizes
-from autoconv.backends.llvm.shaped import dimensions, fill, joined, part, reshaped
+from autoconv.backends.llvm.shaped import count, dimensions, fill, joined, part, reshaped
 from autoconv.graph.dimensions import plus, quotient
 from autoconv.graph.dtypes import float32, float64, uint64
 from autoconv.graph.graph import Node
@@ -76,10 +77,10 @@ def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Rows in the order of random numbers, one a row."""
     x = inputs[-1]
-    if is_scalar(x.type):
+    if is_scalar(x.type) or node.attributes.get("alg", "philox") != "philox":
         return None
     # The bits of its seed, or of its algorithm.
-    how = {"shape": sizes(x.type)[:1], "dtype": uint64, **node.attributes}
+    how = {"shape": dimensions(x)[:1], "dtype": uint64, **node.attributes}
     bits = b.random_bits(**how) if node.op.name == "random_shuffle" else b.stateless_random_bits(inputs[0], **how)
     return b.gather(x, b.argsort(bits, axis=0, descending=False), axis=0, batch_dims=0)
 
@@ -139,12 +140,22 @@ def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     (x,), dtype = inputs, inputs[0].type.dtype
     if not dtype.is_integer:
         return None
-    total = b.reduce_sum(x, axis=node.attributes.get("axis"), keepdims=node.attributes.get("keepdims", False))
-    count = math.prod(sizes(x.type)) // max(math.prod(sizes(total.type)), 1)
-    divisor = int(np.asarray(count, np.int64).astype(dtype.numpy))
-    if count == 0 or divisor == 0:
+    axis = node.attributes.get("axis")
+    total = b.reduce_sum(x, axis=axis, keepdims=node.attributes.get("keepdims", False))
+    if not is_known(sizes(x.type)):
+        if dtype.size < 4:
+            return None
+        axes = range(len(sizes(x.type))) if axis is None else (axis,) if isinstance(axis, int) else axis
+        return _towards_zero(b, total, count(b, x, axes, dtype))
+    several = math.prod(sizes(x.type)) // max(math.prod(sizes(total.type)), 1)
+    divisor = int(np.asarray(several, np.int64).astype(dtype.numpy))
+    if several == 0 or divisor == 0:
         return None
-    by = b.constant(value=np.asarray(divisor, dtype.numpy))
+    return _towards_zero(b, total, b.constant(value=np.asarray(divisor, dtype.numpy)))
+
+
+def _towards_zero(b: GraphBuilder, total: Any, by: Any) -> Any:
+    dtype = total.type.dtype
     quotient = b.floor_divide(total, by)
     zero, one = (b.constant(value=np.asarray(number, dtype.numpy)) for number in (0, 1))
     rest = b.subtract(total, b.multiply(quotient, by))

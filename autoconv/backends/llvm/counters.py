@@ -1,4 +1,4 @@
-"""Random numbers: Philox's bits, counted from a key, and what distributions make of them.
+"""Random numbers: Philox's bits, counted from a key, and what distributions make of them (see draws.py).
 
 The bits, and the order in which they are used, are those of `autoconv.ops.random`; so are uniform numbers and integers,
 to the last bit. Normal numbers are computed by native functions, so they are equal within rounding.
@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from autoconv.backends.llvm.natives import Routine, native
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
-from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.natives import Routine
+from autoconv.backends.llvm.open_split import OpenSplit
+from autoconv.backends.llvm.positions import Position
+from autoconv.backends.llvm.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.split import Split
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.threads import MOST_PARTS, available
-from autoconv.backends.llvm.values import Object
 from autoconv.graph.dtypes import DType, float64, int64, uint64
-from autoconv.graph.graph import Node
-from autoconv.graph.types import TensorType
 from autoconv.ops.elements import ELEMENTS
-from autoconv.ops.random import GLOBAL, PRECISION, TRUNCATION
+from autoconv.ops.random import PRECISION, TRUNCATION
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -121,16 +119,21 @@ class _Draw:
     def put(self, element: Element, place: str) -> None:
         store(self.b, self.b.cast(element, self.dtype), "%result", place)
 
-    def finish(self, count: int) -> str:
+    def finish(self, count: Position) -> str:
         """The name of the function. `count` is what it is asked for; 0 where that is not known yet."""
         body = self._body.finish("ret i1 false")
         whole = Routine(self._region, self.parameters)
-        out, chunks = whole.out, -(-count // _CHUNK)
-        if count >= _SPLIT and available():
+        out = whole.out
+        if isinstance(count, int) and count >= _SPLIT and available():
+            chunks = -(-count // _CHUNK)
             step = -(-chunks // MOST_PARTS)
             Split(None, chunks, step).run(whole.module, out, body, self.parameters, False)
         else:
             number = out.new(f"udiv i64 {out.new(f'add i64 %count, {_CHUNK - 1}')}, {_CHUNK}")
+            if isinstance(count, str) and available():
+                split = OpenSplit(None, number, 1, ("%count",), 1, part=_SPLIT // MOST_PARTS, least=_SPLIT)
+                split.run(whole.module, out, body, self.parameters, False)
+                return whole.finish()
             names = ", ".join(parameter.replace("noalias ", "") for parameter in self.parameters)
             out.new(f"call i1 @{body}({names}, i64 0, i64 0, i64 {number})")
         return whole.finish()
@@ -142,7 +145,7 @@ def _each(out: FunctionText, start: str, length: str, write: Callable[[str, str]
         write(i, out.new(f"add nsw i64 {start}, {i}"))
 
 
-def _uniform(region: Region, dtype: DType, count: int) -> str:
+def uniform(region: Region, dtype: DType, count: Position) -> str:
     """Multiples of 2 to the minus precision in [0, 1)."""
     draw = _Draw(region, dtype)
     out, b, precision = draw.out, draw.b, PRECISION[dtype.name]
@@ -160,7 +163,7 @@ def _uniform(region: Region, dtype: DType, count: int) -> str:
     return draw.finish(count)
 
 
-def _gaussian(region: Region, dtype: DType, count: int) -> str:
+def gaussian(region: Region, dtype: DType, count: Position) -> str:
     """Box and Muller's transform in float64. `%count` pairs: `%left` of their sines are wanted, behind the cosines."""
     draw = _Draw(region, dtype, ["i64 %left"])
     out, b = draw.out, draw.b
@@ -192,7 +195,7 @@ def _gaussian(region: Region, dtype: DType, count: int) -> str:
     return draw.finish(count)
 
 
-def _integers(region: Region, dtype: DType, count: int) -> str:
+def integers(region: Region, dtype: DType, count: Position) -> str:
     """`%low` and the remainder of the bits by `%range`."""
     draw = _Draw(region, dtype, ["i64 %low", "i64 %range"])
     out, b = draw.out, draw.b
@@ -227,7 +230,7 @@ def _integers(region: Region, dtype: DType, count: int) -> str:
     return draw.finish(count)
 
 
-def _bits(region: Region, dtype: DType, count: int) -> str:
+def bits(region: Region, dtype: DType, count: Position) -> str:
     draw = _Draw(region, dtype)
     out, b = draw.out, draw.b
 
@@ -239,19 +242,21 @@ def _bits(region: Region, dtype: DType, count: int) -> str:
     return draw.finish(count)
 
 
-def _truncated(region: Region, dtype: DType, count: int) -> str:
+def truncated(region: Region, dtype: DType, count: Position) -> str:
     """Normal numbers, those beyond two standard deviations drawn again from the bits that follow, until none is."""
-    gaussian, gaussian_again = (_gaussian(region, float64, pairs) for pairs in ((count + 1) // 2, 0))
-    arguments = ["ptr noalias %result", *_KEY, "ptr noalias %numbers", "ptr noalias %again", "ptr noalias %places"]
+    several: Position = (count + 1) // 2 if isinstance(count, int) else "%count"
+    first, others = (gaussian(region, float64, pairs) for pairs in (several, 0))
+    buffers = ["ptr noalias %numbers", "ptr noalias %again", "ptr noalias %places"]
+    arguments = ["ptr noalias %result", "i64 %count", *_KEY, *buffers]
     routine = Routine(region, arguments, short=True)
     out, b = routine.out, routine.b
     position, missing = out.alloca("i64"), out.alloca("i64")
 
-    def draw(gaussian: str, target: str, wanted: str) -> None:
+    def draw(name: str, target: str, wanted: str) -> None:
         pairs = out.new(f"lshr i64 {out.new(f'add i64 {wanted}, 1')}, 1")
         left = out.new(f"sub i64 {wanted}, {pairs}")
         begin = out.new(f"load i64, ptr {position}")
-        out.line(f"call void @{gaussian}(ptr {target}, i64 {begin}, i64 {pairs}, {_KEY_NAMES}, i64 {left})")
+        out.line(f"call void @{name}(ptr {target}, i64 {begin}, i64 {pairs}, {_KEY_NAMES}, i64 {left})")
         used = out.new(f"shl i64 {pairs}, 1")
         out.line(f"store i64 {out.new(f'add i64 {begin}, {used}')}, ptr {position}")
 
@@ -266,15 +271,15 @@ def _truncated(region: Region, dtype: DType, count: int) -> str:
             store(b, noted + b.cast(beyond, int64), missing, 0)
 
     out.line(f"store i64 0, ptr {position}")
-    draw(gaussian, "%numbers", str(count))
-    keep_outside(str(count), lambda i: load(b, float64, "%numbers", i), lambda i: i)
+    draw(first, "%numbers", "%count")
+    keep_outside("%count", lambda i: load(b, float64, "%numbers", i), lambda i: i)
     head, again, done = out.label("again"), out.label("draw"), out.label("complete")
     out.branch(head)
     out.begin(head)
     wanted = load(b, int64, missing, 0)
     out.branch_if(wanted.same(0).ir, done, again)
     out.begin(again)
-    draw(gaussian_again, "%again", wanted.ir)
+    draw(others, "%again", wanted.ir)
 
     def placed(i: str) -> Element:
         number = load(b, float64, "%again", i)
@@ -284,113 +289,6 @@ def _truncated(region: Region, dtype: DType, count: int) -> str:
     keep_outside(wanted.ir, placed, lambda i: load(b, int64, "%places", i).ir)
     out.branch(head)
     out.begin(done)
-    with out.loop("0", str(count)) as i:
+    with out.loop("0", "%count") as i:
         store(b, b.cast(load(b, float64, "%numbers", i), dtype), "%result", i)
     return routine.finish()
-
-
-# ---- the ops
-
-
-def _known(node: Node) -> bool:
-    """Whether the bits are Philox's, no operand holds the shape, and bounds are single numbers."""
-    if node.attributes.get("alg", "philox") != "philox":
-        return False
-    seeds = 1 if node.op.name.startswith("stateless") else 0
-    bounds = node.inputs[seeds:]
-    wanted = 2 if node.op.name.endswith("uniform_int") else 0
-    given = all(is_array(seed.type) for seed in node.inputs[:seeds])
-    return given and len(bounds) == wanted and all(is_scalar(bound.type) for bound in bounds)
-
-
-def _state(region: Region, node: Node) -> tuple[str, str]:
-    """Key and draw as arguments: of the seed, or the next ones of the generator that the program shares."""
-    out, b = region.out, ElementWriter(region.out)
-    if node.op.name.startswith("stateless"):
-        dtype: Any = node.inputs[0].type
-        words = [b.cast(load(b, dtype.dtype, region.data(node.inputs[0]), i), int64).ir for i in range(2)]
-        return f"i64 {words[0]}, i64 {words[1]}, i64 0", ""
-    seed = node.attributes.get("seed")
-    function = region.body.calls.object(lambda: GLOBAL.advance(seed))
-    found = out.new(f"call ptr @call_python(ptr {function(out)}, ptr null, i64 0)")
-    region.body.check(out.new(f"icmp eq ptr {found}, null"))
-    held = region.body.own(found)
-    pointer = region.address(held)
-    words = [load(b, int64, pointer, i).ir for i in range(3)]
-    return ", ".join(f"i64 {word}" for word in words), held.slot or ""
-
-
-def _write(region: Region, node: Node, call: Callable[[DType, int, str, str], None]) -> None:
-    """Sets the result to what `call(dtype, count, pointer to it, key)` writes."""
-    (result,) = node.results
-    type_: Any = result.type
-    count = math.prod(sizes(type_))
-    key, slot = _state(region, node)
-    if slot:
-        region.body.release(slot)
-    if is_scalar(type_):
-        target = region.out.alloca(memory(type_.dtype))
-    else:
-        region.set(result, region.new_array(type_))
-        target = region.data(result)
-    if count:
-        call(type_.dtype, count, target, key)
-    if is_scalar(type_):
-        region.set(result, load(ElementWriter(region.out), type_.dtype, target, 0))
-
-
-def _plain(make: Callable[[Any, DType, int], str]) -> Callable[[Any, Node], None]:
-    def write(region: Region, node: Node) -> None:
-        _write(
-            region, node,
-            lambda dtype, count, target, key: region.out.line(
-                f"call void @{make(region, dtype, count)}(ptr {target}, i64 0, i64 {count}, {key})"
-            ),
-        )  # fmt: skip
-
-    return write
-
-
-native("random_uniform", "stateless_random_uniform", fits=_known)(_plain(_uniform))
-native("random_bits", "stateless_random_bits", fits=_known)(_plain(_bits))
-
-
-@native("random_normal", "stateless_random_normal", fits=_known)
-def write_normal(region: Region, node: Node) -> None:
-    def call(dtype: DType, count: int, target: str, key: str) -> None:
-        pairs = (count + 1) // 2
-        name = _gaussian(region, dtype, pairs)
-        region.out.line(f"call void @{name}(ptr {target}, i64 0, i64 {pairs}, {key}, i64 {count - pairs})")
-
-    _write(region, node, call)
-
-
-@native("random_truncated_normal", "stateless_truncated_normal", fits=_known)
-def write_truncated_normal(region: Region, node: Node) -> None:
-    def call(dtype: DType, count: int, target: str, key: str) -> None:
-        held: list[tuple[Object, TensorType]] = []
-        for kind in (float64, float64, int64):
-            type_ = TensorType(kind, (count + 1,))
-            held.append((region.new_array(type_), type_))
-        pointers = ", ".join(f"ptr {region.address(made)}" for made, _ in held)
-        region.out.line(f"call void @{_truncated(region, dtype, count)}(ptr {target}, {key}, {pointers})")
-        for made, type_ in held:
-            region.body.let_go(made.slot or "", type_)
-
-    _write(region, node, call)
-
-
-@native("random_uniform_int", "stateless_random_uniform_int", fits=_known)
-def write_integers(region: Region, node: Node) -> None:
-    """Where the bounds are not in order, the kernel says so."""
-    low, high = (region.number(value) for value in node.inputs[-2:])
-    b = ElementWriter(region.out)
-    region.refuse(node, (~b.compare("lt", low, high)).ir)
-    start, stop = b.cast(low, uint64), b.cast(high, uint64)
-
-    def call(dtype: DType, count: int, target: str, key: str) -> None:
-        name = _integers(region, dtype, count)
-        bounds = f"{register(uint64)} {start.ir}, i64 {(stop - start).ir}"
-        region.out.line(f"call void @{name}(ptr {target}, i64 0, i64 {count}, {key}, {bounds})")
-
-    _write(region, node, call)

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from autoconv.backends.llvm.complex_parts import is_split
 from autoconv.backends.llvm.fusion import Item, Plan
+from autoconv.backends.llvm.natives import BY_LIBRARY
 from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.roles import role
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
+from autoconv.graph.types import Symbol
 
 _WORDS = {
     "scalar": "numbers", "pair": "complex number", "pick": "one element", "view": "looked through",
@@ -39,8 +42,9 @@ def describe(graph: Graph) -> list[str]:
     return [*lines, f"{loops}; by kernels: {kernels}"]
 
 
-def kernels(graph: Graph) -> list[str]:
-    """The ops of a graph that would run by their kernels, by name."""
+def kernels(graph: Graph, library: bool = True) -> list[str]:
+    """The ops of a graph that would run by their kernels, by name; without those whose kernels are the routines of
+    libraries that native code would call as well, where `library` is not set."""
     whole = prepared(graph)
     native_stacks = stacks(whole)
     idle = ("constant", "absent", "identity")
@@ -48,9 +52,25 @@ def kernels(graph: Graph) -> list[str]:
         node.op.name
         for node in whole.walk()
         if node.op.name not in idle
+        and (library or node.op.name not in BY_LIBRARY)
         and role(node) == "kernel"
         and not any(value in native_stacks for value in node.results)
     ]
+
+
+def takes_bounds(node: Node) -> bool:
+    """Whether a node has a native form, as it is or in parts, so that dimensions may stand in its attributes."""
+    return role(node) != "kernel" or is_split(node)
+
+
+def has_bounds_for_kernels(graph: Graph) -> bool:
+    """Whether dimensions stand in the brackets of an op that runs by its kernel, which would not understand them, or of
+    one that is taken apart in a way that takes numbers."""
+    try:
+        brackets = [node for node in prepared(graph).walk() if "spec" in node.attributes and role(node) == "kernel"]
+    except TypeError:
+        return True
+    return any(isinstance(bound, Symbol) for node in brackets for entry in node.attributes["spec"] for bound in entry)
 
 
 class _Counts:

@@ -135,6 +135,9 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if parameter == "memory":
             natives.append(entry.memory_of(argument, value))
             continue
+        if parameter == "array" and is_scalar(value.type):
+            natives.append(entry.scalar(argument, value))
+            continue
         if parameter == "tensor":
             argument = entry.unwrapped(argument, form, next(weak))
         natives.append(entry.taken(entry.array_of(argument, value), value))
@@ -157,8 +160,11 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
 def can_call(graph: Graph, form: CallForm) -> bool:
     """Whether arguments and results of those forms can be taken apart and made natively."""
     parameters = zip(form.parameters, graph.parameters, strict=True)
-    if not all(isinstance(given, (Captured, Listed)) or _is_data(value) for given, value in parameters):
-        return False
+    for given, value in parameters:
+        if isinstance(given, (Captured, Listed)):
+            continue
+        if not _is_data(value) or (given == "array" and _is_complex_number(value)):
+            return False
     kinds = outputs_of(form.answer)
     return all(
         kind in ("memory", "object")
@@ -167,6 +173,11 @@ def can_call(graph: Graph, form: CallForm) -> bool:
         or (kind in ("tensor", "array") and is_dense(graph.outputs[i].type))
         for i, kind in kinds.items()
     )
+
+
+def _is_complex_number(value: Value) -> bool:
+    """Of these graphs have arrays without dimensions, which are no scalars."""
+    return is_complex(value.type) and sizes(value.type) == ()
 
 
 def _is_data(value: Value) -> bool:
@@ -314,6 +325,14 @@ class _Entry:
             self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
             return self._field(given, abi.REAL_PART, "double"), self._field(given, abi.IMAGINARY_PART, "double")
         return self._number(given, bool if dtype.is_bool else int if dtype.is_integer else float)
+
+    def scalar(self, given: str, value: Value) -> str:
+        """Out of one of NumPy's scalars, of exactly the type; an array without dimensions is another thing."""
+        dtype = value.type.dtype  # type: ignore[union-attr]
+        kind = self._calls.object(dtype.numpy.type)(self.out)
+        self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
+        place = self.out.new(f"getelementptr inbounds i8, ptr {given}, i64 {abi.SCALAR_VALUE}")
+        return load(ElementWriter(self.out), dtype, place, 0).ir
 
     def boxed(self, parts: tuple[str, str]) -> str:
         """A complex number as the array without dimensions that a graph takes, a new reference."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from autoconv.backends.llvm.composites import COMPOSITES
 from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_array, is_complex, is_dense, is_scalar, sizes
-from autoconv.backends.llvm.shaped import dimensions, reshaped
+from autoconv.backends.llvm.shaped import count, dimensions, reshaped
 from autoconv.graph.dimensions import product
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
@@ -122,16 +123,14 @@ def _spread(root: bool) -> Rule:
             x = b.cast(x, dtype=dtype)
         over = _over(node)
         shape = sizes(x.type)
-        if not is_known(shape):
-            if node.attributes.get("ddof", 0):
-                return None
-            spread = b.square(b.subtract(x, b.reduce_mean(x, axis=over["axis"], keepdims=True)))
-            found = b.reduce_mean(spread, **over)
-            return b.sqrt(found) if root else found
         axes = range(len(shape)) if over["axis"] is None else over["axis"]
         total = b.reduce_sum(b.square(b.subtract(x, b.reduce_mean(x, axis=over["axis"], keepdims=True))), **over)
-        count = int(np.prod([shape[a] for a in axes], dtype=np.int64)) - node.attributes.get("ddof", 0)
-        found = b.divide(total, float(max(count, 0)))
+        less = node.attributes.get("ddof", 0)
+        if is_known(shape):
+            found = b.divide(total, float(max(math.prod(shape[a] for a in axes) - less, 0)))
+        else:
+            rest = b.subtract(count(b, x, axes, dtype), b.constant(value=np.asarray(less, dtype.numpy)))
+            found = b.divide(total, b.maximum(rest, b.constant(value=np.zeros((), dtype.numpy))))
         return b.sqrt(found) if root else found
 
     return rule
@@ -166,6 +165,8 @@ def _stack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     axis = node.attributes.get("axis", 0) % rank
     shape = sizes(node.results[0].type)
     single = (*shape[:axis], 1, *shape[axis + 1 :])
+    if rank == 1:
+        return b.concat(*(b.fill(x, shape=single) for x in inputs), axis=0)
     if not is_known(single):
         return b.concat(*(b.expand_dims(x, axis=axis) for x in inputs), axis=axis)
     return b.concat(*(b.reshape(x, shape=single) for x in inputs), axis=axis)
@@ -192,6 +193,10 @@ def _like(number: int) -> Rule:
     return rule
 
 
+def _rank(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    return b.constant(value=np.asarray(len(dimensions(inputs[0])), node.results[0].type.dtype.numpy))  # type: ignore[union-attr]
+
+
 def _size(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     count = int(np.prod(sizes(node.inputs[0].type), dtype=np.int64))
     return b.constant(value=np.asarray(count, node.results[0].type.dtype.numpy))  # type: ignore[union-attr]
@@ -205,34 +210,24 @@ def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.fill(inputs[0], shape=sizes(node.results[0].type))
 
 
-_OF_NUMBERS = frozenset(
-    {
-        "ones_like",
-        "zeros_like",
-        "size",
-        "broadcast_to_shape_of",
-        "broadcast_to",
-        "expand_dims",
-        "reshape",
-        "xlogy",
-        "xdivy",
-        "logaddexp",
-        "numpy_round",
-    }
-)
+_OF_NUMBERS = frozenset({
+    "ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape", "xlogy",
+    "xdivy", "logaddexp", "stack", "numpy_round",
+})  # fmt: skip
 # Those that do no arithmetic on dimensions.
 _BY_SYMBOLS = frozenset({
     "softmax", "log_softmax", "reduce_euclidean_norm", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max",
     "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",
     "stack", "unstack", "shift", "unpad", "split", "split_like", "sum_tiles", "reduce_logsumexp", "einsum", "tensordot",
-    "numpy_var", "numpy_std", "numpy_argmax", "numpy_argmin", "numpy_round",
+    "numpy_var", "numpy_std", "numpy_argmax", "numpy_argmin", "reduce_mean", "random_shuffle", "stateless_shuffle",
+    "rank", "numpy_round",
 })  # fmt: skip
 _RULES: dict[str, Rule] = {
     **COMPOSITES,
     "ones_like": _like(1), "zeros_like": _like(0), "size": _size, "broadcast_to_shape_of": _spread_number,
     "broadcast_to": _spread_number, "expand_dims": _spread_number, "reshape": _spread_number,
     "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
-    "unstack": _unstack,
+    "unstack": _unstack, "rank": _rank,
     "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),
     "numpy_mean": _as_numpy("reduce_mean"), "numpy_max": _as_numpy("reduce_max"),
     "numpy_min": _as_numpy("reduce_min"), "numpy_any": _truth("reduce_any"), "numpy_all": _truth("reduce_all"),

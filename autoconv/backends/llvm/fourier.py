@@ -47,7 +47,7 @@ def is_known(size: int, dtype: DType) -> bool:
     return radices(size) is not None and 2 * size * dtype.size <= _MOST
 
 
-@complex_native("fft", "ifft", fits=_fits)
+@complex_native("fft", "ifft", fits=_fits, library=True)
 def write_fft(region: Region, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     inverse = node.op.name == "ifft"
@@ -85,7 +85,7 @@ def _fits_real(node: Node) -> bool:
     return _is_halved(size, whole) and (node.op.name == "rfft" or shape[-1] == size // 2 + 1)
 
 
-@complex_native("rfft", fits=_fits_real)
+@complex_native("rfft", fits=_fits_real, library=True)
 def write_rfft(region: Region, node: Node) -> None:
     """Two neighbours are one complex number; of its transform those of the even and the odd ones are told apart."""
     (x,), (result,) = node.inputs, node.results
@@ -105,7 +105,7 @@ def write_rfft(region: Region, node: Node) -> None:
     region.set(result, made)
 
 
-@complex_native("irfft", fits=_fits_real)
+@complex_native("irfft", fits=_fits_real, library=True)
 def write_irfft(region: Region, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     given: Any = x.type

@@ -1,6 +1,7 @@
 """Calls of LAPACK, the one that NumPy brought along, for each matrix of a batch.
 
-As NumPy does, they compute in float64 or complex128, whatever the dtype of the matrices.
+As NumPy does, they compute in float64 or complex128, whatever the dtype of the matrices. Sizes are dimensions: numbers,
+or symbols of what only the call knows.
 """
 
 from __future__ import annotations
@@ -14,23 +15,27 @@ from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.blas import alone
-from autoconv.backends.llvm.natives import PART, Routine, call
-from autoconv.backends.llvm.positions import Position, linear, plus, times, unravelled
-from autoconv.backends.llvm.roles import is_array, is_scalar, sizes
+from autoconv.backends.llvm.natives import PART, Routine, call, open_dimensions
+from autoconv.backends.llvm.open_sizes import dimension
+from autoconv.backends.llvm.open_split import OpenSplit
+from autoconv.backends.llvm.positions import Position, element_count, linear, plus, product, unravelled
+from autoconv.backends.llvm.roles import is_dense, is_of_open, is_scalar, register_of, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, Pair, load, memory, store
 from autoconv.backends.llvm.split import Split
+from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.threads import available, thread_count
 from autoconv.backends.llvm.transposes import transposed
 from autoconv.backends.llvm.values import Object
 from autoconv.backends.llvm.vectors import registers
+from autoconv.graph import dimensions
 from autoconv.graph.dtypes import DType, complex128, float64
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import Dimension, Symbol, TensorType
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-Argument = int | str  # a number or a character, which go by reference, or the register of a pointer
+Argument = Dimension | str  # a number or a character, which go by reference, or the register of a pointer
 
 _PART = 400_000  # units of 0.05 ns that a part takes at least
 _ON_STACK = 1 << 14  # bytes that a part has on its stack
@@ -42,24 +47,74 @@ def has(*names: str) -> bool:
     return all(f"lapack_{name}" in abi.symbols() for name in names)
 
 
-@functools.cache
 def workspace(
-    name: str, *arguments: Argument | None, work: int, integers: int | None = None, reals: int | None = None
-) -> tuple[int, int, int]:
+    region: Region, name: str, *arguments: Argument | None, work: int, integers: int | None = None,
+    reals: int | None = None,
+) -> tuple[int | Symbol, int | Symbol, int | Symbol]:  # fmt: skip
     """How many numbers, integers, and of a routine of complex numbers real ones, LAPACK would like to have to work in:
     `arguments` as it takes them, None for what it does not look at; at `work`, `integers` and `reals` stand the
-    answers, each before its length."""
-    kinds: dict[int | None, Any] = {integers: ctypes.c_int64(0), reals: ctypes.c_double(0)}
-    kinds[work] = (ctypes.c_double * 2)()  # a complex number writes both
+    answers, each before its length. Where sizes are known by the call alone, symbols, whose registers are set here."""
+    if any(isinstance(argument, Symbol) for argument in arguments):
+        return _asked_later(region, name, arguments, (work, integers, reals))
+    return _asked_here(name, *arguments, places=(work, integers, reals))
+
+
+@functools.cache
+def _asked_here(name: str, *arguments: Argument | None, places: Sequence[int | None]) -> tuple[int, int, int]:
+    answers: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]  # complex ones have two
     given: list[Any] = []
     for x in arguments:
-        given.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((x or " ").encode()))
-    for place, answer in kinds.items():
+        given.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
+    for place, answer in zip(places, answers, strict=True):
         if place is not None:
             given[place : place + 2] = [answer, ctypes.c_int64(-1)]
     ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, given))
-    found = (kinds[work][0], kinds[integers].value if integers else 0, kinds[reals].value if reals else 0)
-    return tuple(max(int(number), 1) for number in found)  # type: ignore[return-value]
+    numbers, whole, real = answers[0][0], answers[1].value, answers[2][0]
+    return max(int(numbers), 1), max(whole, 1), max(int(real), 1)
+
+
+def _asked_later(
+    region: Region, name: str, arguments: Sequence[Argument | None], places: Sequence[int | None]
+) -> tuple[Symbol, Symbol, Symbol]:
+    out = region.out
+    answers = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
+    for answer in (answers[0], answers[2]):
+        out.line(f"store double 1.0, ptr {answer}")
+    idle, question = out.alloca("i64", "0"), out.alloca("i64", "-1")
+    given = [idle if argument is None else _by_reference(out, argument) for argument in arguments]
+    for place, answer in zip(places, answers, strict=True):
+        if place is not None:
+            given[place : place + 2] = [answer, question]
+    _call(out, name, given)
+    found = []
+    for answer, kind in zip(answers, ("double", "i64", "double"), strict=True):
+        count = out.new(f"load {kind}, ptr {answer}")
+        found.append(Symbol(out.module.unique("workspace")))
+        whole = out.new(f"fptosi double {count} to i64") if kind == "double" else count
+        out.line(f"{register_of(found[-1])} = add i64 {whole}, 0")
+    return found[0], found[1], found[2]
+
+
+def _by_reference(out: FunctionText, argument: Argument) -> str:
+    """The address of what a routine takes."""
+    if isinstance(argument, int):
+        return out.alloca("i64", str(argument))
+    if isinstance(argument, Symbol):
+        cell = out.alloca("i64")
+        out.line(f"store i64 {dimension(out, argument)}, ptr {cell}")
+        return cell
+    assert argument is not None
+    return out.alloca("i8", str(ord(argument))) if len(argument) == 1 else argument
+
+
+def _call(out: FunctionText, name: str, given: Sequence[str]) -> None:
+    function = out.module.declare(f"lapack_{name}", "void", ", ".join(["ptr"] * len(given)))
+    out.line(f"call void {function}({', '.join(f'ptr {one}' for one in given)})")
+
+
+def routine_of(dtype: DType, real: str, complex_: str = "") -> str:
+    """The name of the routine for matrices of the dtype, from that for doubles."""
+    return (complex_ or "z" + real[1:]) if dtype.is_complex else real
 
 
 class Batch:
@@ -69,9 +124,11 @@ class Batch:
         with batch.each():
             … batch.lapack("getrf", n, n, a, n, pivots)
         batch.run(work of one matrix, in units of 0.05 ns)
+
+    `workspaces` are the symbols among the sizes that `workspace` gave.
     """
 
-    def __init__(self, region: Region, node: Node, ranks: Sequence[int]) -> None:
+    def __init__(self, region: Region, node: Node, ranks: Sequence[int], *workspaces: Dimension) -> None:
         self._region, self._node = region, node
         type_: Any = node.inputs[0].type
         self.dtype: DType = type_.dtype
@@ -81,18 +138,28 @@ class Batch:
         self._ranks = ranks
         inputs = [f"ptr noalias readonly %x{i}" for i in range(len(node.inputs))]
         results = [f"ptr noalias %result{i}" for i in range(len(node.results))]
-        self._arguments = [*inputs, *results, "ptr %spare", "ptr %failed"]
+        self._sizes: list[str] = []  # which only the call knows
+        more: list[str] = []
+        if is_of_open(node):
+            asked = [register_of(size) for size in workspaces if isinstance(size, Symbol)]
+            self._sizes = [*open_dimensions(region), *(f"i64 {register}" for register in asked)]
+            more = ["i64 %each"]  # bytes of the memory that a part has
+        self._arguments = [*self._sizes, *inputs, *results, "ptr %spare", "ptr %failed", *more]
         self.routine = Routine(region, [*self._arguments, *PART], "i1")
         self.out, self.b = self.routine.out, self.routine.b
-        self._bytes = 0
+        self._bytes: Dimension = 0
         self._own = self.out.alloca("ptr")
         self._info = self.out.alloca("i64", "0")
         self.x: list[str] = []
         self.results: list[str] = []
 
-    @property
-    def count(self) -> int:
-        return math.prod(self._batch)
+    def position(self, size: Dimension) -> Position:
+        """A dimension, in the routine."""
+        return dimension(self.out, size)
+
+    def place(self, row: Position, width: Dimension, column: Position = 0) -> Position:
+        """Of an element of a matrix whose rows, or columns, are as wide."""
+        return plus(self.out, product(self.out, row, self.position(width)), column)
 
     @contextmanager
     def each(self) -> Iterator[None]:
@@ -112,80 +179,74 @@ class Batch:
         batch, one = shape[: len(shape) - rank], shape[len(shape) - rank :]
         aligned = index[len(index) - len(batch) :]
         place = tuple(0 if size == 1 else i for size, i in zip(batch, aligned, strict=True))
-        by = times(self.out, linear(self.out, place, batch), math.prod(one))
+        by = product(self.out, linear(self.out, place, batch), element_count(self.out, one))
         if by == 0:
             return pointer
         kind = memory(value.type.dtype)  # type: ignore[union-attr]
         return self.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {by}")
 
-    def matrix(self, count: int) -> str:
+    def matrix(self, count: Dimension) -> str:
         """Memory for so many of the numbers that LAPACK computes with."""
-        return self.spare(count * self.wide.size // 8)
+        return self.spare(dimensions.times(count, self.wide.size // 8))
 
-    def spare(self, count: int) -> str:
+    def spare(self, count: Dimension) -> str:
         """Memory for so many doubles or 64-bit integers, that each part has for itself."""
-        start = self._bytes
-        self._bytes += -(-max(count, 1) // 8) * 64
-        whole = self.out.new(f"load ptr, ptr {self._own}")
-        return self.out.new(f"getelementptr inbounds i8, ptr {whole}, i64 {start}")
+        start = self.position(self._bytes)
+        count = max(count, 1) if isinstance(count, int) else count
+        whole = dimensions.times(dimensions.rounded_down(dimensions.plus(count, 7), 8), 64)
+        self._bytes = dimensions.plus(self._bytes, whole)
+        return self.out.new(f"getelementptr inbounds i8, ptr {self.out.new(f'load ptr, ptr {self._own}')}, i64 {start}")
 
     def routine_of(self, real: str, complex_: str = "") -> str:
         """The name of the routine for these numbers, from that for doubles."""
-        return (complex_ or "z" + real[1:]) if self.dtype.is_complex else real
+        return routine_of(self.dtype, real, complex_)
 
     def lapack(self, name: str, *arguments: Argument) -> str:
         """Calls the routine, `info` behind the arguments; answers the i1 that says whether it failed."""
-        out = self.out
-        given = []
-        for argument in arguments:
-            if isinstance(argument, int):
-                given.append(out.alloca("i64", str(argument)))
-            elif len(argument) == 1:
-                given.append(out.alloca("i8", str(ord(argument))))
-            else:
-                given.append(argument)
-        given.append(self._info)
-        function = out.module.declare(f"lapack_{name}", "void", ", ".join(["ptr"] * len(given)))
-        out.line(f"call void {function}({', '.join(f'ptr {one}' for one in given)})")
-        return out.new(f"icmp ne i64 {out.new(f'load i64, ptr {self._info}')}, 0")
+        _call(self.out, name, [*(_by_reference(self.out, argument) for argument in arguments), self._info])
+        return self.out.new(f"icmp ne i64 {self.out.new(f'load i64, ptr {self._info}')}, 0")
 
     def fail_if(self, failure: str) -> None:
         """Where the i1 holds, the op's kernel has the last word."""
         before = self.out.new("load i8, ptr %failed")
         self.out.line(f"store i8 {self.out.new(f'select i1 {failure}, i8 1, i8 {before}')}, ptr %failed")
 
-    def cell(self, count: int) -> str | None:
+    def cell(self, count: Dimension) -> str | None:
         """Memory for a matrix as LAPACK has its numbers; None where the op's are those."""
         return None if self.dtype is self.wide else self.matrix(count)
 
-    def turn(self, source: str, target: str, rows: int, columns: int, back: bool = False) -> None:
+    def turn(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
         """Copies a matrix, `rows` by `columns` side by side by rows, so that it lies by columns: one of the op's to
         LAPACK's, or (`back`) the other way."""
         machine = registers()
         lanes = machine.size // 8 if machine is not None else 0
-        if min(rows, columns) == 1:
-            self.copy(source, target, rows * columns, back)
-        elif self.dtype is float64 and lanes and min(rows, columns) >= lanes:
-            name = transposed(self.out.module, self.dtype, rows, columns, lanes)
+        wide = isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= lanes > 0
+        if 1 in (rows, columns):
+            self.copy(source, target, dimensions.times(rows, columns), back)
+        elif wide and self.dtype is float64:
+            name = transposed(self.out.module, self.dtype, rows, columns, lanes)  # type: ignore[arg-type]
             self.out.line(f"call void @{name}(ptr {source}, ptr {target})")
         else:
             out, (from_, to) = self.out, self._kinds(back)
-            with out.loop("0", str(rows)) as i, out.loop("0", str(columns)) as j:
-                found = load(self.b, from_, source, plus(out, times(out, i, columns), j))
-                store(self.b, self.cast(found, to), target, plus(out, times(out, j, rows), i))
+            height, width = self.position(rows), self.position(columns)
+            with out.loop("0", str(height)) as i, out.loop("0", str(width)) as j:
+                found = load(self.b, from_, source, plus(out, product(out, i, width), j))
+                store(self.b, self.cast(found, to), target, plus(out, product(out, j, height), i))
 
-    def copy(self, source: str, target: str, count: int, back: bool = False, conjugate: bool = False) -> None:
+    def copy(
+        self, source: str, target: str, count: Dimension, back: bool = False, conjugate: bool = False
+    ) -> None:  # fmt: skip
         """Numbers of the op's to LAPACK's, or (`back`) the other way; of complex ones the conjugates, if told."""
         from_, to = self._kinds(back)
-        with self.out.loop("0", str(count)) as i:
+        with self.out.loop("0", str(self.position(count))) as i:
             found = load(self.b, from_, source, i)
             if conjugate and isinstance(found, Pair):
                 found = self.b.pair(found.real, -found.imag)
             store(self.b, self.cast(found, to), target, i)
 
-    def copy_real(self, source: str, target: str, count: int) -> None:
+    def copy_real(self, source: str, target: str, count: Dimension) -> None:
         """Doubles of LAPACK's to a result of real numbers."""
-        with self.out.loop("0", str(count)) as i:
+        with self.out.loop("0", str(self.position(count))) as i:
             store(self.b, self.b.cast(load(self.b, float64, source, i), self.dtype.real_dtype), target, i)
 
     def cast(self, x: Element, dtype: DType) -> Element:
@@ -220,12 +281,13 @@ class Batch:
     def _kinds(self, back: bool) -> tuple[DType, DType]:
         return (self.wide, self.dtype) if back else (self.dtype, self.wide)
 
-    def run(self, work: int) -> None:
+    def run(self, work: Dimension) -> None:
         """Has the routine run, by several threads where all matrices together take long enough; sets the results."""
         region, out, node = self._region, self._region.out, self._node
-        parts = min(self.count, self.count * work // _PART, 2 * thread_count()) if available() else 1
-        split = Split(None, self.count, -(-self.count // parts)) if parts > 1 and thread_count() > 1 else None
-        held = self._reserve(1 if split is None else split.parts)
+        count = element_count(out, self._batch)
+        split = self._split(count, work)
+        bounds = split.bounds(out) if isinstance(split, OpenSplit) else ("1", str(count), "1")
+        held = self._reserve(bounds[0] if split is None or isinstance(split, OpenSplit) else str(split.parts))
         body = self.routine.finish("ret i1 false")
         cells = self._new_results()
         failed = out.alloca("i8")
@@ -233,39 +295,62 @@ class Batch:
         pointers = [region.data(value) for value in node.inputs]
         pointers += [cell or region.data(value) for value, cell in zip(node.results, cells, strict=True)]
         pointers += ["null" if held is None else region.address(held[0]), failed]
-        given = [f"ptr {pointer}" for pointer in pointers]
-        large = max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _SMALL
+        given = [*self._sizes, *(f"ptr {pointer}" for pointer in pointers)]
+        if self._sizes:
+            given.append(f"i64 {dimension(out, self._bytes)}")
+        large = bool(self._sizes) or max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _SMALL
         if region.launches is not None:
             region.launches.is_alone |= large
         with alone(out, large and region.launches is None):
             if split is None:
-                region.launch(body, [*given, "i64 0", "i64 0", f"i64 {self.count}"])
+                region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
+            elif isinstance(split, OpenSplit):
+                parts = ["i64 %parts", "i64 %size", "i64 %step"]
+                whole = Routine(region, [*self._arguments, *parts])
+                split.run_parts(whole.module, whole.out, body, self._arguments, False, ("%parts", "%size", "%step"))
+                call(region, whole.finish(), *given, *(f"i64 {bound}" for bound in bounds))
             else:
                 whole = Routine(region, self._arguments)
                 split.run(whole.module, whole.out, body, self._arguments, False)
                 call(region, whole.finish(), *given)
-        if held is not None:
+        if held is not None and held[1] is not None:
             region.body.let_go(held[0].slot or "", held[1])
+        elif held is not None:
+            region.body.release(held[0].slot or "")
         for value, cell in zip(node.results, cells, strict=True):
             if cell:
                 region.set(value, load(ElementWriter(out), value.type.dtype, cell, 0))  # type: ignore[union-attr]
-        if all(is_array(value.type) for value in node.results):
+        if all(is_dense(value.type) for value in node.results):
             flag = out.new(f"load i8, ptr {failed}")
             region.ask_kernel(node, out.new(f"icmp ne i8 {flag}, 0"))
 
-    def _reserve(self, parts: int) -> tuple[Object, TensorType] | None:
+    def _split(self, count: Position, work: Dimension) -> Split | None:
+        """Into parts of several matrices; None where one thread does it all."""
+        if not available() or thread_count() < 2 or count == 1:
+            return None
+        if isinstance(count, int) and isinstance(work, int):
+            parts = min(count, count * work // _PART, 2 * thread_count())
+            return Split(None, count, -(-count // parts)) if parts > 1 else None
+        shape = (count, dimension(self._region.out, work))
+        return OpenSplit(None, count, 1, shape, 1, part=_PART, least=2 * _PART, most=2 * thread_count())
+
+    def _reserve(self, parts: str) -> tuple[Object, TensorType | None] | None:
         """Sees to the memory that parts have: on their stacks where that will do."""
-        if self._bytes <= _ON_STACK:
+        if isinstance(self._bytes, int) and self._bytes <= _ON_STACK:
             kind = f"[{max(self._bytes // 64, 1)} x <8 x i64>]"
             self.out.first(f"store ptr {self.out.alloca(kind)}, ptr {self._own}")
             return None
         self.out.first(
-            f"%spare_offset = mul nsw i64 %part, {self._bytes}",
+            f"%spare_offset = mul nsw i64 %part, {'%each' if self._sizes else self._bytes}",
             "%spare_here = getelementptr inbounds i8, ptr %spare, i64 %spare_offset",
             f"store ptr %spare_here, ptr {self._own}",
         )
-        type_ = TensorType(float64, (parts * self._bytes // 8,))
-        return self._region.new_array(type_), type_
+        if isinstance(self._bytes, int) and parts.isdigit():
+            type_ = TensorType(float64, (int(parts) * self._bytes // 8,))
+            return self._region.new_array(type_), type_
+        out = self._region.out
+        count = product(out, parts, dimension(out, dimensions.rounded_down(self._bytes, 8)))
+        return self._region.body.new_counted(float64, (count,)), None
 
     def _new_results(self) -> list[str]:
         """Arrays for the results; of numbers, the cells that they are written to."""

@@ -12,14 +12,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.lapack import Batch, has, workspace
+from autoconv.backends.llvm.lapack import Batch, has, routine_of, workspace
 from autoconv.backends.llvm.natives import complex_native, native
-from autoconv.backends.llvm.positions import plus, times
-from autoconv.backends.llvm.roles import is_array, is_complex, sizes
+from autoconv.backends.llvm.open_indices import goes_into, shape_of
+from autoconv.backends.llvm.roles import is_array, is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, Pair, load, memory, store
 from autoconv.backends.llvm.small import LARGEST, Rows, cholesky, eliminated
+from autoconv.graph.dimensions import least, most, plus, product, times
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.graph import Node
+from autoconv.graph.types import Dimension
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -39,8 +41,29 @@ def _fits(*names: str) -> Callable[[Node], bool]:
     return fits
 
 
+def _together(*names: str) -> Callable[[Node], bool]:
+    """Of dimensions that only the call knows: as `_fits`, where matrices are square, have as many rows as the other
+    operand, and go into the batch, by their symbols."""
+
+    def fits(node: Node) -> bool:
+        kinds: list[Any] = [value.type for value in node.inputs]
+        shapes = [shape_of(value.type) for value in (*node.inputs, *node.results)]
+        dense = all(is_dense(value.type) or is_scalar(value.type) for value in (*node.inputs, *node.results))
+        if not dense or any(0 in shape for shape in shapes) or not has(*names):
+            return False
+        if not all(kind.dtype.name in ("float32", "float64") for kind in kinds):
+            return False
+        first, *others = shapes[: len(kinds)]
+        square = node.op.name in ("qr", "svd") or first[-1] == first[-2]
+        batch = max((shape[:-2] for shape in shapes[: len(kinds)]), key=len)
+        fitting = all(goes_into(shape[:-2], shapes[len(kinds)][: len(batch)]) for shape in shapes[: len(kinds)])
+        return square and fitting and all(shape[-2] == first[-1] for shape in others)
+
+    return fits
+
+
 def _fits_complex(*names: str) -> Callable[[Node], bool]:
-    """As `_fits`, of complex64 and complex128; the other ops that take complex numbers are not for here."""
+    """As `_fits`, of complex64 and complex128."""
 
     def fits(node: Node) -> bool:
         kinds: list[Any] = [value.type for value in node.inputs]
@@ -59,56 +82,62 @@ def _single(factor: int) -> Callable[[Node], int]:
     return work
 
 
-def _side(node: Node) -> int:
-    return sizes(node.inputs[0].type)[-1]
+def _side(node: Node, operand: int = 0) -> Any:
+    """How many columns an operand has: a number, or a symbol."""
+    return shape_of(node.inputs[operand].type)[-1]
 
 
-def _work(n: int) -> int:
-    return _HERE if n <= LARGEST else _CALL
+def _is_small(batch: Batch, *counts: Dimension) -> bool:
+    """Whether it is known that registers will do: of few real numbers."""
+    return batch.wide is float64 and all(isinstance(count, int) and count <= LARGEST for count in counts)
+
+
+def _work(factor: int, *counts: Dimension, small: bool = False) -> Dimension:
+    """What a call takes, and `factor` times the product of the counts."""
+    return plus(_HERE if small else _CALL, times(factor, product(counts)))
 
 
 # ---- determinants, inverses, systems
 
 
-@complex_native("determinant", "slogdet", fits=_fits_complex("zgetrf"))
-@native("determinant", "slogdet", fits=_fits("dgetrf"), work=_single(4))
+@complex_native("determinant", "slogdet", fits=_fits_complex("zgetrf"), library=True)
+@native("determinant", "slogdet", fits=_fits("dgetrf"), of_open=_together("dgetrf"), work=_single(4), library=True)
 def write_determinant(region: Region, node: Node) -> None:
     """Of the triangles of an LU decomposition: the signs of the diagonal, and the sum of its logarithms."""
     n = _side(node)
     batch = Batch(region, node, [0] * len(node.results))
     out, b = batch.out, batch.b
-    matrix, pivots = batch.matrix(n * n), batch.spare(n)
+    matrix, pivots = batch.matrix(times(n, n)), batch.spare(n)
     sign, total = out.alloca(memory(batch.wide)), out.alloca("double")
-    small, both = n <= LARGEST and batch.wide is float64, len(node.results) == 2
+    small, both = _is_small(batch, n), len(node.results) == 2
 
-    def give(sign: Element, *logarithm: Element) -> None:
-        for which, x in enumerate((sign, *logarithm)):
+    def give(*found: Element) -> None:
+        for which, x in enumerate(found):
             batch.put([x], which)
 
     with batch.each(), ExitStack() as stack:
         if small:
-            diagonal, turns, _, fine = eliminated(b, batch.numbers(batch.x[0], n, n), [])
-            product = turns
+            diagonal, found, _, fine = eliminated(b, batch.numbers(batch.x[0], n, n), [])
             for x in diagonal:
-                product = product * x
-            size = b.intrinsic("fabs", product)
+                found = found * x
+            size = b.intrinsic("fabs", found)
             fine = fine & b.compare("gt", size, 1e-290) & b.compare("lt", size, 1e290)
-            signed = b.intrinsic("copysign", b.constant(1.0, float64), product)
-            give(*([signed, b.libm("log", size)] if both else [product]))
+            signed = b.intrinsic("copysign", b.constant(1.0, float64), found)
+            give(*([signed, b.libm("log", size)] if both else [found]))
             stack.enter_context(batch.unless(fine))
         batch.turn(batch.x[0], matrix, n, n)
         singular = b.wrap(bool_, batch.lapack(batch.routine_of("dgetrf"), n, n, matrix, n, pivots))
         store(b, _number(b, 1.0, batch.wide), sign, 0)
         store(b, b.constant(0.0, float64), total, 0)
-        with out.loop("0", str(n)) as i:
-            swapped = load(b, int64, pivots, i).differs(b.wrap(int64, str(plus(out, i, 1))))
-            unit, size = _direction(b, load(b, batch.wide, matrix, times(out, i, n + 1)), swapped)
+        with out.loop("0", str(batch.position(n))) as i:
+            swapped = load(b, int64, pivots, i).differs(b.wrap(int64, out.new(f"add nsw i64 {i}, 1")))
+            unit, size = _direction(b, load(b, batch.wide, matrix, batch.place(i, plus(n, 1))), swapped)
             store(b, unit * load(b, batch.wide, sign, 0), sign, 0)
             store(b, load(b, float64, total, 0) + b.libm("log", size), total, 0)
         signed = _unless(b, singular, load(b, batch.wide, sign, 0))
         size = b.select(singular, b.constant(-math.inf, float64), load(b, float64, total, 0))
         give(*([signed, size] if both else [signed * _number(b, b.libm("exp", size), batch.wide)]))
-    batch.run(_work(n) + 4 * n**3)
+    batch.run(_work(4, n, n, n, small=small))
 
 
 def _number(b: ElementWriter, real: Any, dtype: DType) -> Element:
@@ -135,67 +164,68 @@ def _unless(b: ElementWriter, condition: Element, x: Element) -> Element:
     return b.select(condition, b.constant(0.0, float64), x)
 
 
-@complex_native("inverse", fits=_fits_complex("zgesv"))
-@native("inverse", fits=_fits("dgesv"))
+@complex_native("inverse", fits=_fits_complex("zgesv"), library=True)
+@native("inverse", fits=_fits("dgesv"), of_open=_together("dgesv"), library=True)
 def write_inverse(region: Region, node: Node) -> None:
     n = _side(node)
     batch = Batch(region, node, [2])
     out, b = batch.out, batch.b
-    matrix, pivots, found = batch.matrix(n * n), batch.spare(n), batch.matrix(n * n)
-    adjoint = node.attributes.get("adjoint", False)
+    matrix, pivots, found = batch.matrix(times(n, n)), batch.spare(n), batch.matrix(times(n, n))
+    adjoint, small = node.attributes.get("adjoint", False), _is_small(batch, n)
     with batch.each(), ExitStack() as stack:
-        if n <= LARGEST and batch.wide is float64:
+        if small:
             one, zero = (b.constant(number, float64) for number in (1.0, 0.0))
             unit = [[one if i == j else zero for j in range(n)] for i in range(n)]
             stack.enter_context(_solved(batch, adjoint, unit))
         _load(batch, batch.x[0], matrix, n, adjoint)
         out.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
-        size = n * n * batch.wide.size
-        out.line(f'call void @"llvm.memset.p0.i64"(ptr {found}, i8 0, i64 {size}, i1 false)')
-        with out.loop("0", str(n)) as i:
-            store(b, _number(b, 1.0, batch.wide), found, times(out, i, n + 1))
+        count = batch.position(times(batch.wide.size, times(n, n)))
+        out.line(f'call void @"llvm.memset.p0.i64"(ptr {found}, i8 0, i64 {count}, i1 false)')
+        with out.loop("0", str(batch.position(n))) as i:
+            store(b, _number(b, 1.0, batch.wide), found, batch.place(i, plus(n, 1)))
         batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, n, matrix, n, pivots, found, n))
         batch.turn(found, batch.results[0], n, n, back=True)
-    batch.run(_work(n) + 10 * n**3)
+    batch.run(_work(10, n, n, n, small=small))
 
 
-@complex_native("solve", fits=_fits_complex("zgesv"))
-@native("solve", fits=_fits("dgesv"))
+@complex_native("solve", fits=_fits_complex("zgesv"), library=True)
+@native("solve", fits=_fits("dgesv"), of_open=_together("dgesv"), library=True)
 def write_solve(region: Region, node: Node) -> None:
-    n, columns = _side(node), sizes(node.inputs[1].type)[-1]
+    n, columns = _side(node), _side(node, 1)
     batch = Batch(region, node, [2])
-    matrix, pivots, found = batch.matrix(n * n), batch.spare(n), batch.matrix(n * columns)
-    adjoint = node.attributes.get("adjoint", False)
+    matrix, pivots, found = batch.matrix(times(n, n)), batch.spare(n), batch.matrix(times(n, columns))
+    adjoint, small = node.attributes.get("adjoint", False), _is_small(batch, n, columns)
     with batch.each(), ExitStack() as stack:
-        if max(n, columns) <= LARGEST and batch.wide is float64:
+        if small:
             stack.enter_context(_solved(batch, adjoint, batch.numbers(batch.x[1], n, columns)))
         _load(batch, batch.x[0], matrix, n, adjoint)
         batch.turn(batch.x[1], found, n, columns)
         batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, columns, matrix, n, pivots, found, n))
         batch.turn(found, batch.results[0], columns, n, back=True)
-    batch.run(_work(max(n, columns)) + 4 * n**3 + 8 * n**2 * columns)
+    batch.run(plus(_work(4, n, n, n, small=small), times(8, product((n, n, columns)))))
 
 
-@complex_native("triangular_solve", fits=_fits_complex("ztrtrs"))
-@native("triangular_solve", fits=_fits("dtrtrs"))
+@complex_native("triangular_solve", fits=_fits_complex("ztrtrs"), library=True)
+@native("triangular_solve", fits=_fits("dtrtrs"), of_open=_together("dtrtrs"), library=True)
 def write_triangular_solve(region: Region, node: Node) -> None:
     """By substitution: what lies by rows is the other triangle of what lies by columns."""
-    n, columns = _side(node), sizes(node.inputs[1].type)[-1]
+    n, columns = _side(node), _side(node, 1)
     batch = Batch(region, node, [2])
     adjoint = node.attributes.get("adjoint", False)
     triangle, turned = "U" if node.attributes.get("lower", True) else "L", "N" if adjoint else "T"
     conjugate = adjoint and batch.dtype.is_complex
-    found, own = batch.matrix(n * columns), batch.matrix(n * n) if conjugate else batch.cell(n * n)
+    found = batch.matrix(times(n, columns))
+    own = batch.matrix(times(n, n)) if conjugate else batch.cell(times(n, n))
     with batch.each():
         matrix = batch.x[0]
         if own:
-            batch.copy(matrix, own, n * n, conjugate=conjugate)
+            batch.copy(matrix, own, times(n, n), conjugate=conjugate)
             matrix = own
         batch.turn(batch.x[1], found, n, columns)
         given = (triangle, turned, "N", n, columns, matrix, n, found, n)
         batch.fail_if(batch.lapack(batch.routine_of("dtrtrs"), *given))
         batch.turn(found, batch.results[0], columns, n, back=True)
-    batch.run(_CALL + 4 * n**2 * columns)
+    batch.run(_work(4, n, n, columns))
 
 
 def _solved(batch: Batch, adjoint: bool, right: Rows) -> AbstractContextManager[None]:
@@ -208,10 +238,10 @@ def _solved(batch: Batch, adjoint: bool, right: Rows) -> AbstractContextManager[
     return batch.unless(fine)
 
 
-def _load(batch: Batch, source: str, target: str, n: int, adjoint: bool) -> None:
+def _load(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -> None:
     """A square matrix, or its adjoint, by columns."""
     if adjoint:
-        batch.copy(source, target, n * n, conjugate=True)
+        batch.copy(source, target, times(n, n), conjugate=True)
     else:
         batch.turn(source, target, n, n)
 
@@ -219,36 +249,36 @@ def _load(batch: Batch, source: str, target: str, n: int, adjoint: bool) -> None
 # ---- decompositions
 
 
-@complex_native("cholesky", fits=_fits_complex("zpotrf"))
-@native("cholesky", fits=_fits("dpotrf"))
+@complex_native("cholesky", fits=_fits_complex("zpotrf"), library=True)
+@native("cholesky", fits=_fits("dpotrf"), of_open=_together("dpotrf"), library=True)
 def write_cholesky(region: Region, node: Node) -> None:
     """Of the symmetric part of the matrix, of complex numbers of the Hermitian one."""
     n = _side(node)
     batch = Batch(region, node, [2])
     out, b, dtype = batch.out, batch.b, batch.dtype
-    matrix = batch.matrix(n * n)
+    matrix, small = batch.matrix(times(n, n)), _is_small(batch, n)
 
     def place(i: str, j: str) -> Any:
-        return plus(out, times(out, i, n), j)
+        return batch.place(i, n, j)
 
     with batch.each(), ExitStack() as stack:
-        x, result = batch.x[0], batch.results[0]
-        if n <= LARGEST and batch.wide is float64:
+        x, result, side = batch.x[0], batch.results[0], str(batch.position(n))
+        if small:
             whole, half = batch.numbers(x, n, n), b.constant(0.5, float64)
             even = [[(whole[i][j] + whole[j][i]) * half for j in range(n)] for i in range(n)]
             found, fine = cholesky(b, even)
             zeros = [b.constant(0.0, float64)] * n
             batch.put([y for row in found for y in (*row, *zeros[len(row) :])])
             stack.enter_context(batch.unless(fine))
-        with out.loop("0", str(n)) as i, out.loop("0", str(n)) as j:
+        with out.loop("0", side) as i, out.loop("0", side) as j:
             total = _even(b, load(b, dtype, x, place(i, j)), load(b, dtype, x, place(j, i)))
             store(b, batch.cast(total, batch.wide), matrix, place(j, i))
         batch.fail_if(batch.lapack(batch.routine_of("dpotrf"), "L", n, matrix, n))
-        with out.loop("0", str(n)) as i, out.loop("0", str(n)) as j:
+        with out.loop("0", side) as i, out.loop("0", side) as j:
             beyond = b.wrap(bool_, out.new(f"icmp sgt i64 {j}, {i}"))
             factor = _unless(b, beyond, load(b, batch.wide, matrix, place(j, i)))
             store(b, batch.cast(factor, dtype), result, place(i, j))
-    batch.run(_work(n) + 2 * n**3)
+    batch.run(_work(2, n, n, n, small=small))
 
 
 def _even(b: ElementWriter, x: Element, mirrored: Element) -> Element:
@@ -258,79 +288,84 @@ def _even(b: ElementWriter, x: Element, mirrored: Element) -> Element:
     return (x + mirrored) * 0.5
 
 
-@complex_native("qr", fits=_fits_complex("zgeqrf", "zungqr"))
-@native("qr", fits=_fits("dgeqrf", "dorgqr"), work=_single(8))
+def _dtype(node: Node) -> Any:
+    return node.inputs[0].type.dtype  # type: ignore[union-attr]
+
+
+@complex_native("qr", fits=_fits_complex("zgeqrf", "zungqr"), library=True)
+@native("qr", fits=_fits("dgeqrf", "dorgqr"), of_open=_together("dgeqrf", "dorgqr"), work=_single(8), library=True)
 def write_qr(region: Region, node: Node) -> None:
-    rows, columns = sizes(node.inputs[0].type)[-2:]
-    inner, least = sizes(node.results[0].type)[-1], min(rows, columns)
-    batch = Batch(region, node, [2, 2])
+    rows, columns = shape_of(node.inputs[0].type)[-2:]
+    inner, fewer = shape_of(node.results[0].type)[-1], least(rows, columns)
+    decompose, expand = (routine_of(_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
+    first = workspace(region, decompose, rows, columns, None, rows, None, None, None, None, work=5)[0]
+    second = workspace(region, expand, rows, inner, fewer, None, rows, None, None, None, None, work=6)[0]
+    batch = Batch(region, node, [2, 2], first, second)
     out, b = batch.out, batch.b
-    decompose, expand = batch.routine_of("dgeqrf"), batch.routine_of("dorgqr", "zungqr")
-    first = workspace(decompose, rows, columns, None, rows, None, None, None, None, work=5)[0]
-    second = workspace(expand, rows, inner, least, None, rows, None, None, None, None, work=6)[0]
-    lengths = max(first, columns), max(second, inner)
-    matrix, scales = batch.matrix(rows * max(columns, inner)), batch.matrix(least)
-    work = batch.matrix(max(lengths))
+    lengths = most(first, columns), most(second, inner)
+    matrix, scales = batch.matrix(times(rows, most(columns, inner))), batch.matrix(fewer)
+    work = batch.matrix(most(*lengths))
     with batch.each():
         q, r = batch.results
         batch.turn(batch.x[0], matrix, rows, columns)
         batch.lapack(decompose, rows, columns, matrix, rows, scales, work, lengths[0])
-        with out.loop("0", str(inner)) as i, out.loop("0", str(columns)) as j:
+        with out.loop("0", str(batch.position(inner))) as i, out.loop("0", str(batch.position(columns))) as j:
             below = b.wrap(bool_, out.new(f"icmp sgt i64 {i}, {j}"))
-            found = _unless(b, below, load(b, batch.wide, matrix, plus(out, times(out, j, rows), i)))
-            store(b, batch.cast(found, batch.dtype), r, plus(out, times(out, i, columns), j))
-        batch.lapack(expand, rows, inner, least, matrix, rows, scales, work, lengths[1])
+            found = _unless(b, below, load(b, batch.wide, matrix, batch.place(j, rows, i)))
+            store(b, batch.cast(found, batch.dtype), r, batch.place(i, columns, j))
+        batch.lapack(expand, rows, inner, fewer, matrix, rows, scales, work, lengths[1])
         batch.turn(matrix, q, inner, rows, back=True)
-    batch.run(2 * _CALL + 8 * rows * columns * least)
+    batch.run(plus(_CALL, _work(8, rows, columns, fewer)))
 
 
-@complex_native("eigh", fits=_fits_complex("zheevd"))
-@native("eigh", fits=_fits("dsyevd"), work=_single(60))
+@complex_native("eigh", fits=_fits_complex("zheevd"), library=True)
+@native("eigh", fits=_fits("dsyevd"), of_open=_together("dsyevd"), work=_single(60), library=True)
 def write_eigh(region: Region, node: Node) -> None:
     n = _side(node)
-    batch = Batch(region, node, [1, 2])
-    name, question = batch.routine_of("dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
-    if batch.dtype.is_complex:
-        numbers, integers, reals = workspace(name, *question, None, None, work=6, reals=8, integers=10)
+    name, question = routine_of(_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
+    of_complex = _dtype(node).is_complex
+    if of_complex:
+        numbers, integers, reals = workspace(region, name, *question, None, None, work=6, reals=8, integers=10)
     else:
-        numbers, integers, reals = *workspace(name, *question, work=6, integers=8)[:2], 0
-    matrix, found = batch.matrix(n * n), batch.spare(n)
+        numbers, integers, reals = workspace(region, name, *question, work=6, integers=8)
+    batch = Batch(region, node, [1, 2], numbers, integers, reals)
+    matrix, found = batch.matrix(times(n, n)), batch.spare(n)
     work, whole = batch.matrix(numbers), batch.spare(integers)
-    more = (batch.spare(reals), reals) if reals else ()
+    more = (batch.spare(reals), reals) if of_complex else ()
     with batch.each():
         values, vectors = batch.results
         batch.turn(batch.x[0], matrix, n, n)
         batch.fail_if(batch.lapack(name, "V", "L", n, matrix, n, found, work, numbers, *more, whole, integers))
         batch.copy_real(found, values, n)
         batch.turn(matrix, vectors, n, n, back=True)
-    batch.run(5 * _CALL + 60 * n**3)
+    batch.run(plus(4 * _CALL, _work(60, n, n, n)))
 
 
-@complex_native("svd", fits=_fits_complex("zgesdd"))
-@native("svd", fits=_fits("dgesdd"), work=_single(80))
+@complex_native("svd", fits=_fits_complex("zgesdd"), library=True)
+@native("svd", fits=_fits("dgesdd"), of_open=_together("dgesdd"), work=_single(80), library=True)
 def write_svd(region: Region, node: Node) -> None:
     """The right vectors lie in memory as LAPACK leaves them: its rows are our columns, or their conjugates."""
-    rows, columns = sizes(node.inputs[0].type)[-2:]
-    least, most, vectors = min(rows, columns), max(rows, columns), len(node.results) == 3
+    rows, columns = shape_of(node.inputs[0].type)[-2:]
+    fewer, vectors = least(rows, columns), len(node.results) == 3
     full = vectors and node.attributes.get("full_matrices", False)
     which = "A" if full else "S" if vectors else "N"
-    left, right = (rows, columns) if full else (least, least)
-    batch = Batch(region, node, [1, 2, 2][: len(node.results)])
-    name = batch.routine_of("dgesdd")
+    left, right = (rows, columns) if full else (fewer, fewer)
     shape: tuple[Any, ...] = (which, rows, columns, None, rows, None, None, rows, None, right)
-    numbers = workspace(name, *shape, *[None] * (5 if batch.dtype.is_complex else 4), work=10)[0]
-    matrix, found = batch.matrix(rows * columns), batch.spare(least)
-    u, v = (batch.matrix(size if vectors else 1) for size in (rows * left, right * columns))
-    work, whole = batch.matrix(numbers), batch.spare(8 * least)
-    # What the manual of zgesdd asks for, whatever the shape.
-    reals = max(5 * least**2 + 5 * least, 2 * most * least + 2 * least**2 + least) + 7 * least
-    more = (batch.spare(reals),) if batch.dtype.is_complex else ()
+    name, of_complex = routine_of(_dtype(node), "dgesdd"), _dtype(node).is_complex
+    numbers = workspace(region, name, *shape, *[None] * (5 if of_complex else 4), work=10)[0]
+    batch = Batch(region, node, [1, 2, 2][: len(node.results)], numbers)
+    matrix, found = batch.matrix(times(rows, columns)), batch.spare(fewer)
+    u, v = (batch.matrix(size if vectors else 1) for size in (times(rows, left), times(right, columns)))
+    work, whole = batch.matrix(numbers), batch.spare(times(8, fewer))
+    # What the manual of zgesdd asks for whatever the shape, and more.
+    reals = times(fewer, plus(plus(times(7, fewer), times(2, most(rows, columns))), 12))
+    more = (batch.spare(reals),) if of_complex else ()
     with batch.each():
         batch.turn(batch.x[0], matrix, rows, columns)
         given = (which, rows, columns, matrix, rows, found, u, rows, v, right, work, numbers, *more, whole)
         batch.fail_if(batch.lapack(name, *given))
-        batch.copy_real(found, batch.results[0], least)
+        batch.copy_real(found, batch.results[0], fewer)
         if vectors:
             batch.turn(u, batch.results[1], left, rows, back=True)
-            batch.copy(v, batch.results[2], right * columns, back=True, conjugate=True)
-    batch.run(6 * _CALL + 80 * rows * columns * least)
+            batch.copy(v, batch.results[2], times(right, columns), back=True, conjugate=True)
+    batch.run(plus(5 * _CALL, _work(80, rows, columns, fewer)))

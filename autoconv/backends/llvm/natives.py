@@ -23,20 +23,25 @@ _WRITERS: dict[str, Write] = {}
 
 
 WORK: dict[str, Callable[[Node], int]] = {}
+# Ops whose kernels call routines of libraries that take about as long as native code does, whatever the sizes are: for
+# their sake no code is made for each shape.
+BY_LIBRARY: set[str] = set()
 
 
 def native(
     *names: str, fits: Callable[[Node], bool], work: Callable[[Node], int] | None = None,
-    of_open: Callable[[Node], bool] | None = None,
+    of_open: Callable[[Node], bool] | None = None, library: bool = False,
 ) -> Callable[[Write], Write]:  # fmt: skip
     """Makes a function the writer of the ops of those names, of the nodes that fit; the others run by kernels. All
     inputs and results are numbers in registers and arrays of known shapes; of the nodes that `of_open` holds for, also
     arrays of dimensions that only the call knows. `work` is what a node takes, in units of 0.05 ns, where a single
-    thread does it all, else 0."""
+    thread does it all, else 0. `library`: see BY_LIBRARY."""
 
     def register(write: Write) -> Write:
         for name in names:
             _WRITERS[name] = write
+            if library:
+                BY_LIBRARY.add(name)
             ROLES[name] = lambda node: "whole" if fits(node) else "kernel"
             if work is not None:
                 WORK[name] = work
@@ -47,12 +52,14 @@ def native(
     return register
 
 
-def complex_native(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Write]:
+def complex_native(*names: str, fits: Callable[[Node], bool], library: bool = False) -> Callable[[Write], Write]:
     """As `native`, of ops that take or give complex numbers."""
 
     def register(write: Write) -> Write:
         for name in names:
             _WRITERS[name] = write
+            if library:
+                BY_LIBRARY.add(name)
             COMPLEX[name] = lambda node: "whole" if fits(node) else "kernel"
         return write
 

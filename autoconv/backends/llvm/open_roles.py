@@ -11,7 +11,6 @@ from functools import reduce
 
 from autoconv.backends.llvm.indices import is_indexed
 from autoconv.backends.llvm.open_indices import goes_into, indexed_role, is_update, shape_of
-from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import (
     COUNTED,
     GENERATED,
@@ -30,7 +29,7 @@ from autoconv.backends.llvm.roles import (
     sizes,
 )
 from autoconv.backends.llvm.scalars import is_narrow
-from autoconv.graph.dimensions import plus, product
+from autoconv.graph.dimensions import fills, plus
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Type
@@ -77,7 +76,7 @@ def open_role(node: Node) -> str:
     if name == "concat":
         return "join" if _lie_side_by_side(node) else "kernel"
     if name in ("argmax", "argmin"):
-        return "search" if _searches_rows(node) else "kernel"
+        return "search" if _searches(node) else "kernel"
     if name == "matmul":
         return "matmul" if _multiplies(node) else "kernel"
     return "kernel"
@@ -111,18 +110,17 @@ def _maps(node: Node) -> bool:
         return False
     if name == "squeeze":
         axes = node.attributes.get("axis")
-        return axes is not None and all(sizes(source)[axis] == 1 for axis in axes)
+        ones = [axis for axis, size in enumerate(sizes(source)) if size == 1]
+        return axes is None or {axis % len(sizes(source)) for axis in axes} <= set(ones)
     if name in ("reshape", "reshape_like"):
         return _fits(source, result)
     return name != "get_item" or maps(node)
 
 
 def _fits(source: Type, result: Type) -> bool:
-    """Whether both have as many elements."""
+    """Whether both have as many elements: of a size that is divided, who made the type asks for no rest."""
     first, second = ([size for size in sizes(type_) if size != 1] for type_ in (source, result))
-    if first == second:
-        return True
-    return product(shape_of(source)) == product(shape_of(result))
+    return first == second or fills(shape_of(source), shape_of(result))
 
 
 def _keeps_sizes(node: Node) -> bool:
@@ -139,12 +137,9 @@ def _lie_side_by_side(node: Node) -> bool:
     return rest and reduce(plus, (shape[axis] for shape in shapes)) == result[axis]
 
 
-def _searches_rows(node: Node) -> bool:
-    """Whether it is known how many columns there are."""
-    shape = sizes(node.inputs[0].type)
-    axis = node.attributes.get("axis", 0) % len(shape)
+def _searches(node: Node) -> bool:
     dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
-    return is_known(shape[axis + 1 :]) and 0 not in shape and not dtype.is_bool and not is_narrow(dtype)
+    return 0 not in sizes(node.inputs[0].type) and not dtype.is_bool and not is_narrow(dtype)
 
 
 def _multiplies(node: Node) -> bool:

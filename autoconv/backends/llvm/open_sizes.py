@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from autoconv.backends.llvm.positions import Position, plus, product
 from autoconv.backends.llvm.roles import is_open, register_of
 from autoconv.backends.llvm.text import FunctionText
-from autoconv.graph.dimensions import Quotient, Sum, plain_symbols, value_of
+from autoconv.graph.dimensions import Minimum, Quotient, Sum, plain_symbols, value_of
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import Dimension, Symbol, TensorType, Type
 
@@ -67,7 +67,12 @@ def dimension(out: FunctionText, size: Dimension) -> Position:
 
 def _computed(out: FunctionText, symbol: Symbol) -> Position:
     if isinstance(symbol, Quotient):
-        return out.new(f"sdiv i64 {dimension(out, symbol.dividend)}, {symbol.divisor}")
+        x, y = dimension(out, symbol.dividend), dimension(out, symbol.divisor)
+        towards_zero, rest = out.new(f"sdiv i64 {x}, {y}"), out.new(f"srem i64 {x}, {y}")
+        return out.new(f"add i64 {towards_zero}, {out.new(f'ashr i64 {rest}, 63')}")  # -1 where the rest is below 0
+    if isinstance(symbol, Minimum):
+        low = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
+        return out.new(f"call i64 {low}(i64 {dimension(out, symbol.first)}, i64 {dimension(out, symbol.second)})")
     if not isinstance(symbol, Sum):
         return register_of(symbol)
     total: Position = 0

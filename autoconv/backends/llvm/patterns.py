@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.positions import Index, Position, is_known, plus
+from autoconv.backends.llvm.positions import Index, Position, plus
 from autoconv.backends.llvm.roles import OPEN, ROLES, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element
 from autoconv.backends.llvm.views import PLACES, Place
@@ -29,11 +29,9 @@ def _of_arrays(node: Node) -> bool:
 
 
 def _of_numbers(node: Node) -> bool:
-    """Bounds are single numbers, and no operand holds a length; how many numbers go from end to end is known."""
-    if node.op.name == "linspace" and not is_known(sizes(node.results[0].type)):
-        return False
+    """Bounds are single numbers; an operand that holds lengths is not read, as the type says them."""
     named = {"range": 3, "linspace": 2, "eye": 0}[node.op.name]
-    return len(node.inputs) == named and all(is_scalar(value.type) for value in node.inputs)
+    return all(is_scalar(value.type) for value in node.inputs[:named])
 
 
 def _number(b: Any, position: Position) -> Element:
@@ -55,15 +53,17 @@ def _range(b: Any, node: Node, index: Index) -> Place:
 @_view("linspace", _of_numbers)
 def _linspace(b: Any, node: Node, index: Index) -> Place:
     """As NumPy computes it: where the step is too small for a number, each part of the distance for itself."""
-    start, stop = (b.number(value) for value in node.inputs)
+    start, stop = (b.number(value) for value in node.inputs[:2])
     (count,) = sizes(node.results[0].type)
     place = b.cast(_number(b, index[0]), start.dtype)
     distance = stop - start
     if count == 1:
         return place * distance + start  # type: ignore[no-any-return]
-    step = distance / float(count - 1)
-    found = b.select(step.same(0.0), place / float(count - 1) * distance, place * step) + start
-    return b.select(_number(b, index[0]).same(count - 1), stop, found)  # type: ignore[no-any-return]
+    last = _number(b, plus(b.out, count, -1))
+    steps = b.cast(last, start.dtype)
+    step = distance / steps
+    found = b.select(step.same(0.0), place / steps * distance, place * step) + start
+    return b.select(_number(b, index[0]).same(last), stop, found)  # type: ignore[no-any-return]
 
 
 def _on_diagonal(b: Any, index: Index, offset: int, length: Position) -> tuple[Element, str]:

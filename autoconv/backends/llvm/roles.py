@@ -108,7 +108,7 @@ def register_of(symbol: Symbol) -> str:
     return "%size." + symbol.name.translate(_SIGNS)
 
 
-_SIGNS = str.maketrans({"*": ".", "+": "$", "(": "_", ")": "_", "/": "-"})
+_SIGNS = str.maketrans({"*": ".", "+": "$", "(": "_", ")": "_", "/": "-", ",": "_"})
 
 
 def read_inputs(node: Node) -> tuple[Value, ...]:
@@ -219,7 +219,7 @@ class _Probe(ElementWriter):
 def generates(node: Node) -> bool:
     name = node.op.name
     if name == "one_hot":
-        return len(node.inputs) == 3 and is_dense(node.inputs[0].type)
+        return is_dense(node.inputs[0].type) and is_dense(node.results[0].type)
     if name == "fill":
         return is_scalar(node.inputs[0].type)
     dtype = node.attributes.get("dtype")

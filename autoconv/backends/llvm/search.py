@@ -49,8 +49,8 @@ class _Search:
         shape = sizes(x.type)
         self.axis = axis = node.attributes.get("axis", 0) % len(shape)
         self.outer: Position = math.prod(shape[:axis]) if is_known(shape[:axis]) else "%rows"
-        self.size, self.inner = shape[axis], math.prod(shape[axis + 1 :])
         self.routine, self.out, self.b = routine, routine.out, routine.b
+        self.size, self.inner = shape[axis], element_count(self.out, shape[axis + 1 :])
         self._dtype: Any = x.type.dtype  # type: ignore[union-attr]
         self._result: Any = result.type.dtype  # type: ignore[union-attr]
         self._kind = "max" if node.op.name == "argmax" else "min"
@@ -61,7 +61,7 @@ class _Search:
 
     def _at(self, row: Position, step: Position, column: Position = 0) -> Element:
         start = plus(self.out, product(self.out, row, self.size), step)
-        return load(self.b, self._dtype, "%x", plus(self.out, times(self.out, start, self.inner), column))
+        return load(self.b, self._dtype, "%x", plus(self.out, product(self.out, start, self.inner), column))
 
     def _row(self, row: Position) -> None:
         """What the best is, and then the first place where it is: each is work for vectors. A long row goes piece by
@@ -128,15 +128,24 @@ class _Search:
 
     def _columns(self, row: Position) -> None:
         """Block by block, each step for all columns of the block."""
-        out, width = self.out, min(_BLOCK, self.inner)
+        out, inner = self.out, self.inner
+        width = min(_BLOCK, inner) if isinstance(inner, int) else _BLOCK
         best = out.alloca(f"[{width} x {memory(self._dtype)}]")
         where = out.alloca(f"[{width} x i32]")
-        with out.loop("0", str(self.inner // width)) as block:
-            self._block(row, times(out, block, width), width, best, where)
-        if self.inner % width:
-            self._block(row, self.inner - self.inner % width, self.inner % width, best, where)
+        if isinstance(inner, int):
+            with out.loop("0", str(inner // width)) as block:
+                self._block(row, times(out, block, width), width, best, where)
+            if inner % width:
+                self._block(row, inner - inner % width, inner % width, best, where)
+            return
+        count = out.new(f"udiv i64 {plus(out, inner, width - 1)}, {width}")
+        with out.loop("0", count) as block:
+            start = times(out, block, width)
+            left = out.new(f"sub nsw i64 {inner}, {start}")
+            last = out.new(f"select i1 {out.new(f'icmp slt i64 {left}, {width}')}, i64 {left}, i64 {width}")
+            self._block(row, start, last, best, where)
 
-    def _block(self, row: Position, start: Position, width: int, best: str, where: str) -> None:
+    def _block(self, row: Position, start: Position, width: Position, best: str, where: str) -> None:
         out, b = self.out, self.b
         with out.loop("0", str(width)) as i:
             store(b, self._at(row, 0, plus(out, start, i)), best, i)
@@ -151,5 +160,5 @@ class _Search:
                 store(b, b.select(better, here, before), best, i)
                 store(b, b.select(better, number, load(b, int32, where, i)), where, i)
         with out.loop("0", str(width)) as i:
-            place = plus(out, plus(out, times(out, row, self.inner), start), i)
+            place = plus(out, plus(out, product(out, row, self.inner), start), i)
             store(b, b.cast(load(b, int32, where, i), self._result), "%result", place)

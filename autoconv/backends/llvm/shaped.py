@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, TensorType
 from autoconv.ops import OPS
@@ -48,6 +50,17 @@ def joined(b: GraphBuilder, parts: Sequence[Value], axis: int, shape: Sequence[D
     """One behind the other along the axis: an array of that shape."""
     types = [parts[0].type.with_shape(tuple(shape))]  # type: ignore[union-attr]
     return b.graph.add(OPS["concat"], tuple(parts), {"axis": axis}, types=types, span=b.span).results[0]
+
+
+def count(b: GraphBuilder, x: Value, axes: Sequence[int], dtype: DType) -> Value:
+    """How many elements there are along the axes, as a number of that dtype."""
+    sizes = dimensions(x)
+    known = math.prod(size for axis in axes if isinstance(size := sizes[axis], int))
+    found = b.constant(value=np.asarray(known, np.int64))
+    for axis in axes:
+        if not isinstance(sizes[axis], int):
+            found = b.multiply(found, b.dimension(x, axis=axis, dtype=int64))
+    return b.cast(found, dtype=dtype)  # type: ignore[no-any-return]
 
 
 def _made(b: GraphBuilder, name: str, x: Value, shape: Sequence[Dimension], attributes: dict[str, Any]) -> Value:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import collections
 import linecache
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 
-def made(source: str, filename: str) -> Callable[..., Any]:
-    """The function `program` of the source, whose lines are found under that name."""
+def made(source: str, filename: str, **names: Any) -> Callable[..., Any]:
+    """The function `program` of the source, whose lines are found under that name; `names` are its globals."""
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    namespace: dict[str, Any] = {"__name__": "programs"}
+    namespace: dict[str, Any] = {"__name__": "programs", **names}
     exec(compile(source, filename, "exec"), namespace)
     return namespace["program"]
 
@@ -27,25 +28,36 @@ def became(compiled: Any) -> tuple[str, str]:
 
 
 def command(
-    description: str | None, program: Callable[[int], str], check: Callable[[str, int], tuple[str, str]]
+    description: str | None,
+    program: Callable[[int], str],
+    check: Callable[[str, int], tuple[str, str]],
+    programs: int = 500,
 ) -> int:
     """Makes and checks as many programs as asked for, prints what became of them; 1 where one was wrong."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", type=int, default=3, help="how many failures to print")
-    options = parser.parse_args()
+    options = asked_for(description, programs)
     counts: collections.Counter[str] = collections.Counter()
     reasons: collections.Counter[str] = collections.Counter()
     for number in range(options.seed, options.seed + options.programs):
         source = program(number)
-        kind, details = check(source, number)
+        try:
+            kind, details = check(source, number)
+        except Exception:
+            kind, details = "WRONG", traceback.format_exc()
         counts[kind] += 1
-        if kind == "plain Python":
-            reasons[details.split(": ", 2)[-1][:100]] += 1
+        if kind in ("plain Python", "refused"):
+            reasons[details.split("\n")[0].split(": ", 2)[-1][:100]] += 1
         if kind == "WRONG" and counts[kind] <= options.show:
             print(f"program {number}\n{source}{details}\n")
     print(f"{options.programs} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
     for reason, n in reasons.most_common(10):
         print(f"  {n} {reason}")
     return 1 if counts["WRONG"] else 0
+
+
+def asked_for(description: str | None, programs: int) -> argparse.Namespace:
+    """The `programs`, the first `seed`, and how many failures to `show`, of the command line."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=int, default=programs)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", type=int, default=3, help="how many failures to print")
+    return parser.parse_args()

@@ -1,0 +1,122 @@
+"""Regions of a graph that is written without memory: what each array holds now, and what comes in from around."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ArrayType
+from autoconv.ops import OPS
+from autoconv.ops.builder import GraphBuilder
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One of the arrays `roots`, the one that the number `which` says where there are several, looked at in steps."""
+
+    roots: tuple[Value, ...]
+    which: Value | None = None
+    steps: tuple[tuple[Any, ...], ...] = ()
+
+
+class WrittenRegion:
+    """A graph that is being written: its values by those of the graph that it is made of, and what arrays hold now."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.b = GraphBuilder(graph, None)
+        self.values: dict[Value, Value] = {}
+        self.references: dict[Value, Reference] = {}
+        self.contents: dict[Value, Value] = {}
+
+
+class Captures:
+    """The regions of one node, which all get the values of the region around that one of them uses."""
+
+    def __init__(self, outer: WrittenRegion) -> None:
+        self._outer = outer
+        self._inner: list[tuple[WrittenRegion, dict[Value, Value]]] = []
+
+    def region(self, name: str) -> WrittenRegion:
+        """A new region of the node."""
+        made = _Lifting(Graph(name), self._outer)
+        self._inner.append((made, made.captured))
+        return made
+
+    def enter(self, inner: WrittenRegion, parameter: Value, value: Value) -> None:
+        """Has a parameter of the graph that is read be what the value outside is."""
+        assert isinstance(inner, _Lifting)
+        if isinstance(value.type, ArrayType):
+            reference = self._outer.references[value]
+            which = None if reference.which is None else inner.lift(reference.which)
+            steps = tuple((name, a, tuple(map(inner.lift, operands)), t) for name, a, operands, t in reference.steps)
+            inner.references[parameter] = Reference(reference.roots, which, steps)
+        else:
+            inner.values[parameter] = inner.lift(self._outer.values[value])
+
+    def record(
+        self, op: str, leading: list[Value], node: Node, attributes: Any, regions: Sequence[WrittenRegion],
+        types: Any = None,
+    ) -> Node:  # fmt: skip
+        """The node, recorded in the region around, with what its regions use of that."""
+        union: dict[Value, None] = {}
+        for _, captured in self._inner:
+            union.update(dict.fromkeys(captured))
+        for inner, captured in self._inner:
+            own = [p for p in inner.graph.parameters if p not in captured.values()]
+            for outer in union:
+                if outer not in captured:
+                    captured[outer] = inner.graph.add_parameter(outer.type, outer.name)
+            inner.graph.parameters = [*own, *(captured[outer] for outer in union)]
+        graphs = [inner.graph for inner in regions]
+        return self._outer.graph.add(
+            OPS[op], [*leading, *union], attributes, regions=graphs, types=types, name=node.name, span=node.span
+        )
+
+
+class _Lifting(WrittenRegion):
+    """A region that takes what arrays hold, and other values, from the one around when they are first used."""
+
+    def __init__(self, graph: Graph, outer: WrittenRegion) -> None:
+        super().__init__(graph)
+        self._outer = outer
+        self.captured: dict[Value, Value] = {}
+        self.contents = _Contents(self, outer)
+
+    def lift(self, value: Value) -> Value:
+        found = self.captured.get(value)
+        if found is None:
+            found = self.captured[value] = self.graph.add_parameter(value.type, value.name)
+        return found
+
+
+class _Contents(dict[Value, Value]):
+    def __init__(self, inner: _Lifting, outer: WrittenRegion) -> None:
+        super().__init__()
+        self._inner = inner
+        self._outer = outer
+
+    def __missing__(self, root: Value) -> Value:
+        found = self[root] = self._inner.lift(self._outer.contents[root])
+        return found
+
+    def __contains__(self, root: object) -> bool:
+        return dict.__contains__(self, root) or root in self._outer.contents
+
+    def __iter__(self) -> Any:
+        yield from self._outer.contents
+        yield from (root for root in dict.__iter__(self) if root not in self._outer.contents)
+
+
+def chosen(region: WrittenRegion, which: Value, arms: Sequence[Sequence[Value]], used: Sequence[Value]) -> list[Value]:
+    """The values of the arm that the number says."""
+    captures = list(dict.fromkeys(used))
+    graphs = []
+    for number, arm in enumerate(arms):
+        graph = Graph(f"array_{number}")
+        own = {value: graph.add_parameter(value.type, value.name) for value in captures}
+        graph.outputs = [own[value] for value in arm]
+        graphs.append(graph)
+    return list(region.graph.add(OPS["cond"], [which, *captures], {}, regions=graphs).results)

@@ -1,0 +1,55 @@
+"""Views of arrays as values: what one shows of an array, and what the array is once that has changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ArrayType
+from autoconv.ops.builder import GraphBuilder
+
+
+def seen(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
+    """The part of an array that a step shows: (op, attributes, operands, type of the array)."""
+    name, attributes, operands, type_ = step
+    if name == "array_view":
+        return b.get_item(x, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
+    if name == "array_transpose":
+        return b.transpose(x, perm=attributes["perm"])  # type: ignore[no-any-return]
+    return b.get_item(b.reshape(x, shape=(-1,)), _places(b, attributes, type_), spec=(("array",),))  # type: ignore[no-any-return]
+
+
+def put(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...]) -> Value:
+    """What `outer` is once the part of it that the step shows is `inner`."""
+    name, attributes, operands, type_ = step
+    if name == "array_view":
+        return b.set_item(outer, inner, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
+    if name == "array_transpose":
+        return b.transpose(inner, perm=tuple(np.argsort(attributes["perm"]).tolist()))  # type: ignore[no-any-return]
+    flat = b.set_item(b.reshape(outer, shape=(-1,)), inner, _places(b, attributes, type_), spec=(("array",),))
+    return b.reshape(flat, shape=type_.shape)  # type: ignore[no-any-return]
+
+
+def _places(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
+    """Which element, counted in order, each element of a view by strides is."""
+    if None in type_.shape or None in type_.strides:
+        refuse("an array is looked at in another form, and its sizes are known only when the graph runs")
+    pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
+    low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
+    offsets = np.zeros([size for size, _ in pairs], np.int64)
+    for axis, (size, stride) in enumerate(pairs):
+        offsets += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(len(pairs))])
+    numbers = np.full((int(offsets.max(initial=0)) - low) // type_.dtype.size + 1, -1, np.int64)
+    numbers[(offsets.reshape(-1) - low) // type_.dtype.size] = np.arange(offsets.size)
+    found = np.full(attributes["shape"], attributes["offset"] - low, np.int64)
+    for axis, (size, stride) in enumerate(zip(attributes["shape"], attributes["strides"], strict=True)):
+        found += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(found.ndim)])
+    return b.constant(value=numbers[found // type_.dtype.size], weak=False)  # type: ignore[no-any-return]
+
+
+def refuse(what: str) -> Any:
+    """Raises StagingError: no value can say this."""
+    raise StagingError(f"{what}, and no gradient goes through that")

@@ -1,0 +1,68 @@
+"""Reductions that pass over nans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.numpy.kernels import by_kernel
+from autoconv.numpy.operands import cast, computes, tensor, without
+from autoconv.numpy.reductions import given, masked, reduced, total_of
+from autoconv.numpy.writes import write_into
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import Tensor
+
+
+def _without_nans(a: Any, neutral: Any) -> tuple[Tensor, Tensor | None]:
+    """The array with another number for its nans, and which elements are none."""
+    x = tensor(a)
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        return x, None
+    present = apply("logical_not", apply("is_nan", x))
+    return masked(x, present, neutral), present
+
+
+def _nan_total(name: str, neutral: int) -> Callable[..., Any]:
+    def run(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
+        without(**{key: given(value) for key, value in other.items()})
+        return total_of(name, neutral, None)(_without_nans(a, neutral)[0], axis, dtype, out, keepdims)
+
+    return run
+
+
+computes("nansum")(_nan_total("sum", 0))
+computes("nanprod")(_nan_total("prod", 1))
+
+
+@computes("nanmean")
+def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
+    without(dtype=dtype, **{key: given(value) for key, value in other.items()})
+    x, present = _without_nans(a, 0)
+    if present is None:
+        return reduced("mean", x, axis, keepdims, out)
+    total = reduced("sum", x, axis, keepdims, None)
+    found = apply("divide", total, cast(reduced("sum", present, axis, keepdims, None), total.dtype))
+    return found if out is None else write_into(out, found)
+
+
+def _nan_extreme(name: str, worst: float) -> Callable[..., Any]:
+    def run(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
+        without(**{key: given(value) for key, value in other.items()})
+        x, present = _without_nans(a, worst)
+        found = reduced(name, x, axis, keepdims, None)
+        if present is not None:
+            some = reduced("any", present, axis, keepdims, None)
+            found = apply("select", some, found, tensor(np.nan, found.dtype.numpy))
+        return found if out is None else write_into(out, found)
+
+    return run
+
+
+computes("nanmax")(_nan_extreme("max", -np.inf))
+computes("nanmin")(_nan_extreme("min", np.inf))
+by_kernel(
+    "nanstd", "nanvar", "nanmedian", "nanargmax", "nanargmin", "nancumsum", "nancumprod", "nanpercentile",
+    "nanquantile",
+)  # fmt: skip

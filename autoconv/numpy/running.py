@@ -1,0 +1,120 @@
+"""From element to element along an axis: totals so far, differences, integrals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.operands import (
+    axis_of,
+    cast,
+    common_dtype,
+    computes,
+    integer,
+    known_shape,
+    numpy_dtype,
+    rank_of,
+    tensor,
+    without,
+)
+from autoconv.numpy.reductions import NOTHING, given, reduced
+from autoconv.numpy.ufuncs import call_ufunc
+from autoconv.numpy.writes import write_into
+from autoconv.runtime.dispatch import apply
+
+
+def _scan(name: str) -> Callable[..., Any]:
+    def run(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        x = tensor(a)
+        at = None if axis is None else axis_of(axis, max(rank_of(x), 1))
+        if x.type.shape == ():
+            x = apply("reshape", x, shape=(1,))
+        wanted = None if dtype is None else as_dtype(numpy_dtype(dtype))
+        found = apply(f"numpy_{name}", x, axis=at, dtype=wanted)
+        return found if out is None else write_into(out, found)
+
+    return run
+
+
+computes("cumsum")(_scan("cumsum"))
+computes("cumprod")(_scan("cumprod"))
+
+
+def _cumulative(name: str) -> Callable[..., Any]:
+    def run(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Any:
+        x = tensor(x)
+        if axis is None:
+            if rank_of(x) > 1:
+                raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+            axis = 0
+        found = _scan(name)(x, axis, dtype)
+        if include_initial:
+            at = axis_of(axis, rank_of(found))
+            shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(found)))
+            first = apply("fill", tensor(0 if name == "cumsum" else 1, found.dtype), shape=shape)
+            found = apply("concat", first, found, axis=at)
+        return found if out is None else write_into(out, found)
+
+    return run
+
+
+computes("cumulative_sum")(_cumulative("cumsum"))
+computes("cumulative_prod")(_cumulative("cumprod"))
+
+
+@computes("diff")
+def _diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NOTHING, append: Any = NOTHING) -> Any:
+    x = tensor(a)
+    count = integer(n)
+    if count == 0:
+        return x
+    if count < 0:
+        raise ValueError("order must be non-negative but got " + repr(count))
+    if rank_of(x) == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    at = axis_of(axis, rank_of(x))
+    for value, first in ((prepend, True), (append, False)):
+        if given(value) is None:
+            continue
+        part = tensor(value)
+        if rank_of(part) == 0:
+            shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(x)))
+            part = apply("broadcast_to", part, shape=shape)
+        wanted = common_dtype(x, part)
+        parts = [cast(part, wanted), cast(x, wanted)]
+        x = apply("concat", *(parts if first else parts[::-1]), axis=at)
+    for _ in range(count):
+        whole = (("slice", None, None, None),) * at
+        later = apply("get_item", x, spec=(*whole, ("slice", 1, None, None)))
+        earlier = apply("get_item", x, spec=(*whole, ("slice", None, -1, None)))
+        x = call_ufunc(np.not_equal if x.dtype.is_bool else np.subtract, later, earlier)
+    return x
+
+
+@computes("trapezoid")
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
+    y = tensor(y)
+    at = axis_of(axis, rank_of(y))
+    if x is None:
+        step = dx if not isinstance(dx, (list, tuple)) else tensor(dx)
+    else:
+        x = tensor(x)
+        step = _diff(x, axis=at if rank_of(x) > 1 else -1)
+        if rank_of(x) == 1:
+            step = apply("reshape", step, shape=tuple(-1 if i == at else 1 for i in range(rank_of(y))))
+    whole = (("slice", None, None, None),) * at
+    later = apply("get_item", y, spec=(*whole, ("slice", 1, None, None)))
+    earlier = apply("get_item", y, spec=(*whole, ("slice", None, -1, None)))
+    heights = call_ufunc(np.multiply, step, call_ufunc(np.add, later, earlier))
+    return reduced("sum", call_ufunc(np.true_divide, heights, 2.0), at, False, None)
+
+
+@computes("ediff1d")
+def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    without(to_end=to_end, to_begin=to_begin)
+    x = apply("reshape", tensor(ary), shape=(-1,))
+    ends = [apply("get_item", x, spec=(("slice", *bounds, None),)) for bounds in ((1, None), (None, -1))]
+    return call_ufunc(np.subtract, *ends)

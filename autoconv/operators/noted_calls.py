@@ -1,0 +1,145 @@
+"""Calls of the user's functions, noted while they run, so that one which comes again and again becomes a graph.
+
+Where the function of a call that runs is called again in an arm or loop body of it, with arguments of the same layout,
+going on would never end: the first of the calls is taken back, and recorded as a graph of its own (`recursion.py`).
+Where a condition of Python's own ends the recursion the layouts differ from call to call, and nothing of this happens.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.arguments import bound_arguments, is_plain, join_arguments
+from autoconv.operators.attempts import Attempt
+from autoconv.operators.bodies import swallowed
+from autoconv.operators.layout import Layout, Static
+from autoconv.operators.reach import may_call_itself
+from autoconv.operators.recursion import Call, Recursion
+from autoconv.runtime.recording import Region, current_region
+
+# How many calls whose arguments differ in numbers known to Python are followed one by one, by contract.
+_FOLLOWED = {"compile": 3, "function": 24}
+# How often a function may be called within itself with no condition of a tensor in between.
+_DEPTH = 40
+_LAZY_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class Restart(BaseException):
+    """A call has to be recorded as a recursive function, for arguments of these layouts."""
+
+    def __init__(self, call: Call, layouts: Sequence[Layout]) -> None:
+        super().__init__()
+        self.call = call
+        self.layouts = layouts
+
+
+def noted(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
+    """`target`, the converted form of the user's `function`, whose calls are noted while they run."""
+    if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _NOTED:
+        return target
+
+    def noted_call(*args: Any, **kwargs: Any) -> Any:
+        region = current_region()
+        return target(*args, **kwargs) if region is None else _called(function, target, args, kwargs, region)
+
+    return noted_call
+
+
+_NOTED = next(c for c in noted.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
+
+
+def is_noted(function: FunctionType) -> bool:
+    """Whether `noted` has made it."""
+    return function.__code__ is _NOTED
+
+
+def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
+    call = Call(function, target, args, kwargs, region)
+    running = region.trace.calls
+    same = [c for c in running if c.identity == call.identity and region.is_inside(c.region)]
+    around = same if len(same) > _DEPTH else [c for c in same if c.region is not region]
+    if around:
+        try:
+            layouts = call.layouts()
+        except TypeError:  # the arguments do not fit, which the function itself says
+            return target(*args, **kwargs)
+        again = _again(call, around, layouts)
+        if isinstance(again, Recursion):
+            return again.call(bound_arguments(function, args, kwargs), region)
+        if again is not None:
+            wider = again.layouts
+            if again.call.may_restart:
+                region.trace.refusal = swallowed()
+                raise again
+            return Recursion(call, wider).record()
+    known = region.trace.recursions.get(call.identity)
+    if known is not None and not same and call.is_like(known):
+        return Recursion(call, known.layouts()).record()
+    call.may_restart = may_call_itself(function, args)
+    return _followed(call, running)
+
+
+def _followed(call: Call, running: list[Any]) -> Any:
+    """What the call gives, recorded where it stands."""
+    trial = Attempt() if call.may_restart else None
+    running.append(call)
+    try:
+        result = call.target(*call.args, **call.kwargs)
+    except Restart as restart:
+        if trial is not None:
+            trial.undo()
+        if restart.call is not call:
+            raise
+        call.region.trace.refusal = None
+        wider = restart.layouts
+    except BaseException:
+        if trial is not None:
+            trial.keep()
+        raise
+    else:
+        if trial is not None:
+            trial.keep()
+        return result
+    finally:
+        running.remove(call)
+    return Recursion(call, wider).record()
+
+
+def _again(call: Call, around: Sequence[Call], layouts: list[Layout]) -> Recursion | Restart | None:
+    """What becomes of a call of a function in an arm or loop body of calls of it, which are `around` it: a call of the
+    recursive function, a reason to make one, or None where it is followed."""
+    for known in reversed(around):
+        if isinstance(known, Recursion) and _wider(known, layouts, call) == known.layouts():
+            return known
+    followed = around[0].followed = around[0].followed + 1
+    for known in around:
+        wider = _wider(known, layouts, call)
+        if wider is None:
+            continue
+        if wider == known.layouts():
+            return Restart(known, wider)
+        counted = any(type(new) is Static for old, new in zip(known.layouts(), layouts, strict=True) if old != new)
+        if not counted or followed > _FOLLOWED[call.region.contract]:
+            return known.widened(wider) if isinstance(known, Recursion) else Restart(known, wider)
+    return None
+
+
+def _wider(known: Call, layouts: list[Layout], call: Call) -> list[Layout] | None:
+    """The layouts of arguments that both calls have; None where what Python knows of them has to stay apart."""
+    before = known.layouts()
+    names = list(inspect.signature(call.function, follow_wrapped=False).parameters)
+    if len(before) != len(layouts):
+        return None
+    try:
+        joined = [
+            old if old == new else join_arguments(old, new, name, call.region.contract)
+            for old, new, name in zip(before, layouts, names, strict=True)
+        ]
+    except StagingError:
+        return None
+    changed = [new for old, new in zip(before, joined, strict=True) if old != new]
+    return joined if all(map(is_plain, changed)) else None

@@ -1,0 +1,113 @@
+"""Converts one file, and turns whatever happens into an outcome."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from autoconv.emit.conversion import Conversion, Diagnostic, Options
+from autoconv.emit.locate import is_converted
+from autoconv.emit.module import convert_source, qualified_functions
+from autoconv.errors import AutoconvError, ConversionError, SourceError, TargetError
+
+from .diagnostics import code_of, describe
+from .exits import ExitCode
+from .plan import Job
+from .sources import decode_source, parse, read_source, syntax_error
+from .targets import unknown_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of one file. `conversion` is there where it was converted, `source` where it was read;
+    `defined` holds its qualified names where names to compile were asked for; `bug` is a summary and a
+    traceback."""
+
+    job: Job
+    source: str | None = None
+    conversion: Conversion | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    error: AutoconvError | None = None
+    bug: tuple[str, str] | None = None
+    defined: frozenset[str] = frozenset()
+
+    @property
+    def code(self) -> ExitCode:
+        """The exit code that this file alone asks for."""
+        if self.bug is not None:
+            return ExitCode.BUG
+        if self.error is not None:
+            return code_of(self.error)
+        return ExitCode.DIFFERS if self.diagnostics else ExitCode.FINE
+
+
+def convert_job(job: Job, data: bytes | None = None) -> Outcome:
+    """The outcome of one file; `data` is what standard input held. Never raises.
+
+    All constructs that cannot be converted are found in one go: what to do about them is decided by who
+    asked.
+    """
+    source: str | None = None
+    defined: frozenset[str] = frozenset()
+    try:
+        source = decode_source(data, job.name) if data is not None else read_source(job.source)  # type: ignore[arg-type]
+        if is_converted(source):
+            return _converted_already(job, source)
+        options = replace(job.options, keep_going=True)
+        if options.compile_names:
+            defined = frozenset(name for name, _ in qualified_functions(parse(source, job.name)))
+            options = replace(options, compile_names=options.compile_names & defined)
+        conversion = _convert(source, job.name, options)
+    except ConversionError as error:
+        if error.place is None:
+            return Outcome(job=job, source=source, error=error, defined=defined)
+        diagnostic = Diagnostic(error.message, error.place, "", error.remedy)
+        return Outcome(job=job, source=source, diagnostics=(diagnostic,), defined=defined)
+    except AutoconvError as error:
+        return Outcome(job=job, source=source, error=error, defined=defined)
+    except RecursionError:
+        too_deep = SourceError(f"{job.name}: nested too deeply to be converted")
+        return Outcome(job=job, source=source, error=too_deep, defined=defined)
+    except Exception as error:
+        summary, details = describe(error)
+        return Outcome(job=job, source=source, bug=(f"{job.name}: {summary}", details), defined=defined)
+    return Outcome(
+        job=job, source=source, conversion=conversion, diagnostics=conversion.diagnostics, defined=defined
+    )
+
+
+def _converted_already(job: Job, source: str) -> Outcome:
+    """What an earlier conversion wrote is taken over with its folder, and refused by itself."""
+    if job.folder is None:
+        return Outcome(job=job, source=source, error=TargetError(f"{job.name} is a converted file already"))
+    lines = tuple(range(1, source.count("\n") + 2))
+    return Outcome(job=job, source=source, conversion=Conversion(source, lines, (), (), ()))
+
+
+def _convert(source: str, name: str, options: Options) -> Conversion:
+    conversion = convert_source(source, name, options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(conversion.text, name, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            try:
+                compile(source, name, "exec", dont_inherit=True)
+            except (
+                SyntaxError,
+                ValueError,
+            ) as original:  # `return` at the top level, say: parsed, yet no Python
+                raise syntax_error(original, name) from original
+            raise AssertionError(f"the converted text is not Python: {error}") from error
+    return conversion
+
+
+def check_compiled_names(outcomes: Sequence[Outcome], names: frozenset[str]) -> None:
+    """Raises TargetError for a name to compile that none of the files has."""
+    defined = frozenset[str]().union(*(outcome.defined for outcome in outcomes))
+    readable = [outcome for outcome in outcomes if outcome.error is None]
+    missing = sorted(names - defined)
+    if missing and readable:
+        where = outcomes[0].job.name if len(outcomes) == 1 else "the files to convert"
+        raise unknown_name(missing[0], defined, where)

@@ -1,0 +1,84 @@
+"""Bodies of a try, and functions, that raise on every path."""
+
+
+from tests.tracing.test_objects import agrees
+
+
+def test_what_a_body_that_always_raises_changed_before():
+    def f(a, b):
+        some, items = 0, [0]
+        try:
+            if b < a:
+                some = b < 7
+                items.append(a)
+            if a > 100 and b > 3:
+                raise ZeroDivisionError("bad")
+            raise ValueError(a)
+        except ValueError:
+            items.append(1)
+        return some, items
+
+    agrees(f, (2, 1), (1, 2), (9, 3))
+
+
+def test_a_function_that_always_raises_is_a_graph_that_does():
+    def gone(n, log):
+        log.append(n)
+        raise KeyError("gone", n)
+
+    def finally_(n, log):
+        print("in", n)
+        try:
+            raise ValueError(3) from KeyError(n)
+        finally:
+            log.append("out")
+
+    for f in (gone, finally_):
+        agrees(f, (1, []), (2, [5]))
+
+
+def test_what_follows_a_body_that_always_raises_is_not_reached():
+    class Manager:
+        def __enter__(self):
+            print("enter")
+
+        def __exit__(self, kind, error, trace):
+            print("exit", kind.__name__)
+
+    def f(n):
+        with Manager():
+            m = 4 // n
+            raise ValueError("always") from ValueError
+            return m
+
+    agrees(f, (1,), (0,), (2,))
+
+    def g(n):
+        try:
+            try:
+                k = 4 // n
+                raise ValueError(k)
+            finally:
+                print("finally")
+            return "<"
+        except ValueError as error:
+            return error.args
+        return ">"
+
+    agrees(g, (1,), (0,), (2,))
+
+
+def test_a_body_that_raises_while_traced_goes_through_every_clause():
+    def f(n):
+        try:
+            if n == 2:
+                n = 3
+            n = {}["missing"] + n
+        except ValueError:
+            return "value"
+        except TypeError:
+            return "type"
+        except Exception:
+            return n
+
+    agrees(f, (1,), (2,))
