@@ -7,8 +7,10 @@ used alike where NumPy hands over a call (`__array_ufunc__`, `__array_function__
 from autoconv.numpy import (
     changing,
     creation,
+    differences,
     generators,
     joining,
+    linalg,
     nans,
     products,
     reductions,
@@ -23,8 +25,10 @@ from autoconv.numpy import (
 __all__ = [
     "changing",
     "creation",
+    "differences",
     "generators",
     "joining",
+    "linalg",
     "nans",
     "products",
     "reductions",

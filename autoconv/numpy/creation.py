@@ -175,7 +175,7 @@ def linspace(
         raise ValueError(f"Number of samples, {count}, must be non-negative.")
     wanted = np.result_type(common_dtype(start, stop), float(count))
     first, last = tensor(start, wanted), tensor(stop, wanted)
-    if axis != 0 or wanted.kind == "c":
+    if axis != 0:
         options = {} if dtype is None else {"dtype": dtype}
         return whole_call("linspace", False, first, last, count, endpoint=endpoint, axis=axis, **options)
     parts = count - 1 if endpoint else count

@@ -1,17 +1,14 @@
-"""Products and linear algebra."""
+"""Products of vectors, matrices and arrays."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.kernels import by_kernel, whole_call
+from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
-    axes_of,
     axis_of,
     cast,
     computes,
@@ -23,7 +20,7 @@ from autoconv.numpy.operands import (
     tensors,
     without,
 )
-from autoconv.numpy.shaping import moveaxis, swapaxes
+from autoconv.numpy.shaping import moveaxis
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.runtime.dispatch import apply
@@ -198,203 +195,3 @@ def _two_operands(equation: str, x: Tensor, y: Tensor) -> Any:
     order = [*batch, *left, *right]
     found = apply("reshape", apply("matmul", rows, columns), shape=tuple(size[c] for c in order))
     return apply("transpose", found, perm=tuple(order.index(c) for c in out)) if out else found
-
-
-# ---- numpy.linalg
-
-
-def _floating(a: Any) -> Tensor:
-    x = tensor(a)
-    if x.dtype.is_floating and x.dtype.size < 4:
-        raise TypeError(f"array type {x.dtype.name} is unsupported in linalg")
-    return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, np.float64)
-
-
-def _square(a: Any) -> Tensor:
-    x = _floating(a)
-    if rank_of(x) < 2:
-        raise np.linalg.LinAlgError(f"{rank_of(x)}-dimensional array given. Array must be at least two-dimensional")
-    rows, columns = x.type.shape[-2:]  # type: ignore[index]
-    if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
-        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-    return x
-
-
-def _by_op(name: str) -> Callable[..., Any]:
-    return lambda a: apply(name, _square(a))
-
-
-computes("linalg.det")(_by_op("determinant"))
-
-
-@computes("linalg.slogdet")
-def slogdet(a: Any) -> Any:
-    return np.linalg._linalg.SlogdetResult(*apply("slogdet", _square(a)))  # type: ignore[attr-defined]
-
-
-@computes("linalg.inv")
-def inv(a: Any) -> Any:
-    return apply("inverse", _square(a))
-
-
-@computes("linalg.solve")
-def solve(a: Any, b: Any) -> Any:
-    matrix, rhs = tensors(_square(a), _floating(b))
-    if rank_of(rhs) == 1:
-        found = apply("solve", matrix, apply("expand_dims", rhs, axis=1))
-        return apply("squeeze", found, axis=(-1,))
-    return apply("solve", matrix, rhs)
-
-
-@computes("linalg.cholesky")
-def cholesky(a: Any, /, *, upper: bool = False) -> Any:
-    x = _square(a)
-    if upper:
-        x = swapaxes(x, -1, -2)
-    found = apply("cholesky", x)
-    return swapaxes(found, -1, -2) if upper else found  # of conj(A) = A.T that is the conjugate already
-
-
-@computes("linalg.eigh")
-def eigh(a: Any, UPLO: str = "L") -> Any:
-    x = _square(a)
-    if UPLO.upper() != "L":
-        x = call_ufunc(np.conjugate, swapaxes(x, -1, -2))
-    return np.linalg._linalg.EighResult(*apply("eigh", x))  # type: ignore[attr-defined]
-
-
-@computes("linalg.eigvalsh")
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    return eigh(a, UPLO)[0]
-
-
-@computes("linalg.qr")
-def qr(a: Any, mode: str = "reduced") -> Any:
-    x = _floating(a)
-    if mode not in ("reduced", "complete"):
-        return whole_call("linalg.qr", False, x, mode)
-    found = apply("qr", x, full_matrices=mode == "complete")
-    return np.linalg._linalg.QRResult(*found)  # type: ignore[attr-defined]
-
-
-@computes("linalg.svd")
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    x = _floating(a)
-    if not compute_uv:
-        return whole_call("linalg.svd", False, x, full_matrices, False, hermitian)
-    found = whole_call("linalg.svd", False, x, full_matrices, True, hermitian)
-    return np.linalg._linalg.SVDResult(*found)  # type: ignore[attr-defined]
-
-
-@computes("linalg.eig")
-def eig(a: Any) -> Any:
-    refuse("gives real or complex numbers as their values say")
-
-
-@computes("linalg.matrix_power")
-def matrix_power(a: Any, n: Any) -> Any:
-    x, power = tensor(a), integer(n)
-    if power == 0:
-        return tensor(np.broadcast_to(np.eye(known_shape(x)[-1], dtype=x.dtype.numpy), known_shape(x)).copy())
-    if power < 0:
-        x, power = inv(x), -power
-    found = None
-    while power:
-        if power & 1:
-            found = x if found is None else multiply(found, x)
-        power >>= 1
-        x = multiply(x, x) if power else x
-    return found
-
-
-@computes("linalg.norm")
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    v = tensor(x)
-    if not (v.dtype.is_floating or v.dtype.is_complex):
-        v = cast(v, np.float64)
-    rank = rank_of(v)
-    if axis is None:
-        if ord is None or (ord == 2 and rank == 1) or (ord in ("f", "fro") and rank == 2):
-            return _root(v, tuple(range(rank)), keepdims)
-        axis = tuple(range(rank))
-    axes = axes_of(axis, rank)
-    if len(axes) == 1:
-        return vector_norm(v, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
-    if len(axes) == 2 and ord in (None, "fro", "f"):
-        return _root(v, axes, keepdims)
-    if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
-        of_rows = abs(ord) == np.inf
-        size = call_ufunc(np.absolute, v)
-        sums = apply("numpy_sum", size, axis=axes[of_rows], keepdims=True)
-        name = "numpy_max" if ord > 0 else "numpy_min"
-        kept: dict[str, Any] = {"keepdims": True} if keepdims else {}
-        return apply(name, sums, axis=axes, **kept)
-    return whole_call("linalg.norm", False, v, ord, axis, keepdims)
-
-
-def _squares(v: Tensor) -> Tensor:
-    if v.dtype.is_complex:
-        parts = [apply("square", apply(part, v)) for part in ("real", "imag")]
-        return apply("add", *parts)
-    return apply("square", v)
-
-
-def _root(v: Tensor, axes: tuple[int, ...], keepdims: bool) -> Any:
-    kept: dict[str, Any] = {"keepdims": True} if keepdims else {}
-    squares = _squares(v)
-    total = apply("numpy_sum", squares, axis=axes, dtype=squares.dtype, **kept) if axes else squares
-    return apply("sqrt", total)
-
-
-@computes("linalg.vector_norm")
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    v = tensor(x)
-    if not (v.dtype.is_floating or v.dtype.is_complex):
-        v = cast(v, np.float64)
-    axes = axes_of(axis, rank_of(v))
-    kept: dict[str, Any] = {"keepdims": True} if keepdims else {}
-    if ord == 2:
-        return _root(v, axes, keepdims)
-    size = call_ufunc(np.absolute, v)
-    if ord in (np.inf, -np.inf):
-        return apply("numpy_max" if ord > 0 else "numpy_min", size, axis=axes, **kept)
-    if ord == 0:
-        return cast(apply("numpy_sum", tensor(size, bool), axis=axes, **kept), size.dtype)
-    if isinstance(ord, str):
-        raise ValueError(f"Invalid norm order '{ord}' for vectors")
-    if ord == 1:
-        return apply("numpy_sum", size, axis=axes, dtype=size.dtype, **kept)
-    total = apply("numpy_sum", call_ufunc(np.power, size, ord), axis=axes, dtype=size.dtype, **kept)
-    return call_ufunc(np.power, total, tensor(1.0 / ord, size.dtype))
-
-
-@computes("linalg.multi_dot")
-def multi_dot(arrays: Any, *, out: Any = None) -> Any:
-    without(out=out)
-    parts = list(map(tensor, arrays))
-    found = parts[0]
-    for part in parts[1:]:
-        found = dot(found, part)
-    return found
-
-
-@computes("linalg.matmul")
-def matmul(x1: Any, x2: Any, /) -> Any:
-    return multiply(x1, x2)
-
-
-by_kernel(
-    "linalg.pinv", "linalg.cond", "linalg.svdvals", "linalg.matrix_norm",
-    "linalg.tensorsolve", "linalg.tensorinv", "matvec", "vecmat",
-)  # fmt: skip
-by_kernel("linalg.lstsq", by_values=True)
-
-
-@computes("linalg.matrix_rank")
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
-    x = tensor(A)
-    if rank_of(x) < 2:  # of a vector a Python int
-        some = apply("numpy_any", tensor(x, bool))
-        return apply("python_cast", some, dtype=as_dtype(np.int64), weak=True)
-    options = {key: value for key, value in (("tol", tol), ("rtol", rtol)) if value is not None}
-    return whole_call("linalg.matrix_rank", False, x, hermitian=hermitian, **options)

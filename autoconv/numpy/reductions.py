@@ -136,9 +136,8 @@ def _extreme(name: str, combine: Any) -> Callable[..., Any]:
                     "has to specify 'initial'"
                 )
             x = masked(x, where, initial)
-        if x.dtype.is_complex:
-            options = {} if given(initial) is None else {"initial": initial}
-            return whole_call(name, False, x, axis=axis, keepdims=_flag(keepdims), **options)
+        if x.dtype.is_complex and given(initial) is not None:
+            return whole_call(name, False, x, axis=axis, keepdims=_flag(keepdims), initial=initial)
         if x.dtype.is_bool and axis != () and element_count(x.type.shape):
             return reduced("any" if name == "max" else "all", x, axis, keepdims, out)
         if given(initial) is None:
@@ -184,9 +183,8 @@ def _spread(name: str) -> Callable[..., Any]:
         x = tensor(a) if dtype is None else tensor(a, dtype)
         if type(ddof) not in (int, float):
             refuse("is given ddof that only the running graph knows")
-        if given(where, True) is not True or x.dtype.is_complex:
-            options = {} if given(where, True) is True else {"where": where}
-            return whole_call(name, False, x, axis=axis, ddof=ddof, keepdims=_flag(keepdims), **options)
+        if given(where, True) is not True:
+            return whole_call(name, False, x, axis=axis, ddof=ddof, keepdims=_flag(keepdims), where=where)
         return reduced(name, x, axis, keepdims, out, **({"ddof": ddof} if ddof else {}))
 
     return run
@@ -199,8 +197,6 @@ computes("var")(_spread("var"))
 def _position(name: str) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         x = tensor(a)
-        if x.dtype.is_complex:
-            return whole_call(name, False, x, axis=axis, keepdims=_flag(keepdims))
         return reduced(name, x, axis if axis is None else integer(axis), keepdims, out)
 
     return run
@@ -234,12 +230,12 @@ def _median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = F
     else:
         refuse("is given several axes")
     count = size_of(line, (at,))
-    if not isinstance(count, int) or not count or x.dtype.is_complex or x.dtype.is_bool:
+    if not isinstance(count, int) or not count or x.dtype.is_bool:
         return whole_call("median", False, x, axis=axis, keepdims=_flag(keepdims))
     ordered = apply("sort", line, axis=at)
     middle = apply("gather", ordered, np.arange((count - 1) // 2, count // 2 + 1), axis=at)
     found = apply("numpy_mean", middle, axis=at)
-    if x.dtype.is_floating:  # nans are at the end
+    if x.dtype.is_floating or x.dtype.is_complex:  # nans are at the end
         last = apply("gather", ordered, np.array(count - 1), axis=at)
         found = apply("select", apply("is_nan", last), last, found)
     if _flag(keepdims):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
     axis_of,
     cast,
@@ -18,7 +17,6 @@ from autoconv.numpy.operands import (
     known_shape,
     numpy_dtype,
     rank_of,
-    refuse,
     tensor,
     without,
 )
@@ -120,11 +118,3 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     x = apply("reshape", tensor(ary), shape=(-1,))
     ends = [apply("get_item", x, spec=(("slice", *bounds, None),)) for bounds in ((1, None), (None, -1))]
     return call_ufunc(np.subtract, *ends)
-
-
-@computes("gradient")
-def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
-    x = tensor(f)
-    if not rank_of(x):
-        refuse("is given a scalar")
-    return whole_call("gradient", False, x, *varargs, axis=axis, edge_order=edge_order)

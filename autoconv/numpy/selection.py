@@ -190,8 +190,6 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     at = axis_of(axis, rank_of(x))
     if x.dtype.is_bool:
         return cast(apply("sort", cast(x, np.uint8), axis=at), bool)
-    if x.dtype.is_complex:
-        return whole_call("sort", False, x, at)
     return apply("sort", x, axis=at)
 
 
@@ -203,7 +201,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
     x = tensor(a)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), -1
-    if x.dtype.is_complex or not rank_of(x):
+    if not rank_of(x):
         return whole_call("argsort", False, x, axis)
     at = axis_of(axis, rank_of(x))
     found = apply("argsort", cast(x, np.uint8) if x.dtype.is_bool else x, axis=at)
@@ -264,7 +262,16 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, .
     return whole_call("unravel_index", False, tensor(indices), tuple(shape))
 
 
-by_kernel("partition", "argpartition", "lexsort", "ravel_multi_index", "sort_complex", "in1d")
+@computes("sort_complex")
+def sort_complex(a: Any) -> Tensor:
+    x = tensor(a)
+    if not x.dtype.is_complex:
+        small = x.dtype.numpy.kind in "iu" and x.dtype.size < 4
+        x = cast(x, np.complex64 if small else np.complex128)
+    return sort(x)
+
+
+by_kernel("partition", "argpartition", "lexsort", "ravel_multi_index", "in1d")
 by_kernel(
     "unique", "unique_values", "unique_counts", "unique_inverse", "unique_all", "union1d", "intersect1d", "setdiff1d",
     "setxor1d", by_values=True,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.complex_loops import by_parts
 from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import (
     cast,
@@ -93,7 +94,7 @@ def _as_python_bool(x: Tensor) -> Any:
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
     v = tensor(x)
     if v.dtype.is_complex:
-        return whole_call("nan_to_num", False, v, nan=nan, posinf=posinf, neginf=neginf)
+        return by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), v)
     if not v.dtype.is_floating:
         return v
     limits, kind = np.finfo(v.dtype.numpy), v.dtype.numpy  # type: ignore[arg-type]
@@ -158,9 +159,12 @@ def iscomplex(x: Any) -> Any:
 def around(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     x = tensor(a)
     places = integer(decimals)
-    if x.dtype.is_complex or x.dtype.is_bool:
+    if x.dtype.is_bool:
         return whole_call("round", False, x, places)
-    found = apply("numpy_round", x, decimals=places)
+    if x.dtype.is_complex:
+        found = by_parts(lambda part: apply("numpy_round", part, decimals=places), x)
+    else:
+        found = apply("numpy_round", x, decimals=places)
     return found if out is None else write_into(out, found)
 
 
@@ -191,31 +195,41 @@ def cov(
         refuse("is given more than one array, a bias or ddof")
     x = tensor(m)
     x = cast(x, np.result_type(x.dtype.numpy, np.float64))
-    if x.dtype.is_complex or rank_of(x) > 2:
-        return whole_call("cov", False, x, None, rowvar)
+    if rank_of(x) > 2 or not _has_known_sizes(x):
+        return whole_call("cov", False, x, None, rowvar, bias, ddof)
     if rank_of(x) < 2:
         x = apply("reshape", x, shape=(1, -1))
     if not rowvar and known_shape(x)[0] != 1:
         x = apply("transpose", x)
     centred = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
     less = (0 if bias else 1) if ddof is None else ddof
-    found = apply("divide", multiply(centred, apply("transpose", centred)), tensor(float(known_shape(x)[1] - less)))
+    turned = apply("transpose", apply("conjugate", centred) if x.dtype.is_complex else centred)
+    found = apply("divide", multiply(centred, turned), tensor(float(known_shape(x)[1] - less), x.dtype.numpy))
     return apply("reshape", found, shape=()) if known_shape(found) == (1, 1) else found
 
 
 @computes("corrcoef")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
-    if tensor(x).dtype.is_complex:
+    if not _has_known_sizes(tensor(x)) and y is None and dtype is None:
         return whole_call("corrcoef", False, tensor(x), None, rowvar)
     found = cov(x, y, rowvar, dtype=dtype)
     if not rank_of(found):
         return apply("divide", found, found)
     shape = known_shape(found)
     flat = apply("reshape", found, shape=(-1,))
-    spread = apply("sqrt", apply("gather", flat, np.arange(shape[0]) * (shape[0] + 1), axis=0))
+    spread = apply("sqrt", real(apply("gather", flat, np.arange(shape[0]) * (shape[0] + 1), axis=0)))
+    spread = cast(spread, found.dtype.numpy)
     found = apply("divide", found, apply("expand_dims", spread, axis=1))
     found = apply("divide", found, apply("expand_dims", spread, axis=0))
-    return apply("minimum", apply("maximum", found, tensor(-1.0)), tensor(1.0))
+    return by_parts(_within_one, found) if found.dtype.is_complex else _within_one(found)
+
+
+def _has_known_sizes(x: Tensor) -> bool:
+    return x.type.shape is not None and all(isinstance(d, int) for d in x.type.shape)
+
+
+def _within_one(x: Tensor) -> Any:
+    return apply("minimum", apply("maximum", x, tensor(-1.0)), tensor(1.0))
 
 
 @computes("bincount")
@@ -246,6 +260,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     values = tensor(fp)
     if tensor(x).dtype.is_complex or tensor(xp).dtype.is_complex:
         raise TypeError("Cannot cast array data from complex to float64 according to the rule 'safe'")
+    if values.dtype.is_complex and period is None and left is None and right is None:
+        return by_parts(lambda part: interp(x, xp, part), values)
     if period is not None or values.dtype.is_complex:
         return whole_call("interp", False, tensor(x), tensor(xp), values, left, right, period)
     at, places, values = (tensor(v, np.float64) for v in (x, xp, fp))

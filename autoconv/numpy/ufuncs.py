@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.complex_loops import COMPLEX_LOOPS
 from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
     cast,
@@ -89,7 +90,8 @@ def _operand(ufunc: Any, x: Any, dtype: np.dtype[Any]) -> Tensor:
 
 def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[Any]]) -> Any:
     """The loop of those dtypes on operands that have them."""
-    loop = LOOPS.get(ufunc.__name__)
+    is_complex = bool(operands) and operands[0].dtype.is_complex
+    loop = (COMPLEX_LOOPS.get(ufunc.__name__) if is_complex else None) or LOOPS.get(ufunc.__name__)
     same = len(set(dtypes[: ufunc.nin])) == 1
     found = loop(*operands) if loop is not None and same else None
     if found is None:
@@ -183,12 +185,12 @@ def _truth(name: str) -> Loop:
 
 
 def _compared(name: str) -> Loop:
-    """Bools compare as numbers; complex numbers only for equality."""
+    """Bools compare as numbers."""
 
     def loop(x: Tensor, y: Tensor) -> Any:
         if x.dtype.is_bool:
             x, y = (cast(v, np.uint8) for v in (x, y))
-        return apply(name, x, y) if name in ("equal", "not_equal") or not x.dtype.is_complex else None
+        return apply(name, x, y)
 
     return loop
 
@@ -220,7 +222,7 @@ def _nan_aware(name: str) -> Loop:
 
     def loop(x: Tensor, y: Tensor) -> Any:
         if not x.dtype.is_floating:
-            return None if x.dtype.is_complex else LOOPS[name](x, y)
+            return LOOPS[name](x, y)
         found = apply("select", apply("is_nan", y), x, apply(name, x, y))
         return apply("select", apply("is_nan", x), y, found)
 
@@ -254,8 +256,6 @@ def _reciprocal(x: Tensor) -> Any:
 
 
 def _signed(x: Tensor) -> Any:
-    if x.dtype.is_complex:
-        return None
     if x.dtype.is_floating:
         return apply("select", apply("is_nan", x), x, apply("sign", x))
     return apply("sign", x)
@@ -302,23 +302,23 @@ LOOPS.update(
         "sqrt": _op("sqrt", kinds="fc"),
         "cbrt": _real("cbrt"),
         "exp": _op("exp", kinds="fc"),
-        "expm1": _real("expm1"),
+        "expm1": _op("expm1", kinds="fc"),
         "log": _op("log", kinds="fc"),
-        "log1p": _real("log1p"),
+        "log1p": _op("log1p", kinds="fc"),
         "sin": _op("sin", kinds="fc"),
         "cos": _op("cos", kinds="fc"),
         "tan": _op("tan", kinds="fc"),
-        "arcsin": _real("asin"),
-        "arccos": _real("acos"),
-        "arctan": _real("atan"),
+        "arcsin": _op("asin", kinds="fc"),
+        "arccos": _op("acos", kinds="fc"),
+        "arctan": _op("atan", kinds="fc"),
         "arctan2": _real("atan2"),
         "hypot": _real("hypot"),
-        "sinh": _real("sinh"),
-        "cosh": _real("cosh"),
+        "sinh": _op("sinh", kinds="fc"),
+        "cosh": _op("cosh", kinds="fc"),
         "tanh": _op("tanh", kinds="fc"),
-        "arcsinh": _real("asinh"),
-        "arccosh": _real("acosh"),
-        "arctanh": _real("atanh"),
+        "arcsinh": _op("asinh", kinds="fc"),
+        "arccosh": _op("acosh", kinds="fc"),
+        "arctanh": _op("atanh", kinds="fc"),
         "logaddexp": _real("logaddexp"),
         "deg2rad": _times(np.pi / 180),
         "radians": _times(np.pi / 180),

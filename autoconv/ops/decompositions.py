@@ -7,11 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError, UnimplementedError
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, TensorType, shape_text, shapes_compatible
 from autoconv.ops.arithmetic import quiet
-from autoconv.ops.gradients import conjugated, dtype_of, shape_of, unbroadcast
+from autoconv.ops.factor_gradients import (
+    adjoint_of,
+    cholesky_gradient,
+    eigh_gradient,
+    qr_gradient,
+    svd_gradient,
+)
+from autoconv.ops.gradients import conjugated, dtype_of, unbroadcast
 from autoconv.ops.linalg import checked_dtypes
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes
@@ -62,17 +69,9 @@ def _kernel(
     return quiet(run)
 
 
-def _adjoint(b: Builder, x: Any) -> Any:
-    return b.matrix_transpose(conjugated(b, x))
-
-
 def _scaled(b: Builder, x: Any, by: Any) -> Any:
     """Scalars of a batch times the matrices of a batch."""
     return b.multiply(b.expand_dims(b.expand_dims(by, axis=-1), axis=-1), x)
-
-
-def _number(b: Builder, value: float, like: Any) -> Any:
-    return b.constant(value=np.array(value, dtype_of(like).numpy))
 
 
 # ---- determinants, inverses
@@ -85,7 +84,7 @@ def _determinant_type(x: TensorType) -> TensorType:
 
 def _determinant_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x,), (found,) = cotangents, inputs, results
-    return (_scaled(b, _adjoint(b, b.inverse(x, adjoint=False)), b.multiply(ct, conjugated(b, found))),)
+    return (_scaled(b, adjoint_of(b, b.inverse(x, adjoint=False)), b.multiply(ct, conjugated(b, found))),)
 
 
 def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
@@ -94,12 +93,16 @@ def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
 
 
 def _slogdet_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (x,), (_, of_log) = inputs, cotangents
-    if of_log is None:
+    """Of the logarithm of the determinant: the real part is the second result, the angle that of the first one."""
+    (x,), (sign, _), (of_sign, of_log) = inputs, results, cotangents
+    turns = dtype_of(x).is_complex and of_sign is not None
+    if of_log is None and not turns:
         return (b.zeros_like(x),)
+    by = of_log
     if dtype_of(x).is_complex:
-        raise UnimplementedError("the gradient of slogdet is defined for real matrices only")
-    return (_scaled(b, _adjoint(b, b.inverse(x, adjoint=False)), of_log),)
+        angle = b.imag(b.multiply(of_sign, b.conjugate(sign))) if turns else b.zeros_like(of_log)
+        by = b.complex(b.zeros_like(angle) if of_log is None else of_log, angle)
+    return (_scaled(b, adjoint_of(b, b.inverse(x, adjoint=False)), by),)
 
 
 def _inverse_type(x: TensorType, *, adjoint: bool = False) -> TensorType:
@@ -113,9 +116,9 @@ def _inverse(x: Any, *, adjoint: bool = False) -> Any:
 
 def _inverse_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (found,) = cotangents, results
-    outer = _adjoint(b, found)
+    outer = adjoint_of(b, found)
     of_inverted = b.negative(b.matmul(b.matmul(outer, ct), outer))
-    return (_adjoint(b, of_inverted) if attributes.get("adjoint") else of_inverted,)
+    return (adjoint_of(b, of_inverted) if attributes.get("adjoint") else of_inverted,)
 
 
 determinant = define(
@@ -164,9 +167,9 @@ def _triangular_solve(matrix: Any, rhs: Any, *, lower: bool = True, adjoint: boo
 def _system_gradient(b: Builder, of_rhs: Any, inputs: Any, found: Any, adjoint: bool) -> tuple[Any, Any]:
     matrix, rhs = inputs
     if adjoint:
-        of_matrix = b.negative(b.matmul(found, _adjoint(b, of_rhs)))
+        of_matrix = b.negative(b.matmul(found, adjoint_of(b, of_rhs)))
     else:
-        of_matrix = b.negative(b.matmul(of_rhs, _adjoint(b, found)))
+        of_matrix = b.negative(b.matmul(of_rhs, adjoint_of(b, found)))
     return unbroadcast(b, of_matrix, matrix), unbroadcast(b, of_rhs, rhs)
 
 
@@ -213,21 +216,6 @@ def _cholesky(x: Any) -> Any:
     return np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) * np.asarray(x).dtype.type(0.5))
 
 
-def _half_lower(b: Builder, x: Any) -> Any:
-    """The lower triangle with half of the diagonal."""
-    lower = b.matrix_band_part(x, num_lower=-1, num_upper=0)
-    diagonal = b.matrix_band_part(x, num_lower=0, num_upper=0)
-    return b.subtract(lower, b.multiply(diagonal, _number(b, 0.5, x)))
-
-
-def _cholesky_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (factor,) = cotangents, results
-    middle = _half_lower(b, b.matmul(_adjoint(b, factor), ct))
-    left = b.triangular_solve(factor, middle, lower=True, adjoint=True)
-    found = _adjoint(b, b.triangular_solve(factor, _adjoint(b, left), lower=True, adjoint=True))
-    return (b.multiply(b.add(found, _adjoint(b, found)), _number(b, 0.5, found)),)
-
-
 def _least(first: Dimension, second: Dimension) -> Dimension:
     if isinstance(first, int) and isinstance(second, int):
         return min(first, second)
@@ -257,50 +245,6 @@ def _svd(x: Any, *, full_matrices: bool = False, compute_uv: bool = True) -> Any
     return singular, left, np.conj(np.swapaxes(right, -1, -2))
 
 
-def _svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (x,) = inputs
-    if dtype_of(x).is_complex:
-        raise UnimplementedError("the gradient of svd is defined for real matrices only")
-    of_s, of_u, of_v = (*cotangents, None, None)[:3]
-    vectors = of_u is not None or of_v is not None
-    if vectors and attributes.get("full_matrices"):
-        raise UnimplementedError(
-            "the gradient of svd with full_matrices=True is defined for singular values only"
-        )
-    reduced = len(results) == 3 and not attributes.get("full_matrices")
-    s, u, v = results if reduced else b.svd(x, full_matrices=False, compute_uv=True)
-    core = b.diag(b.zeros_like(s) if of_s is None else of_s, offset=0)
-    if not vectors:
-        return (b.matmul(b.matmul(u, core), v, transpose_b=True),)
-    gaps = _gaps(b, b.multiply(s, s))
-    row, column = b.expand_dims(s, axis=-2), b.expand_dims(s, axis=-1)
-    outside = []
-    if of_u is not None:
-        product = b.matmul(u, of_u, transpose_a=True)
-        core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), row))
-        rest = b.subtract(of_u, b.matmul(u, product))
-        outside.append(b.matmul(b.divide(rest, row), v, transpose_b=True))
-    if of_v is not None:
-        product = b.matmul(v, of_v, transpose_a=True)
-        core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), column))
-        rest = b.subtract(of_v, b.matmul(v, product))
-        outside.append(b.matmul(b.divide(u, row), rest, transpose_b=True))
-    total = b.matmul(b.matmul(u, core), v, transpose_b=True)
-    for part in outside:
-        total = b.add(total, part)
-    return (total,)
-
-
-def _skew(b: Builder, x: Any) -> Any:
-    return b.subtract(x, _adjoint(b, x))
-
-
-def _gaps(b: Builder, values: Any) -> Any:
-    """values[j] - values[i] at [i, j], and ones on the diagonal."""
-    gaps = b.subtract(b.expand_dims(values, axis=-2), b.expand_dims(values, axis=-1))
-    return b.set_diag(gaps, b.ones_like(values), offset=0)
-
-
 def _qr_type(x: TensorType, *, full_matrices: bool = False) -> tuple[TensorType, TensorType]:
     _check("qr", x, square=False)
     if x.shape is None:
@@ -314,43 +258,10 @@ def _qr(x: Any, *, full_matrices: bool = False) -> Any:
     return tuple(np.linalg.qr(x, "complete" if full_matrices else "reduced"))
 
 
-def _qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (q, r), (of_q, of_r) = results, cotangents
-    shape = shape_of(r)
-    square = shape is None or shapes_compatible(shape[-2:-1], shape[-1:])
-    if dtype_of(q).is_complex or not square:
-        raise UnimplementedError(
-            "the gradient of qr is defined for real matrices with no more columns than rows"
-        )
-    of_q = b.zeros_like(q) if of_q is None else of_q
-    of_r = b.zeros_like(r) if of_r is None else of_r
-    middle = b.subtract(b.matmul(r, of_r, transpose_b=True), b.matmul(of_q, q, transpose_a=True))
-    strict = b.subtract(
-        b.matrix_band_part(middle, num_lower=-1, num_upper=0),
-        b.matrix_band_part(middle, num_lower=0, num_upper=0),
-    )
-    symmetric = b.add(b.matrix_band_part(middle, num_lower=-1, num_upper=0), _adjoint(b, strict))
-    numerator = b.add(of_q, b.matmul(q, symmetric))
-    return (_adjoint(b, b.triangular_solve(r, _adjoint(b, numerator), lower=False, adjoint=False)),)
-
-
 def _eigh_type(x: TensorType) -> tuple[TensorType, TensorType]:
     _check("eigh", x)
     values = x.with_dtype(x.dtype.real_dtype)
     return values.with_shape(None if x.shape is None else x.shape[:-1]), x
-
-
-def _eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (values, vectors), (of_values, of_vectors) = results, cotangents
-    if dtype_of(vectors).is_complex:
-        raise UnimplementedError("the gradient of eigh is defined for real matrices only")
-    core = b.diag(b.zeros_like(values) if of_values is None else of_values, offset=0)
-    if of_vectors is not None:
-        product = b.divide(b.matmul(vectors, of_vectors, transpose_a=True), _gaps(b, values))
-        core = b.add(core, b.set_diag(product, b.zeros_like(values), offset=0))
-    found = b.matmul(b.matmul(vectors, core), vectors, transpose_b=True)
-    # Only the lower triangle of the input is read: it gets what the two triangles would share.
-    return (_half_lower(b, b.add(found, _adjoint(b, found))),)
 
 
 cholesky = define(
@@ -358,22 +269,22 @@ cholesky = define(
     kernel=_kernel(
         "cholesky", _cholesky, "Cholesky decomposition was not successful. The input might not be valid."
     ),
-    gradient=_cholesky_gradient, effects=Effects.RAISE, samples=(sample(_S), sample(np.stack([_S, 2 * _S]))),
+    gradient=cholesky_gradient, effects=Effects.RAISE, samples=(sample(_S), sample(np.stack([_S, 2 * _S]))),
 )  # fmt: skip
 svd = define(
     name="svd", graphdef="Svd", result=_svd_type, kernel=_kernel("svd", _svd, square=False),
-    gradient=_svd_gradient,
+    gradient=svd_gradient,
     samples=(
         sample(_R), sample(_R.T.copy()), sample(_A, compute_uv=False),
         sample(_R, full_matrices=True, differentiable=()),
     ),
 )  # fmt: skip
 qr = define(
-    name="qr", graphdef="Qr", result=_qr_type, kernel=_kernel("qr", _qr, square=False), gradient=_qr_gradient,
+    name="qr", graphdef="Qr", result=_qr_type, kernel=_kernel("qr", _qr, square=False), gradient=qr_gradient,
     samples=(sample(_R), sample(_A), sample(_R, full_matrices=True, differentiable=())),
 )  # fmt: skip
 eigh = define(
     name="eigh", graphdef="SelfAdjointEigV2", result=_eigh_type,
-    kernel=_kernel("eigh", lambda x: tuple(np.linalg.eigh(x))), gradient=_eigh_gradient,
+    kernel=_kernel("eigh", lambda x: tuple(np.linalg.eigh(x))), gradient=eigh_gradient,
     samples=(sample(_S), sample(np.stack([_S, -_S]))),
 )  # fmt: skip

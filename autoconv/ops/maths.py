@@ -89,6 +89,15 @@ def _circle(b: Builder, x: Any) -> Any:
     return b.rsqrt(b.subtract(1.0, b.square(x)))
 
 
+def _arc(b: Builder, x: Any, y: Any) -> Any:
+    """1 / sqrt(1 - x²); of complex numbers 1 / cos(y), which knows the side of the branch cut."""
+    return b.reciprocal(b.cos(y)) if dtype_of(x).is_complex else _circle(b, x)
+
+
+def _arc_cosine(b: Builder, x: Any, y: Any) -> Any:
+    return b.negative(b.reciprocal(b.sin(y)) if dtype_of(x).is_complex else _circle(b, x))
+
+
 def _integer_power(x: Any, y: Any) -> Any:
     try:
         return np.power(x, y)
@@ -212,8 +221,8 @@ log1p = unary("log1p", "Log1p", np.log1p, lambda b, x, y: _over(b, x), SMALL, CO
 sin = unary("sin", "Sin", np.sin, lambda b, x, y: b.cos(x), SMALL, COMPLEX)
 cos = unary("cos", "Cos", np.cos, lambda b, x, y: b.negative(b.sin(x)), SMALL, COMPLEX)
 tan = unary("tan", "Tan", np.tan, lambda b, x, y: b.add(b.square(y), 1.0), SMALL, COMPLEX)
-asin = unary("asin", "Asin", np.arcsin, lambda b, x, y: _circle(b, x), SMALL, COMPLEX)
-acos = unary("acos", "Acos", np.arccos, lambda b, x, y: b.negative(_circle(b, x)), SMALL, COMPLEX)
+asin = unary("asin", "Asin", np.arcsin, _arc, SMALL, COMPLEX)
+acos = unary("acos", "Acos", np.arccos, _arc_cosine, SMALL, COMPLEX)
 atan = unary("atan", "Atan", np.arctan, lambda b, x, y: _over(b, b.square(x)), SMALL, COMPLEX)
 sinh = unary("sinh", "Sinh", np.sinh, lambda b, x, y: b.cosh(x), SMALL, COMPLEX)
 cosh = unary("cosh", "Cosh", np.cosh, lambda b, x, y: b.sinh(x), SMALL, COMPLEX)

@@ -90,12 +90,13 @@ def _variance_gradient(root: bool) -> Callable[..., Any]:
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         (ct,), (x,), (y,) = cotangents, inputs, results
         dtype, axes = dtype_of(x), _axes(x, attributes)
-        if not dtype.is_floating or dtype_of(y) is not dtype:
+        if dtype_of(y) is not dtype.real_dtype:
             raise TypeError(f"the spread of {dtype.name} elements has no gradient here")
-        whole, left = (b.cast(b.size(value), dtype=dtype) for value in (x, y))
+        whole, left = (b.cast(b.size(value), dtype=dtype.real_dtype) for value in (x, y))
         count = b.subtract(b.divide(whole, left), float(attributes.get("ddof", 0)))
         share = b.divide(ct, b.multiply(count, y)) if root else b.divide(b.multiply(ct, 2.0), count)
         share = with_kept_axes(b, share, x, axes, attributes.get("keepdims", False))
+        share = b.complex(share, b.zeros_like(share)) if dtype.is_complex else share
         return (b.multiply(b.subtract(x, b.reduce_mean(x, axis=axes, keepdims=True)), share),)
 
     return rule

@@ -16,13 +16,14 @@ from autoconv.ops.rules import normalised_axis
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _I = np.array([3, 1, 3, 2, 1], np.int32)
+_Z = np.array([0.5 + 2j, -1.5 - 1j, 1.25 - 0.75j])
 _NAMES = np.array([b"b", b"a", b"b"], object)
 
 
 def _sort_rule(name: str, dtype: DType | None = None) -> Callable[..., TensorType]:
     def rule(x: TensorType, *, axis: int = -1, **_: Any) -> TensorType:
-        if x.dtype.is_complex or x.dtype.is_string:
-            raise TypeError(f"{name} takes real tensors, found {x.dtype.name}")
+        if x.dtype.is_string:
+            raise TypeError(f"{name} takes tensors of numbers, found {x.dtype.name}")
         if x.shape is not None:
             if not x.shape:
                 raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
@@ -33,7 +34,8 @@ def _sort_rule(name: str, dtype: DType | None = None) -> Callable[..., TensorTyp
 
 
 def _order(x: Any, axis: int, descending: bool) -> Any:
-    """The stable order; of equal elements the earlier one comes first, descending too."""
+    """The stable order; of equal elements the earlier one comes first, descending too. Complex numbers go by their real
+    parts, and then by their imaginary ones."""
     if not -x.ndim <= axis < x.ndim:
         raise InvalidArgumentError(f"axis {axis} is out of range for a tensor of {x.ndim} dimensions")
     if not descending:
@@ -189,7 +191,7 @@ def _searchsorted(sequence: Any, values: Any, *, side: str = "left", dtype: DTyp
 
 sort = define(
     name="sort", graphdef="Sort", result=_sort_rule("sort"), kernel=_sort, gradient=_sort_gradient,
-    samples=(sample(_X, axis=-1, descending=False), sample(_X, axis=0, descending=True)),
+    samples=(sample(_X, axis=-1, descending=False), sample(_X, axis=0, descending=True), sample(_Z, axis=0)),
 )  # fmt: skip
 argsort = define(
     name="argsort", graphdef="ArgSort", result=_sort_rule("argsort", int32), kernel=_argsort,

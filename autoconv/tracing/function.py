@@ -87,6 +87,8 @@ class Function(Described, Pickled):
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
+        # First: what wraps another Function has that one's attributes, which are not to take the place of these.
+        functools.update_wrapper(self, python_function)
         self.python_function = python_function
         self.contract = contract
         self._input_signature = input_signature
@@ -113,7 +115,6 @@ class Function(Described, Pickled):
         self._asked: tuple[Callable[..., Any], ...] = ()  # the entries of the trace that is tried first
         self._traces = 0
         self._called_before = False
-        functools.update_wrapper(self, python_function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -239,3 +240,22 @@ def test_arrays_of_compiled_functions() -> None:
 
     with pytest.raises(TypeError, match="by_python makes a Python number or a NumPy array"):
         tf.grad(by_python)(x)
+
+
+def test_derivatives_of_a_compiled_function_are_compiled_as_any_function_is() -> None:
+    """What wraps a compiled function is not that function."""
+
+    @tf.compile
+    def curve(x: Any) -> Any:
+        return x * x * x
+
+    slope = tf.grad(curve)
+    assert float(slope(2.0)) == 12.0
+    assert float(tf.compile(slope)(2.0)) == 12.0
+    assert float(tf.function(slope)(2.0)) == 12.0
+
+    @functools.wraps(curve)
+    def doubled(x: Any) -> Any:
+        return 2 * curve(x)
+
+    assert tf.compile(doubled)(2.0) == 16.0

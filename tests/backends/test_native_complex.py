@@ -291,6 +291,9 @@ def test_elements_are_read_and_written() -> None:
         lambda z, w: z * w + z / w, lambda z, w: np.exp(z) * np.sin(w), lambda z, w: np.sqrt(z) + np.log(w),
         lambda z, w: np.tanh(z) - np.cos(w), lambda z, w: np.multiply(np.abs(z), w) + np.conj(z),
         lambda z, w: np.fft.fft(z) * np.fft.ifft(w), lambda z, w: np.outer(z, w) @ np.outer(w, z),
+        lambda z, w: np.arcsin(z) * np.arctanh(w) + np.arccosh(w), lambda z, w: np.arctan(z * w) + np.arcsinh(w) * z,
+        lambda z, w: np.arccos(z - w) + np.sinh(z) * np.expm1(w), lambda z, w: np.log2(z) + np.exp2(w) * np.log1p(z),
+        lambda z, w: np.sign(z) * w + np.maximum(z, w), lambda z, w: np.cumprod(z) + np.cumprod(w)[::-1] * z,
         lambda z, w: np.fft.rfft(np.real(z) * np.imag(w)) + z[:3] * w[2],
     ],
 )  # fmt: skip

@@ -28,7 +28,8 @@ INPUTS = [
     (1e200 + 1e200j, complex(0.0, -1e-310), 1e300, 5), (complex(_INF, 1.0), complex(-0.0, 2.0), -1.5, 7),
     (complex(_NAN, -1.0), complex(1.0, -_INF), _INF, 1), (complex(0.5, -0.0), complex(3.0, 4.0), _NAN, 12),
 ]  # fmt: skip
-_CMATH = ("exp", "sqrt", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "atan", "acosh", "log10")
+_CMATH = ("exp", "sqrt", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh",
+          "acosh", "atanh", "log10")  # fmt: skip
 # Behind a print that cannot be taken back, an int that is no longer one of 64 bits, or becomes a float, is an error.
 _OUTGROWN = ("OtherKindError", "IntegerLimitError")
 _LITERALS = ("1j", "-0.5j", "(2-0.5j)", "0j", "-0j", "1e154j", "complex(0.0, -0.0)")

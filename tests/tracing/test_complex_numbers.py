@@ -4,6 +4,7 @@ import cmath
 import itertools
 import linecache
 import math
+import random
 
 import pytest
 
@@ -52,13 +53,22 @@ def test_operators_on_edges(operator):
 
 
 @pytest.mark.parametrize("name", [
-    "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "phase", "polar", "isnan",
-    "isinf", "isfinite",
+    "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh",
+    "acosh", "atanh", "phase", "polar", "isnan", "isinf", "isfinite",
 ])  # fmt: skip
 def test_functions_of_cmath_on_edges(name):
     parts = (-800.0, -3.0, -0.7, -0.0, 0.0, 1e-5, 0.9, 20.0, 711.0, 1e300), (-1e5, -1.0, -0.0, 0.0, 1e-310, 0.3, _INF)
     cases = [(complex(x, y),) for x, y in itertools.product(*parts)]
     check(f"return cmath.{name}(z)", "z", [*cases, *((z,) for z in _COMPLEX)])
+
+
+@pytest.mark.parametrize("name", ["asin", "acos", "atan", "asinh", "acosh", "atanh", "log10"])
+def test_inverse_functions_of_numbers_of_all_sizes(name):
+    draws = random.Random(name)
+    sizes = [(draws.choice((-1, 1)) * 10.0 ** draws.uniform(-8, 8), draws.gauss(0, 1)) for _ in range(60)]
+    sizes += [(x, 10.0 ** draws.uniform(-320, 308)) for _, x in sizes[:20]]
+    body = f"total = 0j\nfor k in range(2):\n    total = total + cmath.{name}(z) * k\nreturn total, cmath.{name}(z)"
+    check(body, "z", [(complex(x, y),) for x, y in sizes] + [(complex(y, x),) for x, y in sizes])
 
 
 @pytest.mark.parametrize("body", [

@@ -68,7 +68,10 @@ _BLAS = {
     "blas_get_threads": "scipy_openblas_get_num_threads64_", "blas_set_threads": "scipy_openblas_set_num_threads64_",
 } | {
     f"lapack_{name}": f"scipy_{name}_64_"
-    for name in ("dgetrf", "dgesv", "dpotrf", "dtrtrs", "dgeqrf", "dorgqr", "dsyevd", "dgesdd")
+    for name in (
+        "dgetrf", "dgesv", "dpotrf", "dtrtrs", "dgeqrf", "dorgqr", "dsyevd", "dgesdd",
+        "zgetrf", "zgesv", "zpotrf", "ztrtrs", "zgeqrf", "zungqr", "zheevd", "zgesdd",
+    )
 }  # fmt: skip
 
 

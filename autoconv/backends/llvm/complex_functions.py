@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.backends.llvm.complex_inverses import INVERSES, turned
 from autoconv.graph.dtypes import float32
 from autoconv.graph.graph import Value
 from autoconv.ops.builder import GraphBuilder
@@ -163,17 +164,8 @@ def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     return real, b.select(b.equal(y, 0.0), y, imag)
 
 
-def _turned(rule: Callable[..., Parts]) -> Callable[..., Parts]:
-    """-i·f(iz) of an odd f that is real on the real axis."""
-
-    def found(b: GraphBuilder, x: Value, y: Value) -> Parts:
-        real, imag = rule(b, y, x)
-        return imag, real
-
-    return found
-
-
 FUNCTIONS: dict[str, Callable[..., Parts]] = {
     "exp": exp, "log": log, "expm1": expm1, "log1p": log1p, "sqrt": sqrt, "sinh": sinh, "cosh": cosh,
-    "tanh": tanh, "sin": _turned(sinh), "tan": _turned(tanh), "cos": lambda b, x, y: cosh(b, b.negative(y), x),
+    "tanh": tanh, "sin": turned(sinh), "tan": turned(tanh), "cos": lambda b, x, y: cosh(b, b.negative(y), x),
+    **INVERSES,
 }  # fmt: skip

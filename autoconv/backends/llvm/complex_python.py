@@ -126,7 +126,10 @@ def _cmath(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 _TESTS = {"isnan": "is_nan", "isinf": "is_inf", "isfinite": "is_finite"}
-_NATIVE = frozenset({"sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"})
+_NATIVE = frozenset({
+    "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh",
+    "acosh", "atanh",
+})  # fmt: skip
 
 PYTHON: dict[str, Rule] = {
     "python_add": _by_part("python_add"), "python_subtract": _by_part("python_subtract"),

@@ -15,6 +15,7 @@ import numpy as np
 from autoconv.backends.llvm import complex_functions as functions
 from autoconv.backends.llvm.complex_products import fused_product, power, prod, product, quotient
 from autoconv.backends.llvm.complex_python import PYTHON
+from autoconv.backends.llvm.complex_reductions import REDUCTIONS
 from autoconv.backends.llvm.fourier_stages import radices
 from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_complex, sizes
@@ -101,7 +102,7 @@ ELEMENTWISE: dict[str, Rule] = {
     "stop_gradient": _both("stop_gradient"), "select": _select,
     "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
     "divide": _divide,
-    "reciprocal": lambda b, node, x: _reciprocal(b, x[0]),
+    "reciprocal": lambda b, node, x: _reciprocal(b, x[0]), "sigmoid": lambda b, node, x: _sigmoid(b, node, x),
     "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": power,
     "squared_difference": lambda b, node, x: _square_of(b, _both("subtract")(b, node, x)),
     "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
@@ -116,6 +117,11 @@ ELEMENTWISE: dict[str, Rule] = {
     **{name: _logical(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")},
     **{name: _function(rule) for name, rule in functions.FUNCTIONS.items()},
 }  # fmt: skip
+
+
+def _sigmoid(b: GraphBuilder, node: Node, x: Any) -> Any:
+    real, imag = functions.exp(b, *_both("negative")(b, node, x))
+    return _reciprocal(b, (b.add(real, 1.0), imag))
 
 
 def _square_of(b: GraphBuilder, x: Parts) -> Parts:
@@ -276,7 +282,7 @@ RULES: dict[str, Rule] = {
     **ELEMENTWISE, **{name: _linear(name) for name in _LINEAR}, "zeros_like": _of_no_values(0),
     "ones_like": _of_no_values(1), "size": _like_real, "shape": _like_real, "rank": _like_real, "dimension": _like_real,
     "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": prod,
-    "numpy_prod": prod, **PYTHON,
+    "numpy_prod": prod, **PYTHON, **REDUCTIONS,
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.shaped import count, dimensions, fill, joined, part, reshaped
 from autoconv.graph.dimensions import plus, quotient, times
-from autoconv.graph.dtypes import uint64
+from autoconv.graph.dtypes import float32, float64, uint64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.builder import GraphBuilder
@@ -164,6 +164,22 @@ def _towards_zero(b: GraphBuilder, total: Any, by: Any) -> Any:
     return b.add(quotient, b.select(short, one, zero))
 
 
+def _rounded(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """To so many digits behind the point, as NumPy does: times a power of ten, to the nearest, and back."""
+    (x,), decimals = inputs, node.attributes.get("decimals", 0)
+    kind = node.results[0].type.dtype  # type: ignore[union-attr]
+    if x.type.dtype is not kind or kind not in (float32, float64) or abs(decimals) > _DECIMALS:
+        return None
+    if decimals == 0:
+        return b.rint(x)
+    power = b.constant(value=np.asarray(10.0 ** abs(decimals), kind.numpy))
+    there, back = (b.multiply, b.divide) if decimals > 0 else (b.divide, b.multiply)
+    return back(b.rint(there(x, power)), power)
+
+
+_DECIMALS = 22  # up to which powers of ten are exact
+
+
 def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Of matrices that are another one the other way round: of those."""
     found, flips = list(inputs), [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
@@ -181,7 +197,7 @@ def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 COMPOSITES: dict[str, Any] = {
     "shift": _shift, "unpad": _unpad, "split": _split, "split_like": _split, "sum_tiles": _sum_tiles,
-    "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _masked,
+    "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _masked, "numpy_round": _rounded,
     "numpy_clip": _clip, "matmul": _matmul, "reduce_logsumexp": _log_sum_exp, "xlogy": _unless_zero("xlogy"),
     "xdivy": _unless_zero("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean, **CONTRACTIONS,
 }  # fmt: skip

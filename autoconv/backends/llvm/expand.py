@@ -212,7 +212,7 @@ def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 _OF_NUMBERS = frozenset({
     "ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape", "xlogy",
-    "xdivy", "logaddexp", "stack",
+    "xdivy", "logaddexp", "stack", "numpy_round",
 })  # fmt: skip
 # Those that do no arithmetic on dimensions.
 _BY_SYMBOLS = frozenset({
@@ -220,7 +220,7 @@ _BY_SYMBOLS = frozenset({
     "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",
     "stack", "unstack", "shift", "unpad", "split", "split_like", "sum_tiles", "reduce_logsumexp", "einsum", "tensordot",
     "numpy_var", "numpy_std", "numpy_argmax", "numpy_argmin", "reduce_mean", "random_shuffle", "stateless_shuffle",
-    "rank",
+    "rank", "numpy_round",
 })  # fmt: skip
 _RULES: dict[str, Rule] = {
     **COMPOSITES,

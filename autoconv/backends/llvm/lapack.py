@@ -1,7 +1,7 @@
 """Calls of LAPACK, the one that NumPy brought along, for each matrix of a batch.
 
-As NumPy does, they compute in float64, whatever the dtype of the matrices. Sizes are dimensions: numbers, or symbols of
-what only the call knows.
+As NumPy does, they compute in float64 or complex128, whatever the dtype of the matrices. Sizes are dimensions: numbers,
+or symbols of what only the call knows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.open_split import OpenSplit
 from autoconv.backends.llvm.positions import Position, element_count, linear, plus, product, unravelled
 from autoconv.backends.llvm.roles import is_dense, is_of_open, is_scalar, register_of, sizes
-from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.scalars import Element, ElementWriter, Pair, load, memory, store
 from autoconv.backends.llvm.split import Split
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.threads import available, thread_count
@@ -28,7 +28,7 @@ from autoconv.backends.llvm.transposes import transposed
 from autoconv.backends.llvm.values import Object
 from autoconv.backends.llvm.vectors import registers
 from autoconv.graph import dimensions
-from autoconv.graph.dtypes import DType, float64
+from autoconv.graph.dtypes import DType, complex128, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol, TensorType
 
@@ -48,46 +48,51 @@ def has(*names: str) -> bool:
 
 
 def workspace(
-    region: Region, name: str, *arguments: Argument | None, real: int, integers: int | None = None
-) -> tuple[int | Symbol, int | Symbol]:
-    """How many numbers, and how many integers, LAPACK's routine would like to have to work in: `arguments` as it takes
-    them, None for what it does not look at; at `real` and at `integers` stand the answers, each before its length.
-    Where sizes are known by the call alone, symbols, whose registers are set here."""
+    region: Region, name: str, *arguments: Argument | None, work: int, integers: int | None = None,
+    reals: int | None = None,
+) -> tuple[int | Symbol, int | Symbol, int | Symbol]:  # fmt: skip
+    """How many numbers, integers, and of a routine of complex numbers real ones, LAPACK would like to have to work in:
+    `arguments` as it takes them, None for what it does not look at; at `work`, `integers` and `reals` stand the
+    answers, each before its length. Where sizes are known by the call alone, symbols, whose registers are set here."""
     if any(isinstance(argument, Symbol) for argument in arguments):
-        return _asked_later(region, name, arguments, real, integers)
-    return _asked_here(name, *arguments, real=real, integers=integers)
+        return _asked_later(region, name, arguments, (work, integers, reals))
+    return _asked_here(name, *arguments, places=(work, integers, reals))
 
 
 @functools.cache
-def _asked_here(name: str, *arguments: Argument | None, real: int, integers: int | None) -> tuple[int, int]:
-    answer: Any = ctypes.c_double(0)
-    wanted, question = ctypes.c_int64(0), ctypes.c_int64(-1)
+def _asked_here(name: str, *arguments: Argument | None, places: Sequence[int | None]) -> tuple[int, int, int]:
+    answers: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]  # complex ones have two
     given: list[Any] = []
     for x in arguments:
         given.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
-    given[real : real + 2] = [answer, question]
-    if integers is not None:
-        given[integers : integers + 2] = [wanted, question]
+    for place, answer in zip(places, answers, strict=True):
+        if place is not None:
+            given[place : place + 2] = [answer, ctypes.c_int64(-1)]
     ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, given))
-    return max(int(answer.value), 1), max(wanted.value, 1)
+    numbers, whole, real = answers[0][0], answers[1].value, answers[2][0]
+    return max(int(numbers), 1), max(whole, 1), max(int(real), 1)
 
 
 def _asked_later(
-    region: Region, name: str, arguments: Sequence[Argument | None], real: int, integers: int | None
-) -> tuple[Symbol, Symbol]:
+    region: Region, name: str, arguments: Sequence[Argument | None], places: Sequence[int | None]
+) -> tuple[Symbol, Symbol, Symbol]:
     out = region.out
-    answer, wanted, question = out.alloca("double", "1.0"), out.alloca("i64", "1"), out.alloca("i64", "-1")
-    idle = out.alloca("i64", "0")
+    answers = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
+    for answer in (answers[0], answers[2]):
+        out.line(f"store double 1.0, ptr {answer}")
+    idle, question = out.alloca("i64", "0"), out.alloca("i64", "-1")
     given = [idle if argument is None else _by_reference(out, argument) for argument in arguments]
-    given[real : real + 2] = [answer, question]
-    if integers is not None:
-        given[integers : integers + 2] = [wanted, question]
+    for place, answer in zip(places, answers, strict=True):
+        if place is not None:
+            given[place : place + 2] = [answer, question]
     _call(out, name, given)
-    numbers = out.new(f"fptosi double {out.new(f'load double, ptr {answer}')} to i64")
-    found = [Symbol(out.module.unique("workspace")) for _ in range(2)]
-    for symbol, count in zip(found, (numbers, out.new(f"load i64, ptr {wanted}")), strict=True):
-        out.line(f"{register_of(symbol)} = add i64 {count}, 0")
-    return found[0], found[1]
+    found = []
+    for answer, kind in zip(answers, ("double", "i64", "double"), strict=True):
+        count = out.new(f"load {kind}, ptr {answer}")
+        found.append(Symbol(out.module.unique("workspace")))
+        whole = out.new(f"fptosi double {count} to i64") if kind == "double" else count
+        out.line(f"{register_of(found[-1])} = add i64 {whole}, 0")
+    return found[0], found[1], found[2]
 
 
 def _by_reference(out: FunctionText, argument: Argument) -> str:
@@ -107,6 +112,11 @@ def _call(out: FunctionText, name: str, given: Sequence[str]) -> None:
     out.line(f"call void {function}({', '.join(f'ptr {one}' for one in given)})")
 
 
+def routine_of(dtype: DType, real: str, complex_: str = "") -> str:
+    """The name of the routine for matrices of the dtype, from that for doubles."""
+    return (complex_ or "z" + real[1:]) if dtype.is_complex else real
+
+
 class Batch:
     """A routine that goes over the matrices of `node`, as many as its results have: `x` and `results` are pointers to
     what belongs to the one at hand, `spare` gives memory for its own use.
@@ -122,6 +132,7 @@ class Batch:
         self._region, self._node = region, node
         type_: Any = node.inputs[0].type
         self.dtype: DType = type_.dtype
+        self.wide = complex128 if self.dtype.is_complex else float64  # that LAPACK computes in
         shape = sizes(node.results[0].type)
         self._batch = shape[: len(shape) - ranks[0]]
         self._ranks = ranks
@@ -171,7 +182,12 @@ class Batch:
         by = product(self.out, linear(self.out, place, batch), element_count(self.out, one))
         if by == 0:
             return pointer
-        return self.out.new(f"getelementptr inbounds {register(self.dtype)}, ptr {pointer}, i64 {by}")
+        kind = memory(value.type.dtype)  # type: ignore[union-attr]
+        return self.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {by}")
+
+    def matrix(self, count: Dimension) -> str:
+        """Memory for so many of the numbers that LAPACK computes with."""
+        return self.spare(dimensions.times(count, self.wide.size // 8))
 
     def spare(self, count: Dimension) -> str:
         """Memory for so many doubles or 64-bit integers, that each part has for itself."""
@@ -180,6 +196,10 @@ class Batch:
         whole = dimensions.times(dimensions.rounded_down(dimensions.plus(count, 7), 8), 64)
         self._bytes = dimensions.plus(self._bytes, whole)
         return self.out.new(f"getelementptr inbounds i8, ptr {self.out.new(f'load ptr, ptr {self._own}')}, i64 {start}")
+
+    def routine_of(self, real: str, complex_: str = "") -> str:
+        """The name of the routine for these numbers, from that for doubles."""
+        return routine_of(self.dtype, real, complex_)
 
     def lapack(self, name: str, *arguments: Argument) -> str:
         """Calls the routine, `info` behind the arguments; answers the i1 that says whether it failed."""
@@ -192,8 +212,8 @@ class Batch:
         self.out.line(f"store i8 {self.out.new(f'select i1 {failure}, i8 1, i8 {before}')}, ptr %failed")
 
     def cell(self, count: Dimension) -> str | None:
-        """Memory for a result that LAPACK writes in doubles; None where it can write to the result itself."""
-        return None if self.dtype is float64 else self.spare(count)
+        """Memory for a matrix as LAPACK has its numbers; None where the op's are those."""
+        return None if self.dtype is self.wide else self.matrix(count)
 
     def turn(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
         """Copies a matrix, `rows` by `columns` side by side by rows, so that it lies by columns: one of the op's to
@@ -211,13 +231,29 @@ class Batch:
             height, width = self.position(rows), self.position(columns)
             with out.loop("0", str(height)) as i, out.loop("0", str(width)) as j:
                 found = load(self.b, from_, source, plus(out, product(out, i, width), j))
-                store(self.b, self.b.cast(found, to), target, plus(out, product(out, j, height), i))
+                store(self.b, self.cast(found, to), target, plus(out, product(out, j, height), i))
 
-    def copy(self, source: str, target: str, count: Dimension, back: bool = False) -> None:
-        """Numbers of the op's to LAPACK's, or (`back`) the other way."""
+    def copy(
+        self, source: str, target: str, count: Dimension, back: bool = False, conjugate: bool = False
+    ) -> None:  # fmt: skip
+        """Numbers of the op's to LAPACK's, or (`back`) the other way; of complex ones the conjugates, if told."""
         from_, to = self._kinds(back)
         with self.out.loop("0", str(self.position(count))) as i:
-            store(self.b, self.b.cast(load(self.b, from_, source, i), to), target, i)
+            found = load(self.b, from_, source, i)
+            if conjugate and isinstance(found, Pair):
+                found = self.b.pair(found.real, -found.imag)
+            store(self.b, self.cast(found, to), target, i)
+
+    def copy_real(self, source: str, target: str, count: Dimension) -> None:
+        """Doubles of LAPACK's to a result of real numbers."""
+        with self.out.loop("0", str(self.position(count))) as i:
+            store(self.b, self.b.cast(load(self.b, float64, source, i), self.dtype.real_dtype), target, i)
+
+    def cast(self, x: Element, dtype: DType) -> Element:
+        """The number in another precision."""
+        if isinstance(x, Pair):
+            return self.b.pair(*(self.b.cast(part, dtype.real_dtype) for part in (x.real, x.imag)))
+        return self.b.cast(x, dtype)
 
     def numbers(self, source: str, rows: int, columns: int) -> list[list[Element]]:
         """A matrix of the op's in registers, as doubles."""
@@ -226,10 +262,11 @@ class Batch:
             for i in range(rows)
         ]
 
-    def put(self, found: Sequence[Element], target: str) -> None:
-        """Doubles into a result, one after the other."""
+    def put(self, found: Sequence[Element], which: int = 0) -> None:
+        """Numbers into a result, one after the other."""
+        kind: Any = self._node.results[which].type
         for place, x in enumerate(found):
-            store(self.b, self.b.cast(x, self.dtype), target, place)
+            store(self.b, self.cast(x, kind.dtype), self.results[which], place)
 
     @contextmanager
     def unless(self, fine: Element) -> Iterator[None]:
@@ -242,7 +279,7 @@ class Batch:
         self.out.begin(done)
 
     def _kinds(self, back: bool) -> tuple[DType, DType]:
-        return (float64, self.dtype) if back else (self.dtype, float64)
+        return (self.wide, self.dtype) if back else (self.dtype, self.wide)
 
     def run(self, work: Dimension) -> None:
         """Has the routine run, by several threads where all matrices together take long enough; sets the results."""

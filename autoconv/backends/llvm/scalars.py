@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from autoconv.backends.llvm.engine import has_half, has_ldexp
+from autoconv.backends.llvm.engine import has_ldexp
+from autoconv.backends.llvm.spelling import is_narrow, is_native, literal, memory, register
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.graph.dtypes import (
     DType,
@@ -23,37 +21,6 @@ from autoconv.graph.dtypes import (
     int64,
     uint32,
 )
-
-_REGISTERS = {
-    "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
-    "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64", "float32": "float", "float64": "double",
-    "float16": "float", "bfloat16": "float",
-}  # fmt: skip
-# Where it is not as in a register, or has none: of complex numbers the parts are in registers.
-_MEMORY = {
-    "bool": "i8", "float16": "half", "bfloat16": "i16", "complex64": "{ float, float }",
-    "complex128": "{ double, double }",
-}  # fmt: skip
-
-
-def is_native(dtype: DType) -> bool:
-    """Whether a number of that dtype lives in a register."""
-    return dtype.name in _REGISTERS and (dtype is not float16 or has_half())
-
-
-def is_narrow(dtype: DType) -> bool:
-    """Whether numbers of the dtype are in registers as float32: those that it holds, no others."""
-    return dtype is float16 or dtype is bfloat16
-
-
-def register(dtype: DType) -> str:
-    """LLVM's type of a number in a register."""
-    return _REGISTERS[dtype.name]
-
-
-def memory(dtype: DType) -> str:
-    """LLVM's type of a number in memory."""
-    return _MEMORY.get(dtype.name) or _REGISTERS[dtype.name]
 
 
 class Element:
@@ -133,6 +100,13 @@ class Pair(Element):
         super().__init__(b, dtype, "")
         self.real = real
         self.imag = imag
+
+    def __add__(self, other: Any) -> Pair:
+        return self.b.pair(self.real + other.real, self.imag + other.imag)
+
+    def __mul__(self, other: Any) -> Pair:
+        real = self.real * other.real - self.imag * other.imag
+        return self.b.pair(real, self.real * other.imag + self.imag * other.real)
 
 
 _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
@@ -363,17 +337,6 @@ class ElementWriter:
         return self.select(inside, found, int(-limit))
 
 
-def literal(number: Any, dtype: DType) -> str:
-    """A number as LLVM writes constants of that dtype."""
-    if dtype.is_bool:
-        return "true" if number else "false"
-    if dtype.is_floating:
-        exact = float(number) if dtype is float64 else float(np.asarray(number).astype(dtype.numpy))
-        return f"0x{struct.unpack('<Q', struct.pack('<d', exact))[0]:016X}"
-    number, bits = int(number), dtype.size * 8
-    return str(number - (1 << bits) if number >= 1 << (bits - 1) else number)
-
-
 def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any) -> Element:
     kind = memory(dtype)
     if dtype.is_complex:
@@ -400,3 +363,7 @@ def store(b: ElementWriter, element: Element, pointer: str, offset: Any) -> None
     kind, ir = memory(element.dtype), b.stored(element)
     address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
     b.out.line(f"store {kind} {ir}, ptr {address}")
+
+__all__ = [
+    "Element", "ElementWriter", "Pair", "is_narrow", "is_native", "literal", "load", "memory", "register", "store",
+]  # fmt: skip

@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native, open_dimensions
+from autoconv.backends.llvm.natives import PART, Routine, call, complex_native, in_parts, native, open_dimensions
 from autoconv.backends.llvm.open_indices import goes_into, shape_of
 from autoconv.backends.llvm.positions import Position, element_count, is_known, linear, plus, product, times, unravelled
 from autoconv.backends.llvm.roles import is_array, is_dense, sizes
-from autoconv.backends.llvm.scalars import Element, load, memory, store
+from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, store
 from autoconv.backends.llvm.text import FunctionText
+from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 
 if TYPE_CHECKING:
@@ -44,10 +45,17 @@ def _scans(node: Node) -> bool:
     return all(is_array(value.type) for value in node.inputs)
 
 
+def _multiplies_complex(node: Node) -> bool:
+    """Whose sums are those of their parts."""
+    kinds = {value.type.dtype for value in (*node.inputs, *node.results)}  # type: ignore[union-attr]
+    return len(kinds) == 1 and _scans(node)
+
+
 def _scans_open(node: Node) -> bool:
     return all(is_dense(value.type) for value in (*node.inputs, *node.results))
 
 
+@complex_native("cumprod", "numpy_cumprod", fits=_multiplies_complex)
 @native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", fits=_scans, of_open=_scans_open)
 def write_scan(region: Region, node: Node) -> None:
     """Across the columns where there are several, else several rows at once. A single long row is cut into parts: to
@@ -80,6 +88,13 @@ def _is_long(walk: _Walk) -> bool:
     return few and (not isinstance(walk.size, int) or walk.size >= _LONG)
 
 
+def _one(b: ElementWriter, dtype: DType) -> Element:
+    """The neutral element of products."""
+    if not dtype.is_complex:
+        return b.constant(1, dtype)
+    return b.pair(b.constant(1, dtype.real_dtype), b.constant(0, dtype.real_dtype))
+
+
 class _Scan:
     def __init__(self, routine: Routine, node: Node) -> None:
         self.out, self.b = routine.out, routine.b
@@ -88,12 +103,14 @@ class _Scan:
         self.given, self.dtype = type_.dtype, to.dtype
         self.walk = _Walk(self.out, node, sizes(type_))
         self.product = node.op.name.endswith("cumprod")
-        self.is_associative = not self.dtype.is_floating or node.op.name == "cumsum"
+        inexact = self.dtype.is_floating or self.dtype.is_complex
+        self.is_associative = not inexact or node.op.name == "cumsum"
         self.exclusive = node.attributes.get("exclusive", False)
-        self.start = self.b.constant(1 if self.product else 0, self.dtype)
+        self.start = _one(self.b, self.dtype) if self.product else self.b.constant(0, self.dtype)
 
     def element(self, place: Position) -> Element:
-        return self.b.cast(load(self.b, self.given, "%x", place), self.dtype)
+        found = load(self.b, self.given, "%x", place)
+        return found if self.given is self.dtype else self.b.cast(found, self.dtype)
 
     def joined(self, x: Element, y: Element) -> Element:
         return x * y if self.product else x + y
@@ -176,6 +193,7 @@ def _recurs_open(node: Node) -> bool:
     return _scans_open(node) and all(goes_into(shape_of(value.type), shape_of(whole)) for value in node.inputs)
 
 
+@complex_native("linear_recurrence", fits=_multiplies_complex)
 @native("linear_recurrence", fits=_scans, of_open=_recurs_open)
 def write_recurrence(region: Region, node: Node) -> None:
     """Each step is what is added there, and the coefficient there times the step before."""

@@ -51,6 +51,9 @@ def element(*names: str) -> Callable[[Rule], Rule]:
     return register
 
 
-from autoconv.ops.elements import arithmetic, maths, python_complex, python_numbers  # noqa: E402  the rules register themselves
+from autoconv.ops.elements import arithmetic, maths, python_complex, python_inverses, python_numbers  # noqa: E402  they register themselves
 
-__all__ = ["ELEMENTS", "Elements", "Rule", "arithmetic", "element", "maths", "python_complex", "python_numbers"]
+__all__ = [
+    "ELEMENTS", "Elements", "Rule", "arithmetic", "element", "maths", "python_complex", "python_inverses",
+    "python_numbers",
+]  # fmt: skip

@@ -43,7 +43,7 @@ def _is_finite(b: Elements, x: Any) -> Any:
     return b.compare("lt", b.intrinsic("fabs", x), _INFINITY)
 
 
-def _all_finite(b: Elements, *numbers: Any) -> None:
+def all_finite(b: Elements, *numbers: Any) -> None:
     """Where one is not, the kernel has the word."""
     for x in numbers:
         b.fail(~_is_finite(b, x))
@@ -91,18 +91,18 @@ def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, _: Any) -> Pair:
     for bit in (1, 2, 4, 8, 16, 32, 64):
         taken = b.bits("and", whole, bit).differs(0)
         product = multiply(b, *found, *square)
-        found = _chosen(b, taken, product, found)
+        found = chosen(b, taken, product, found)
         square = multiply(b, *square, *square)
     positive = b.compare("gt", n, 0.0)
     none = found[0].same(0.0) & found[1].same(0.0)
     b.fail(none & ~positive)
-    found = _chosen(b, positive, found, _quotient(b, one, zero, *found))
+    found = chosen(b, positive, found, _quotient(b, one, zero, *found))
     for part in found:
         b.fail(b.intrinsic("fabs", part).same(_INFINITY))
     return found
 
 
-def _chosen(b: Elements, condition: Any, x: Pair, y: Pair) -> Pair:
+def chosen(b: Elements, condition: Any, x: Pair, y: Pair) -> Pair:
     return b.select(condition, x[0], y[0]), b.select(condition, x[1], y[1])
 
 
@@ -116,7 +116,7 @@ def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     length = b.select(turned, length / b.libm("exp", turn * yi), length)
     whole = b.select(turned, whole + yi * b.libm("log", size), whole)
     real, imag = length * b.libm("cos", whole), length * b.libm("sin", whole)
-    _all_finite(b, real, imag)
+    all_finite(b, real, imag)
     return real, imag
 
 
@@ -124,7 +124,7 @@ def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 
 def exp(b: Elements, x: Any, y: Any) -> Pair:
-    _all_finite(b, x, y)
+    all_finite(b, x, y)
     b.fail(b.compare("gt", x, _LARGE))
     length = b.libm("exp", x)
     return length * b.libm("cos", y), length * b.libm("sin", y)
@@ -145,7 +145,7 @@ def log(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def sqrt(b: Elements, x: Any, y: Any) -> Pair:
-    _all_finite(b, x, y)
+    all_finite(b, x, y)
     width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
     tiny = b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min)
     b.fail(tiny & (width.differs(0.0) | height.differs(0.0)))
@@ -179,11 +179,11 @@ def tanh(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def _within(b: Elements, x: Any, y: Any) -> None:
-    _all_finite(b, x, y)
+    all_finite(b, x, y)
     b.fail(b.compare("gt", b.intrinsic("fabs", x), _LARGE))
 
 
-def _turned(rule: Callable[..., Pair]) -> Callable[..., Pair]:
+def turned(rule: Callable[..., Pair]) -> Callable[..., Pair]:
     """-i·f(iz) for z = x + iy."""
 
     def found(b: Elements, x: Any, y: Any) -> Pair:
@@ -201,12 +201,12 @@ def phase(b: Elements, x: Any, y: Any) -> Any:
 
 
 def angle(b: Elements, x: Any, y: Any) -> Any:
-    _all_finite(b, x, y)
+    all_finite(b, x, y)
     return b.libm("atan2", y, x)
 
 
 def rect(b: Elements, size: Any, turn: Any) -> Pair:
-    _all_finite(b, size, turn)
+    all_finite(b, size, turn)
     flat = turn.same(0.0)
     real = b.select(flat, size, size * b.libm("cos", turn))
     return real, b.select(flat, size * turn, size * b.libm("sin", turn))
@@ -215,6 +215,6 @@ def rect(b: Elements, size: Any, turn: Any) -> Pair:
 RULES: dict[str, Callable[..., Any]] = {
     "multiply": multiply, "divide": divide, "abs": magnitude, "modulus": magnitude, "power": power,
     "power_by_int": power_by_int, "exp": exp, "log": log, "sqrt": sqrt, "sinh": sinh, "cosh": cosh, "tanh": tanh,
-    "sin": _turned(sinh), "tan": _turned(tanh), "cos": lambda b, x, y: cosh(b, -y, x), "phase": phase, "angle": angle,
+    "sin": turned(sinh), "tan": turned(tanh), "cos": lambda b, x, y: cosh(b, -y, x), "phase": phase, "angle": angle,
     "rect": rect,
 }  # fmt: skip

@@ -1,0 +1,136 @@
+"""Inverse trigonometric and hyperbolic functions of complex numbers, by real ones; branch cuts, signs of zero,
+infinities and nan as C's Annex G has them.
+
+Each rule is `(b, x, y) -> (real, imag)` for z = x + iy. Formulas are Kahan's (Branch cuts for complex elementary
+functions, 1987): with √(1-z) = p ∓ iq and √(1+z) = u ± iv, p, q, u, v ≥ 0, the arc sine is atan(x / (pu + qv)) and
+asinh(pv + qu), sums in which nothing cancels. As in Hull, Fairgrieve and Tang (Implementing the complex arcsine and
+arccosine functions using exception handling, 1997), large numbers go by the logarithm of their magnitude, and each part
+keeps its own digits: both are within 8 units in the last place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.graph.dtypes import float32
+from autoconv.graph.graph import Value
+from autoconv.ops.builder import GraphBuilder
+
+Parts = tuple[Value, Value]
+_INFINITY = float("inf")
+# Beyond which 1 is nothing beside the square of a number; beyond which squares overflow, and the exponent by which such
+# numbers are scaled; below which squares vanish.
+_BOUNDS = {float32: (2.0**13, 2.0**60, -80, 2.0**-40), float: (2.0**28, 2.0**500, -600, 2.0**-400)}
+
+
+def _bounds(x: Value) -> tuple[float, float, int, float]:
+    return _BOUNDS[float32 if x.type.dtype is float32 else float]  # type: ignore[union-attr]
+
+
+def _root(b: GraphBuilder, x: Any, height: Any) -> tuple[Any, Any]:
+    """Both parts of the root of a number of moderate size, whose imaginary part is not negative."""
+    size = b.abs(x)
+    length = b.sqrt(b.multiply_add(size, size, b.multiply(height, height)))
+    length = b.select(b.equal(size, 0.0), height, length)
+    root = b.multiply(b.sqrt(b.multiply(b.add(length, size), 2.0)), 0.5)
+    other = b.select(b.equal(root, 0.0), root, b.divide(height, b.multiply(root, 2.0)))
+    right = b.greater_equal(x, 0.0)
+    return b.select(right, root, other), b.select(right, other, root)
+
+
+def _logarithm(b: GraphBuilder, x: Any, y: Any) -> Any:
+    """Of twice the magnitude of a number that is large."""
+    far, exponent = _is_beyond(b, x, y, 1), _bounds(x)[2]
+    like = b.ones_like(x)
+    scale = b.select(far, b.multiply(like, 2.0**exponent), like)
+    first, second = b.multiply(x, scale), b.multiply(y, scale)
+    length = b.sqrt(b.multiply_add(first, first, b.multiply(second, second)))
+    beside = b.select(far, b.multiply(like, (1 - exponent) * math.log(2)), b.multiply(like, math.log(2)))
+    return b.add(b.log(length), beside)
+
+
+def _is_beyond(b: GraphBuilder, x: Any, y: Any, which: int) -> Any:
+    """Whether a part is beyond the first or the second bound; an infinite one is, whatever the other one is."""
+    bound = _bounds(x)[which]
+    return b.logical_or(b.greater(b.abs(x), bound), b.greater(b.abs(y), bound))
+
+
+def _endless(b: GraphBuilder, x: Any, y: Any) -> Any:
+    return b.logical_or(b.is_inf(x), b.is_inf(y))
+
+
+def _triangle(b: GraphBuilder, x: Value, y: Value) -> tuple[Any, Any]:
+    """The side across from the arc cosine, x being the one along it, and how far the result is from the real axis."""
+    height, large = b.abs(y), _is_beyond(b, x, y, 0)
+    (p, q), (u, v) = _root(b, b.subtract(1.0, x), height), _root(b, b.add(x, 1.0), height)
+    side = b.multiply_add(p, u, b.multiply(q, v))
+    slope = b.multiply_add(p, v, b.multiply(q, u))
+    square = b.multiply(slope, slope)
+    above = b.divide(square, b.add(b.sqrt(b.add(square, 1.0)), 1.0))
+    distance = b.select(large, _logarithm(b, x, y), b.log1p(b.add(slope, above)))
+    distance = b.select(_endless(b, x, y), b.multiply(b.ones_like(x), _INFINITY), distance)
+    return b.select(large, height, side), distance
+
+
+def asin(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    side, distance = _triangle(b, x, y)
+    return b.select(b.equal(x, 0.0), x, b.atan2(x, side)), b.copysign(distance, y)
+
+
+def acos(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    angle, distance = _arc_cosine(b, x, y)
+    return angle, b.copysign(distance, b.negative(y))
+
+
+def acosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    angle, distance = _arc_cosine(b, x, y)
+    return distance, b.copysign(angle, y)
+
+
+def _arc_cosine(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    side, distance = _triangle(b, x, y)
+    right = b.multiply(b.ones_like(x), math.pi / 2)
+    return b.select(b.equal(x, 0.0), right, b.atan2(side, x)), distance
+
+
+def atanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """A quarter of log(1 + 4x / |1 - z|²), and half of the angle; of a large number its inverse, and a right angle."""
+    width, height, large = b.abs(x), b.abs(y), _is_beyond(b, x, y, 0)
+    short, long, square = b.subtract(1.0, width), b.add(width, 1.0), b.multiply(height, height)
+    ratio = b.divide(b.multiply(width, 4.0), b.multiply_add(short, short, square))
+    near = b.multiply(b.log1p(ratio), 0.25)
+    pole = b.logical_and(b.equal(width, 1.0), b.less(height, _bounds(x)[3]))
+    near = b.select(pole, b.multiply(b.subtract(math.log(2), b.log(height)), 0.5), near)
+    real = b.select(large, _inverse(b, width, height), near)
+    real = b.select(_endless(b, x, y), b.zeros_like(x), real)
+    angle = b.multiply(b.atan2(b.multiply(height, 2.0), b.subtract(b.multiply(short, long), square)), 0.5)
+    angle = b.select(_is_beyond(b, x, y, 1), b.multiply(b.ones_like(x), math.pi / 2), angle)
+    lost = b.logical_or(b.is_nan(y), b.logical_and(b.is_nan(x), b.logical_not(b.is_inf(y))))
+    angle = b.select(lost, b.multiply(b.ones_like(x), float("nan")), angle)
+    return b.select(b.equal(x, 0.0), x, b.copysign(real, x)), b.copysign(angle, y)
+
+
+def _inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
+    """The real part of 1/z."""
+    wide = b.greater(width, height)
+    large, small = b.select(wide, width, height), b.select(wide, height, width)
+    ratio = b.divide(small, large)
+    share = b.divide(width, large)
+    return b.divide(b.divide(share, b.multiply_add(ratio, ratio, b.ones_like(ratio))), large)
+
+
+def turned(rule: Callable[..., Parts]) -> Callable[..., Parts]:
+    """-i·f(iz) of an odd f that is real on the real axis."""
+
+    def found(b: GraphBuilder, x: Value, y: Value) -> Parts:
+        real, imag = rule(b, y, x)
+        return imag, real
+
+    return found
+
+
+INVERSES: dict[str, Callable[..., Parts]] = {
+    "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh, "asinh": turned(asin), "atan": turned(atanh),
+}  # fmt: skip

@@ -1,0 +1,100 @@
+"""Loops of universal functions over complex numbers that are computed of their parts, as NumPy computes them.
+
+NumPy's order goes by the real parts first, and then by the imaginary ones; what has a nan in it is neither less nor
+greater than anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.numpy.operands import tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import Tensor
+
+Loop = Callable[..., Any]
+
+
+def by_parts(function: Callable[[Tensor], Any], x: Tensor) -> Any:
+    """The complex numbers whose parts are what the function makes of the parts of x."""
+    return apply("complex", function(apply("real", x)), function(apply("imag", x)))
+
+
+def _scaled(x: Tensor, factor: float) -> Any:
+    return by_parts(lambda part: apply("multiply", part, tensor(factor, part.dtype)), x)
+
+
+def _exp2(x: Tensor) -> Any:
+    return apply("exp", _scaled(x, math.log(2)))
+
+
+def _log2(x: Tensor) -> Any:
+    return _scaled(apply("log", x), 1 / math.log(2))
+
+
+def _log10(x: Tensor) -> Any:
+    return _scaled(apply("log", x), 1 / math.log(10))
+
+
+def _rint(x: Tensor) -> Any:
+    return by_parts(lambda part: apply("rint", part), x)
+
+
+def _sign(x: Tensor) -> Any:
+    """Over its magnitude; of one infinite part its sign, of zero 0, of two infinite ones nan. Where the magnitude alone
+    is infinite, the imaginary part counts."""
+    real, imag = apply("real", x), apply("imag", x)
+    size = apply("hypot", real, imag)
+    zero, one = apply("zeros_like", size), apply("ones_like", size)
+    none = apply("equal", size, zero)
+    wide = apply("logical_and", apply("is_inf", real), apply("logical_not", apply("is_inf", imag)))
+    tall = apply("logical_and", apply("is_inf", size), apply("logical_not", apply("is_inf", real)))
+
+    def over(part: Tensor, here: Tensor, there: Tensor) -> Any:
+        found = apply("divide", part, apply("select", none, one, size))
+        found = apply("select", here, apply("sign", part), apply("select", there, zero, found))
+        return apply("select", none, zero, found)
+
+    return apply("complex", over(real, wide, tall), over(imag, tall, wide))
+
+
+def _has_nan(x: Tensor) -> Any:
+    return apply("is_nan", x)
+
+
+def _compared(strictly: str, at_last: str) -> Loop:
+    """By the real parts strictly, where no imaginary part is nan; where they are equal, by the imaginary ones."""
+
+    def loop(x: Tensor, y: Tensor) -> Any:
+        (xr, xi), (yr, yi) = ((apply("real", z), apply("imag", z)) for z in (x, y))
+        known = apply("logical_not", apply("logical_or", _has_nan(xi), _has_nan(yi)))
+        first = apply("logical_and", apply(strictly, xr, yr), known)
+        second = apply("logical_and", apply("equal", xr, yr), apply(at_last, xi, yi))
+        return apply("logical_or", first, second)
+
+    return loop
+
+
+def _chosen(order: Loop, passes_over_nans: bool) -> Loop:
+    """The first where it comes before the second in that order, or where one of them has a nan in it."""
+
+    def loop(x: Tensor, y: Tensor) -> Any:
+        is_first = apply("logical_or", order(x, y), _has_nan(y if passes_over_nans else x))
+        return apply("select", is_first, x, y)
+
+    return loop
+
+
+_GREATER_EQUAL, _LESS_EQUAL = _compared("greater", "greater_equal"), _compared("less", "less_equal")
+
+COMPLEX_LOOPS: dict[str, Loop] = {
+    "exp2": _exp2, "log2": _log2, "log10": _log10, "rint": _rint, "sign": _sign,
+    "less": _compared("less", "less"), "less_equal": _LESS_EQUAL,
+    "greater": _compared("greater", "greater"), "greater_equal": _GREATER_EQUAL,
+    "maximum": _chosen(_GREATER_EQUAL, False), "minimum": _chosen(_LESS_EQUAL, False),
+    "fmax": _chosen(_GREATER_EQUAL, True), "fmin": _chosen(_LESS_EQUAL, True),
+}  # fmt: skip
+
+__all__ = ["COMPLEX_LOOPS", "by_parts"]

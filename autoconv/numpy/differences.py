@@ -1,0 +1,54 @@
+"""Differences of neighbours: numpy.gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.numpy.kernels import whole_call
+from autoconv.numpy.operands import axes_of, cast, computes, is_weak, rank_of, refuse, tensor
+from autoconv.numpy.ufuncs import call_ufunc
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import Tensor
+
+
+@computes("gradient")
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
+    """Central differences, at the ends those of one side. Coordinates that are not evenly spaced are for NumPy."""
+    x = tensor(f)
+    rank = rank_of(x)
+    if not rank:
+        refuse("is given a scalar")
+    axes = axes_of(axis, rank)
+    steps = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
+    shape = x.type.shape
+    sizes = () if shape is None else tuple(shape[a] for a in axes)
+    even = len(steps) == len(axes) and all(type(h) in (int, float) or is_weak(h) for h in steps)
+    wide = len(sizes) == len(axes) and all(isinstance(d, int) and d > edge_order for d in sizes)
+    if not even or not wide or edge_order not in (1, 2) or x.dtype.is_bool:
+        return whole_call("gradient", False, x, *varargs, axis=axis, edge_order=edge_order)
+    if x.dtype.is_integer:
+        x = cast(x, np.float64)
+    found = tuple(_along(x, a, h, edge_order) for a, h in zip(axes, steps, strict=True))
+    return found[0] if len(found) == 1 else found
+
+
+def _along(x: Tensor, axis: int, step: Any, edge_order: int) -> Any:
+    def part(start: int | None, stop: int | None) -> Tensor:
+        return apply("get_item", x, spec=(*[("slice", None, None, None)] * axis, ("slice", start, stop, None)))
+
+    def apart(later: Tensor, earlier: Tensor, by: Any) -> Any:
+        return call_ufunc(np.true_divide, call_ufunc(np.subtract, later, earlier), by)
+
+    def weighed(*terms: tuple[float, Tensor]) -> Any:
+        products = [call_ufunc(np.multiply, call_ufunc(np.true_divide, c, step), y) for c, y in terms]
+        return call_ufunc(np.add, call_ufunc(np.add, products[0], products[1]), products[2])
+
+    inside = apart(part(2, None), part(None, -2), call_ufunc(np.multiply, 2.0, step))
+    if edge_order == 1:
+        first, last = apart(part(1, 2), part(0, 1), step), apart(part(-1, None), part(-2, -1), step)
+    else:
+        first = weighed((-1.5, part(0, 1)), (2.0, part(1, 2)), (-0.5, part(2, 3)))
+        last = weighed((0.5, part(-3, -2)), (-2.0, part(-2, -1)), (1.5, part(-1, None)))
+    return apply("concat", *(cast(y, x.dtype.numpy) for y in (first, inside, last)), axis=axis)

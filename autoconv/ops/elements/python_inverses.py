@@ -1,0 +1,81 @@
+"""Element rules of cmath's inverse functions and of its decimal logarithm, step by step what CPython computes
+(Modules/cmathmodule.c, after Kahan); what is not finite, and the poles, go to the kernel."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+from autoconv.graph.dtypes import float64
+from autoconv.ops.elements import Elements
+from autoconv.ops.elements.python_complex import RULES, Pair, all_finite, chosen, log, sqrt, turned
+
+_LARGE = sys.float_info.max / 4
+_LARGE_SQUARE, _SMALL_SQUARE = math.sqrt(_LARGE), math.sqrt(sys.float_info.min)
+
+
+def _is_beyond(b: Elements, x: Any, y: Any, bound: float) -> Any:
+    return b.compare("gt", b.intrinsic("fabs", x), bound) | b.compare("gt", b.intrinsic("fabs", y), bound)
+
+
+def _logarithm(b: Elements, x: Any, y: Any) -> Any:
+    """Of twice the magnitude of a large number."""
+    return b.libm("log", b.libm("hypot", x / 2.0, y / 2.0)) + math.log(2) * 2.0
+
+
+def acos(b: Elements, x: Any, y: Any) -> Pair:
+    all_finite(b, x, y)
+    one = b.constant(1.0, float64)
+    (pr, pi), (qr, qi) = sqrt(b, one - x, -y), sqrt(b, x + 1.0, y)
+    near = b.libm("atan2", pr, qr) * 2.0, b.libm("asinh", qr * pi - qi * pr)
+    far = b.libm("atan2", b.intrinsic("fabs", y), x), b.intrinsic("copysign", _logarithm(b, x, y), -y)
+    return chosen(b, _is_beyond(b, x, y, _LARGE), far, near)
+
+
+def acosh(b: Elements, x: Any, y: Any) -> Pair:
+    all_finite(b, x, y)
+    (pr, pi), (qr, qi) = sqrt(b, x - 1.0, y), sqrt(b, x + 1.0, y)
+    near = b.libm("asinh", pr * qr + pi * qi), b.libm("atan2", pi, qr) * 2.0
+    return chosen(b, _is_beyond(b, x, y, _LARGE), (_logarithm(b, x, y), b.libm("atan2", y, x)), near)
+
+
+def asinh(b: Elements, x: Any, y: Any) -> Pair:
+    all_finite(b, x, y)
+    one = b.constant(1.0, float64)
+    (pr, pi), (qr, qi) = sqrt(b, y + 1.0, -x), sqrt(b, one - y, x)
+    near = b.libm("asinh", pr * qi - qr * pi), b.libm("atan2", y, pr * qr - pi * qi)
+    far = b.intrinsic("copysign", _logarithm(b, x, y), x), b.libm("atan2", y, b.intrinsic("fabs", x))
+    return chosen(b, _is_beyond(b, x, y, _LARGE), far, near)
+
+
+def atanh(b: Elements, x: Any, y: Any) -> Pair:
+    """Of -z, where the sign of the real part says so, negated."""
+    all_finite(b, x, y)
+    one = b.constant(1.0, float64)
+    negative = b.compare("lt", b.intrinsic("copysign", one, x), 0.0)
+    x, y = chosen(b, negative, (-x, -y), (x, y))
+    height = b.intrinsic("fabs", y)
+    b.fail(x.same(1.0) & b.compare("lt", height, _SMALL_SQUARE))
+    short, square = one - x, height * height
+    near = (
+        b.libm("log1p", (x * 4.0) / (short * short + square)) / 4.0,
+        -b.libm("atan2", y * -2.0, short * (x + 1.0) - square) / 2.0,
+    )
+    size = b.libm("hypot", x / 2.0, y / 2.0)
+    far = x / 4.0 / size / size, -b.intrinsic("copysign", b.constant(math.pi / 2, float64), -y)
+    real, imag = chosen(b, _is_beyond(b, x, y, _LARGE_SQUARE), far, near)
+    return chosen(b, negative, (-real, -imag), (real, imag))
+
+
+def log10(b: Elements, x: Any, y: Any) -> Pair:
+    real, imag = log(b, x, y)
+    return real / math.log(10), imag / math.log(10)
+
+
+RULES |= {
+    "acos": acos, "acosh": acosh, "asinh": asinh, "atanh": atanh, "asin": turned(asinh), "atan": turned(atanh),
+    "log10": log10,
+}  # fmt: skip
+
+__all__ = ["acos", "acosh", "asinh", "atanh", "log10"]

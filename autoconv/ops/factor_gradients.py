@@ -1,0 +1,128 @@
+"""Gradients of decompositions of matrices, real and complex ones.
+
+A cotangent of a complex number is dL/d(real) + i·dL/d(imag). Vectors of complex matrices have phases that LAPACK
+chooses: gradients are those of what does not depend on them. Derivations: Walter and Lehmann (Algorithmic
+differentiation of linear algebra functions, 2012) for QR, Wan and Zhang (Automatic differentiation for complex valued
+SVD, 2019).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import UnimplementedError
+from autoconv.graph.types import shapes_compatible
+from autoconv.ops.gradients import conjugated, dtype_of, shape_of
+from autoconv.ops.record import Builder
+
+
+def adjoint_of(b: Builder, x: Any) -> Any:
+    return b.matrix_transpose(conjugated(b, x))
+
+
+def _projected(b: Builder, x: Any, y: Any) -> Any:
+    """The adjoint of the one times the other."""
+    return b.matmul(conjugated(b, x), y, transpose_a=True)
+
+
+def _times_adjoint(b: Builder, x: Any, y: Any) -> Any:
+    return b.matmul(x, conjugated(b, y), transpose_b=True)
+
+
+def _lifted(b: Builder, real: Any, like: Any) -> Any:
+    """Real numbers among those of that dtype."""
+    return b.complex(real, b.zeros_like(real)) if dtype_of(like).is_complex else real
+
+
+def cholesky_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (factor,) = cotangents, results
+    middle = _half_lower(b, _projected(b, factor, ct))
+    left = b.triangular_solve(factor, middle, lower=True, adjoint=True)
+    found = adjoint_of(b, b.triangular_solve(factor, adjoint_of(b, left), lower=True, adjoint=True))
+    half = b.constant(value=np.array(0.5, dtype_of(found).numpy))
+    return (b.multiply(b.add(found, adjoint_of(b, found)), half),)
+
+
+def _half_lower(b: Builder, x: Any) -> Any:
+    """The lower triangle with half of the diagonal."""
+    lower = b.matrix_band_part(x, num_lower=-1, num_upper=0)
+    diagonal = b.matrix_band_part(x, num_lower=0, num_upper=0)
+    return b.subtract(lower, b.multiply(diagonal, b.constant(value=np.array(0.5, dtype_of(x).numpy))))
+
+
+def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (x,) = inputs
+    of_s, of_u, of_v = (*cotangents, None, None)[:3]
+    vectors = of_u is not None or of_v is not None
+    if vectors and attributes.get("full_matrices"):
+        raise UnimplementedError(
+            "the gradient of svd with full_matrices=True is defined for singular values only"
+        )
+    reduced = len(results) == 3 and not attributes.get("full_matrices")
+    s, u, v = results if reduced else b.svd(x, full_matrices=False, compute_uv=True)
+    core = _lifted(b, b.diag(b.zeros_like(s) if of_s is None else of_s, offset=0), x)
+    if not vectors:
+        return (_times_adjoint(b, b.matmul(u, core), v),)
+    gaps = _lifted(b, _gaps(b, b.multiply(s, s)), x)
+    row, column = (_lifted(b, b.expand_dims(s, axis=axis), x) for axis in (-2, -1))
+    outside = []
+    if of_u is not None:
+        product = _projected(b, u, of_u)
+        core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), row))
+        rest = b.subtract(of_u, b.matmul(u, product))
+        outside.append(_times_adjoint(b, b.divide(rest, row), v))
+    if of_v is not None:
+        product = _projected(b, v, of_v)
+        core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), column))
+        if dtype_of(x).is_complex:  # the phases of a left and a right vector are one
+            turns = b.divide(b.negative(b.imag(b.diag_part(product, offset=0))), s)
+            core = b.add(core, b.diag(b.complex(b.zeros_like(turns), turns), offset=0))
+        rest = b.subtract(of_v, b.matmul(v, product))
+        outside.append(_times_adjoint(b, b.divide(u, row), rest))
+    total = _times_adjoint(b, b.matmul(u, core), v)
+    for part in outside:
+        total = b.add(total, part)
+    return (total,)
+
+
+def _skew(b: Builder, x: Any) -> Any:
+    return b.subtract(x, adjoint_of(b, x))
+
+
+def _gaps(b: Builder, values: Any) -> Any:
+    """values[j] - values[i] at [i, j], and ones on the diagonal."""
+    gaps = b.subtract(b.expand_dims(values, axis=-2), b.expand_dims(values, axis=-1))
+    return b.set_diag(gaps, b.ones_like(values), offset=0)
+
+
+def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (q, r), (of_q, of_r) = results, cotangents
+    shape = shape_of(r)
+    if not (shape is None or shapes_compatible(shape[-2:-1], shape[-1:])):
+        raise UnimplementedError("the gradient of qr is defined for matrices with no more columns than rows")
+    of_q = b.zeros_like(q) if of_q is None else of_q
+    of_r = b.zeros_like(r) if of_r is None else of_r
+    middle = b.subtract(_times_adjoint(b, r, of_r), _projected(b, of_q, q))
+    lower = b.matrix_band_part(middle, num_lower=-1, num_upper=0)
+    diagonal = b.matrix_band_part(middle, num_lower=0, num_upper=0)
+    strict = b.subtract(lower, diagonal)
+    if dtype_of(q).is_complex:  # the diagonal of R is real
+        lower = b.add(strict, _lifted(b, b.real(diagonal), q))
+    numerator = b.add(of_q, b.matmul(q, b.add(lower, adjoint_of(b, strict))))
+    return (adjoint_of(b, b.triangular_solve(r, adjoint_of(b, numerator), lower=False, adjoint=False)),)
+
+
+def eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (values, vectors), (of_values, of_vectors) = results, cotangents
+    core = _lifted(b, b.diag(b.zeros_like(values) if of_values is None else of_values, offset=0), vectors)
+    if of_vectors is not None:
+        product = b.divide(_projected(b, vectors, of_vectors), _lifted(b, _gaps(b, values), vectors))
+        core = b.add(core, b.set_diag(product, _lifted(b, b.zeros_like(values), vectors), offset=0))
+    found = _times_adjoint(b, b.matmul(vectors, core), vectors)
+    # Only the lower triangle of the input is read: it gets what the two triangles would share.
+    return (_half_lower(b, b.add(found, adjoint_of(b, found))),)
+
+
+__all__ = ["adjoint_of", "cholesky_gradient", "eigh_gradient", "qr_gradient", "svd_gradient"]
