@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from autoconv.errors import (
+    AssertionFailedError,
     AutoconvError,
     ConversionError,
     InaccessibleTensorError,
@@ -170,7 +171,7 @@ def _named_after(parent: Region, shown: str) -> Iterator[None]:
 
 
 # What the operators raise on behalf of the user's code; other errors raised by this package are about the program.
-_RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionError)
+_RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionFailedError)
 
 
 def cannot_be_caught(error: BaseException) -> bool:

@@ -12,6 +12,7 @@ from autoconv.graph.dtypes import bool_
 from autoconv.operators.attempts import Attempt
 from autoconv.operators.bodies import record_body, write_spot
 from autoconv.operators.deferred import raising
+from autoconv.operators.fitting import of_program
 from autoconv.operators.layout import Static, Variant
 from autoconv.operators.staging import stage_arms
 from autoconv.runtime import dispatch
@@ -199,7 +200,7 @@ def holds(condition: Any, message: Thunk | None = None) -> Any:
 
     def fails() -> tuple[()]:
         if python:
-            raise raising(lambda: AssertionError(message())) if message else AssertionError()
+            raise of_program(raising(lambda: AssertionError(message())) if message else AssertionError())
         text = raising(lambda: AssertionFailedError(f"assertion failed: [{message()}]")) if message else None
         raise text or AssertionFailedError("assertion failed: []")
 

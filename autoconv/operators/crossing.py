@@ -169,7 +169,9 @@ def _arm_index(layout: Arms, wanted: Layout) -> int:
     for index, arm in enumerate(layout.arms):
         if is_same_arm(arm, wanted) or (is_container(wanted) and is_same_arm(arm, opened(wanted))):
             return index
-    raise AssertionError(f"{_kinds(wanted)} is not an arm of {_kinds(layout)}")
+    raise StagingError(
+        f"{_kinds(wanted)} is not an arm of {_kinds(layout)}", current_place(), "values of one kind on all paths"
+    )
 
 
 def _kinds(layout: Layout) -> str:

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-_Error = TypeVar("_Error", bound=Exception)
+_Error = TypeVar("_Error", bound=BaseException)
 
 # What `inspect` cannot tell: the ways to call what has several, or no signature of its own.
 _WAYS: dict[Any, tuple[Callable[..., Any], ...]] = {
