@@ -57,6 +57,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/not_implemented.py", "…"): "Python's own words",
     ("autoconv/operators/lazy.py", "…"): "no attribute of a generator's: Python's own words",
     ("autoconv/operators/names.py", "…"): PASSED_ON,
+    ("autoconv/operators/conditionals.py", "…"): PASSED_ON,
     ("autoconv/operators/trials.py", "the lists that this try statement changes do not settle"): CANNOT,
     ("autoconv/operators/sharing.py", "a tensor decides which object this is, and … is changed"): ONLY_COMPILE,
     ("autoconv/operators/recursion.py", "…"): "no error: leaves what is recorded of a function that calls itself",

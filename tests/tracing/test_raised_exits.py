@@ -107,3 +107,32 @@ def test_an_exit_that_is_not_taken_does_not_happen_under_function():
     with pytest.raises(SystemExit) as caught:
         f(autoconv.constant(4))
     assert caught.value.code == 8
+
+
+class Box:
+    def __init__(self, n, m=1):
+        self.n = n
+
+    def __call__(self, k):
+        return self.n - k
+
+
+def two_kinds_of_boxes(a, b):
+    box = Box(a)
+    try:
+        pass
+    except ValueError:
+        pass
+    else:
+        while b > 0:
+            b = b - 1
+            box = Box(5)
+    finally:
+        found = box(1)
+    return found
+
+
+def test_what_staging_gives_up_is_not_raised_by_the_program():
+    compiled = autoconv.compile(two_kinds_of_boxes)
+    for a, b in ((4, 2), (7, 0)):
+        assert compiled(a, b) == two_kinds_of_boxes(a, b)
