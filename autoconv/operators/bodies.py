@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dis
 import re
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -201,10 +202,13 @@ def is_raised(error: BaseException) -> bool:
     last = error.__traceback__
     if last is None or isinstance(error, (AbandonTrace, Suspended)):
         return False
+    answers_to_signals = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
     while last.tb_next is not None:
         last = last.tb_next
     code = last.tb_frame.f_code
-    return code.co_code[last.tb_lasti] == _RAISE and not is_own_file(code.co_filename)
+    return (
+        code.co_code[last.tb_lasti] == _RAISE and not is_own_file(code.co_filename) and code not in answers_to_signals
+    )
 
 
 _RAISE = dis.opmap["RAISE_VARARGS"]

@@ -1,5 +1,6 @@
 """Exceptions that are no errors, and what exceptions hold besides their arguments."""
 
+import signal
 import sys
 
 import pytest
@@ -136,3 +137,27 @@ def test_what_staging_gives_up_is_not_raised_by_the_program():
     compiled = autoconv.compile(two_kinds_of_boxes)
     for a, b in ((4, 2), (7, 0)):
         assert compiled(a, b) == two_kinds_of_boxes(a, b)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers here")
+def test_what_a_signal_raises_is_not_raised_by_the_program():
+    class Alarm(BaseException):
+        pass
+
+    def ring(*_):
+        raise Alarm
+
+    def waits(x):
+        if x > 3:
+            for _ in range(100_000_000):  # of Python's own, while the arm is traced
+                pass
+        return x
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(Alarm):
+            autoconv.function(waits)(autoconv.constant(1))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
