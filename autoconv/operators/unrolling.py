@@ -39,6 +39,8 @@ from autoconv.runtime.spans import current_place
 _UNROLL = 4
 # More items than these are taken for no end of them.
 _MOST = 100_000
+# Items that a list may get while Python goes over it.
+_MOST_NEW = 256
 # How far behind one another iterators of Python's own may be.
 _DEEPEST = 8
 # What gives an iterator over a list from its end.
@@ -112,8 +114,10 @@ def _in_python(
     iterator = _iterator(iterable)
     if code >= 0 and is_staged(state[code]):  # it may have been left before it begins
         return _rest(iterable, iterator, body, state, names, code, cells)
-    done = 0
+    done, most = 0, _most_turns(iterable)
     for item in iterator:
+        if done == most:
+            raise _ChangedError
         state = body(item, *state) or ()
         done += 1
         if heap_of(iterable) is not None and type(iterable) is TracedList and not _has_left(state, code):
@@ -127,6 +131,15 @@ def _in_python(
         if state[code] >= BREAK:
             break
     return state
+
+
+def _most_turns(iterable: Any) -> int:
+    """After how many turns a list that grows under a loop is taken for one that grows without end, as it may in an arm
+    that no call reaches."""
+    region = current_region()
+    if type(iterable) is not TracedList or region is None:
+        return -1
+    return list.__len__(iterable) + (_MOST_NEW if region.contract == COMPILE else _MOST)
 
 
 def _iterator(iterable: Any) -> Any:

@@ -235,10 +235,27 @@ def may_raise(a):
     return t
 
 
+def would_never_end(a):
+    xs, t = [0, a], 0
+    if a > a:
+        for x in xs:
+            t += x
+            xs.append(x + 1)
+    return xs, t
+
+
+def grows_to_many(a):
+    queue = [a]
+    for x in queue:
+        if x < 900:
+            queue.append(x + 1)
+    return len(queue), sum(queue)
+
+
 STAGED = [
     values_of_a_dict, dict_values, new_keys, old_or_new_keys, known_keys, set_grows, keys_replaced, nested,
     set_may_grow, taken_out, mapped, a_list, a_list_of_lists, zipped_generator, numbered_map,
-    may_raise,
+    may_raise, would_never_end, grows_to_many,
 ]  # fmt: skip
 IN_PYTHON = [
     numbered, backwards, own_iterator, generator_expression,

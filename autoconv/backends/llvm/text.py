@@ -30,6 +30,8 @@ _NAME = re.compile(r'@"?([\w.]+)')
 # most of the code, and of the time that compiling takes.
 _SHORT = 15
 _MOST_LINES = 400  # nor of a loop that would be more lines than these, loops within it written out
+# Characters of a function that would be optimised for minutes: the time grows faster than the length.
+_LONGEST = 1_000_000
 _SHARE, _MOST_SHARES = 4_000, 4  # letters of a thorough text that is worth a thread, and how many there are at most
 _LOOP = "!llvm.loop"
 _ELEMENTS = "; elements"  # a comment in a function that reads and writes them in loops of the program's own
@@ -98,9 +100,13 @@ class ModuleText:
 
     def texts(self) -> dict[str, int]:
         """The texts with the level that each is compiled at, which call each other's functions: at 3 as many as are
-        worth a thread each, at 1 what goes over no elements itself, at 0 what only calls. How many they are depends on
-        their sizes alone."""
-        quick = {name: text for name, text in self._functions.items() if " optnone" in text.partition("\n")[0]}
+        worth a thread each, at 1 what goes over no elements itself, at 0 what only calls, or is very long. How many
+        they are depends on their sizes alone."""
+        quick = {
+            name: text
+            for name, text in self._functions.items()
+            if " optnone" in text.partition("\n")[0] or len(text) > _LONGEST
+        }
         brief = {
             name: text
             for name, text in self._functions.items()
