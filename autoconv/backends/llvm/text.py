@@ -31,7 +31,7 @@ _NAME = re.compile(r'@"?([\w.]+)')
 _SHORT = 15
 _MOST_LINES = 400  # nor of a loop that would be more lines than these, loops within it written out
 # Characters of a function that would be optimised for minutes: the time grows faster than the length.
-_LONGEST = 1_000_000
+_LONGEST = 2_500_000
 _SHARE, _MOST_SHARES = 4_000, 4  # letters of a thorough text that is worth a thread, and how many there are at most
 _LOOP = "!llvm.loop"
 _ELEMENTS = "; elements"  # a comment in a function that reads and writes them in loops of the program's own
