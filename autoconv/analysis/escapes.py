@@ -32,6 +32,10 @@ class Escapes:
         found = [self.statement(statement) for statement in statements]
         return Ways(_NOTHING.union(*(ways.escapes for ways in found)), all(ways.falls for ways in found))
 
+    def falls(self, statements: Sequence[gast.AST]) -> bool:
+        """Whether statements can end normally; asked from the last, which most often tells."""
+        return all(self.statement(statement).falls for statement in reversed(statements))
+
     def leaves_in_finally(self, node: gast.AST) -> bool:
         """Whether a statement has a finally that may be left early: what was raised then counts no more."""
         return isinstance(node, TRIES) and bool(self.block(node.finalbody).escapes)

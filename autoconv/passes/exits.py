@@ -84,7 +84,7 @@ class FunctionExits:
             return function
         returns = returns_of(function.body)
         valued = any(r.value is not None and not is_none(r.value) for r in returns)
-        falls = self.escapes.block(function.body).falls
+        falls = self.escapes.falls(function.body)
         self.returned = self.namer.fresh("retval_") if valued else ""
         self.context.exit_names.add(self.returned)
         body = function.body
@@ -205,23 +205,23 @@ class FunctionExits:
         return statement
 
     def _if(self, node: Any, rest: list[Any], place: Place) -> tuple[list[Any], frozenset[str], int, bool]:
-        body, orelse = self.escapes.block(node.body), self.escapes.block(node.orelse)
+        falls = [self.escapes.falls(arm) for arm in (node.body, node.orelse)]
         steps = 0 if node.orelse else self._ladder(rest, place.depth)
         moved = steps or (len(rest) if self._is_near(rest, place.depth) else 0)
-        if body.falls == orelse.falls:
+        if falls[0] == falls[1]:
             moved = 0
         inner = place.inside()
         if moved:
             inner = inner._replace(depth=place.depth + (0 if steps else 1))
-            if body.falls:
+            if falls[0]:
                 node.body = [*node.body, *rest[:moved]]
             else:
                 node.orelse = [*node.orelse, *rest[:moved]]
-            body, orelse = self.escapes.block(node.body), self.escapes.block(node.orelse)
+            falls = [self.escapes.falls(arm) for arm in (node.body, node.orelse)]
         node.body, first = self.block(node.body, inner)
         node.orelse, second = self.block(node.orelse, inner)
         node.body = node.body or [build.placed(gast.Pass(), node)]
-        ends = not body.falls and not orelse.falls
+        ends = not any(falls)
         pending = first | second
         if ends and place.top and pending <= {RETURN}:
             value = self._result() if self.returned else None
@@ -234,7 +234,7 @@ class FunctionExits:
         for position, statement in enumerate(rest):
             if not isinstance(statement, gast.If):
                 return position
-            falls = [self.escapes.block(block).falls for block in (statement.body, statement.orelse)]
+            falls = [self.escapes.falls(arm) for arm in (statement.body, statement.orelse)]
             last = position == len(rest) - 1 or id(statement) in self.ladders
             if last or (falls[0] != falls[1] and self._is_near(rest[position + 1 :], depth)):
                 self.ladders.update(id(step) for step in rest[: position + 1])  # so that each is asked once

@@ -73,7 +73,7 @@ class _Keep(FunctionPass, statements_only=True):
             return
         kept = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copied(rest)))
         _count_frames(kept.kept)
-        if Escapes().block(rest).falls:
+        if Escapes().falls(rest):
             kept.kept.append(build.placed(gast.Return(None), rest[-1]))
         node.body.insert(start, build.placed(kept, rest[0]))
 

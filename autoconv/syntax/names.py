@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import gast
 
 from autoconv.syntax.tree import walk
@@ -14,12 +16,13 @@ class Namer:
     def __init__(self, tree: gast.AST) -> None:
         self._users = used_names(tree)
         self._own: set[str] = set()
+        self._numbers: dict[str, int] = {}  # by stem, the last number given out
         self._free: dict[str, str] = {}
 
     def for_function(self) -> Namer:
         """A namer that starts anew: names of one function do not meet those of another."""
         namer = Namer.__new__(Namer)
-        namer._users, namer._own, namer._free = self._users, set(), self._free
+        namer._users, namer._own, namer._numbers, namer._free = self._users, set(), {}, self._free
         return namer
 
     @property
@@ -28,11 +31,13 @@ class Namer:
         return sorted(self._free.values())
 
     def fresh(self, stem: str) -> str:
-        candidate, number = stem, 0
+        number = self._numbers.get(stem, 0)
+        candidate = _numbered(stem, number)
         while candidate in self._users or candidate in self._own:
             number += 1
-            candidate = f"{stem}{number}" if stem.endswith("_") else f"{stem}_{number}"
+            candidate = _numbered(stem, number)
         self._own.add(candidate)
+        self._numbers[stem] = number
         return candidate
 
     def made(self, name: str) -> bool:
@@ -42,12 +47,15 @@ class Namer:
     def free(self, stem: str) -> str:
         """A name for what is used at once and may be shadowed: the same one each time it is asked for."""
         if stem not in self._free:
-            candidate, number = stem, 0
-            while candidate in self._users:
-                number += 1
-                candidate = f"{stem}{number}" if stem.endswith("_") else f"{stem}_{number}"
-            self._free[stem] = candidate
+            candidates = (_numbered(stem, number) for number in itertools.count())
+            self._free[stem] = next(candidate for candidate in candidates if candidate not in self._users)
         return self._free[stem]
+
+
+def _numbered(stem: str, number: int) -> str:
+    if not number:
+        return stem
+    return f"{stem}{number}" if stem.endswith("_") else f"{stem}_{number}"
 
 
 def used_names(tree: gast.AST) -> set[str]:
