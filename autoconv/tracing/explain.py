@@ -65,6 +65,7 @@ class Explanation:
     rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     plain: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     by_object: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    closed: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
     def add(self, row: Row) -> None:
         self.count += 1
@@ -97,5 +98,6 @@ class Explanation:
             lines.append(f"  … the first {self.count - len(self.rows)} are not kept")
         lines += [line for row in self.rows for line in row.lines()]
         lines += [f"  arrays by NumPy's own operations, one by one: {what}" for what in self.by_object]
+        lines += [f"  each shape has a trace of its own: {why}" for why in self.closed]
         lines += [f"  plain Python: {what}" for what in self.plain]
         return "\n".join(lines)

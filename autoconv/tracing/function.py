@@ -35,7 +35,7 @@ from autoconv.tracing.logs import traced
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
-from autoconv.tracing.retracing import retracing_of, wider_key
+from autoconv.tracing.retracing import open_key, retracing_of, wider_key
 from autoconv.tracing.signature import Call, Signature, is_method
 from autoconv.tracing.straight import straight
 from autoconv.tracing.trace import LOCK, trace_function
@@ -106,6 +106,7 @@ class Function(Described, Pickled):
         self._whole: frozenset[str] = frozenset()
         self._learned: frozenset[tuple[str, Any]] = frozenset()
         self._memory = False  # whether arrays are traced as memory, as some trace changes one in place
+        self._not_open: set[Key] = set()  # keys of open sizes for which there is no trace
         self._by_object: set[Key] = set()  # of those the calls whose arrays come in as objects all the same
         self._spots: Bounded[Key, list[Spot]] = Bounded(MOST_KEYS)
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
@@ -301,6 +302,9 @@ class Function(Described, Pickled):
             concrete = None
             if self._reduce_retracing:
                 call.key = wider_key(call.key, reversed(list(self._cache.by_key)))
+            exact = call.key
+            if self.contract == COMPILE:
+                call.key = open_key(exact, self._cache.by_key, self._not_open)
             try:
                 with self._own_effects(), traced(self._signature.name, self._traces + 1, reason):
                     concrete = self._trace(call)
@@ -328,12 +332,16 @@ class Function(Described, Pickled):
                 call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
                 call.learned, call.by_object = again.learned, again.by_object
             except RunPlain as plain:
+                if self._closes(call, exact, plain.reason):
+                    return self._obtain(call)
                 place = place_in(self.python_function, plain)
                 if self._is_object_next(call, plain.reason, place):
                     return self._cache.find(call.key) or self._obtain(call)
                 self._give_up(call, plain.reason, place)
                 return None
             except Exception as error:
+                if self._closes(call, exact, str(error)):
+                    return self._obtain(call)
                 if self.contract == COMPILE:
                     place = getattr(error, "place", None) or place_in(self.python_function, error)
                     message = getattr(error, "message", str(error))
@@ -362,6 +370,16 @@ class Function(Described, Pickled):
         finally:
             for concrete in unchanged:
                 concrete.guards.settle_again()
+
+    def _closes(self, call: Call, exact: Key, reason: str) -> bool:
+        """Whether the trace that failed was one of open sizes: the call gets one for its own then."""
+        if call.key == exact:
+            return False
+        self._not_open.add(call.key)
+        log("retraces", f"{self._signature.name}: each shape has a trace of its own: {reason}")
+        self._explanation.closed.append(reason)
+        call.key = exact
+        return True
 
     def _rekey(self, call: Call) -> Key:
         aliases: dict[int, int] = {}

@@ -7,7 +7,7 @@ import logging
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from autoconv.tracing.keys import Key, LeafKey, TensorKey
 _HISTORY = 8  # calls that are looked back over
 _MANY = 5  # traces among them that are too many
 _WARNINGS = 2  # a function
+OWN_TRACES = 2  # for shapes of the same arguments, before sizes are left open
 _KNOWN_INSTANCES = 256
 
 _LOGGER = logging.getLogger("autoconv")
@@ -79,12 +80,38 @@ def retracing_of(function: Callable[..., Any]) -> Retracing:
 def wider_key(key: Key, known: Iterable[Key]) -> Key:
     """The key with the shapes that it has in common with the first of `known` that it can share a trace with."""
     for other in known:
-        if (other.templates, other.orders, other.shared) != (key.templates, key.orders, key.shared):
+        if not _is_alike(other, key):
             continue
         leaves = [_common(mine, its) for mine, its in zip(key.leaves, other.leaves, strict=True)]
         if all(leaf is not None for leaf in leaves):
             return replace(key, leaves=tuple(leaves))
     return key
+
+
+def open_key(key: Key, known: Iterable[Key], never: Collection[Key]) -> Key:
+    """The key with those sizes open that were others in calls before, of which two had traces of their own already."""
+    wide, count = key, 0
+    for other in known:
+        if not _is_alike(other, key):
+            continue
+        leaves = [_common(mine, its) for mine, its in zip(wide.leaves, other.leaves, strict=True)]
+        if all(leaf is not None and _has_rank(leaf) for leaf in leaves):
+            wide, count = replace(wide, leaves=tuple(leaves)), count + 1
+    return wide if count >= OWN_TRACES and wide not in never else key
+
+
+def _is_alike(one: Key, other: Key) -> bool:
+    """Whether two keys are alike but for their leaves."""
+    if one == other or len(one.leaves) != len(other.leaves):
+        return False
+    mine, its = (
+        (key.templates, key.orders, key.shared, key.overlaps, key.memory) for key in (one, other)
+    )
+    return mine == its
+
+
+def _has_rank(leaf: LeafKey) -> bool:
+    return not isinstance(leaf, TensorKey) or leaf.type.shape is not None
 
 
 def _common(mine: LeafKey, its: LeafKey) -> Any:
