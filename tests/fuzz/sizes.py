@@ -354,7 +354,7 @@ def outcome(function, arrays, number):
     results = [part for part in parts if isinstance(part, np.ndarray)]
     shared = [[np.shares_memory(part, a) for a in arrays] for part in results]
     same = [[part is a for a in arrays] for part in results]
-    among = [[one is other or np.shares_memory(one, other) for other in results] for one in results]
+    among = [[bool(one.size) and np.shares_memory(one, other) for other in results] for one in results]
     return described(value), [described(array) for array in arrays], shared, same, among
 
 

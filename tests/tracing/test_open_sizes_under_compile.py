@@ -43,3 +43,30 @@ def test_a_length_is_a_number_of_the_one_code_for_any_size() -> None:
     told = opened(lambda a: (len(a), len(a) // 2 + 1, a.shape[0] * 2.5), vectors())
     assert "one code for any size: (n0)" in told
     assert "no code for any size" not in told
+
+
+def test_an_unused_result_that_does_not_broadcast_raises_as_in_numpy() -> None:
+    def unused(a: Any, b: Any) -> Any:
+        a + b
+        return a * 2.0
+
+    compiled = autoconv.compile(unused)
+    for n, m in ((3, 3), (4, 4), (5, 5), (5, 1), (1, 6)):
+        same(compiled(np.ones(n), np.ones(m)), unused(np.ones(n), np.ones(m)))
+    words = r"^operands could not be broadcast together with shapes \(6,\) \(7,\) $"
+    with pytest.raises(ValueError, match=words) as error:
+        compiled(np.ones(6), np.ones(7))
+    assert type(error.value) is ValueError
+
+
+@pytest.mark.parametrize("product", [lambda A, b: A @ b, lambda A, b: A.dot(b), lambda A, b: np.concatenate([A, [b]])])
+def test_what_does_not_go_together_raises_in_numpys_words(product: Callable[..., Any]) -> None:
+    compiled = autoconv.compile(product)
+    for n in (3, 4, 5, 6):
+        same(compiled(np.ones((2, n)), np.ones(n)), product(np.ones((2, n)), np.ones(n)))
+    with pytest.raises(ValueError) as expected:
+        product(np.ones((2, 5)), np.ones(4))
+    with pytest.raises(ValueError) as found:
+        compiled(np.ones((2, 5)), np.ones(4))
+    assert (type(found.value), str(found.value)) == (type(expected.value), str(expected.value))
+    assert found.value.__context__ is None
