@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.graph.types import join_shapes
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.keys import Key, LeafKey, TensorKey
 
@@ -118,6 +119,8 @@ def _common(mine: LeafKey, its: LeafKey) -> Any:
     """A key that both calls fit, None where there is none."""
     if mine == its:
         return mine
+    if isinstance(mine, ArrayKey) and isinstance(its, ArrayKey):
+        return mine.joined(its)
     if not (isinstance(mine, TensorKey) and isinstance(its, TensorKey)) or mine.origin != its.origin:
         return None
     if (mine.type.dtype, mine.type.weak) != (its.type.dtype, its.type.weak):
