@@ -145,8 +145,7 @@ def _in_memory(scanner: Scanner) -> ArrayType:
         if found is None:
             scanner.fail(f"expected a stride, found {scanner.shown()}")
         strides.append(None if found == "?" else int(found))
-    shape = tuple(size if isinstance(size, int) else None for size in elements.shape)
-    return ArrayType(elements.dtype, shape, tuple(strides), shared)
+    return ArrayType(elements.dtype, elements.shape, tuple(strides), shared)
 
 
 def _arm(scanner: Scanner) -> tuple[str, Type]:

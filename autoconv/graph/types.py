@@ -134,7 +134,7 @@ class ArrayType:
     """
 
     dtype: DType
-    shape: tuple[int | None, ...]
+    shape: tuple[Dimension, ...]
     strides: tuple[int | None, ...]
     shared: bool = False
 
@@ -145,20 +145,23 @@ class ArrayType:
     @property
     def is_dense(self) -> bool:
         """Whether its elements are known to lie side by side, the last dimension's first."""
-        return None not in self.shape and self.strides == dense_strides(self.shape, self.dtype)
+        return None not in self.strides and self.strides == dense_strides(self.shape, self.dtype)
+
+    def with_shape(self, shape: Sequence[Dimension]) -> ArrayType:
+        return replace(self, shape=tuple(shape))
 
     def __str__(self) -> str:
         strides = ",".join("?" if stride is None else str(stride) for stride in self.strides)
         return f"array<{'shared ' if self.shared else ''}{self.dtype.name}[{shape_text(self.shape)}], [{strides}]>"
 
 
-def dense_strides(shape: Sequence[int | None], dtype: DType) -> tuple[int | None, ...]:
+def dense_strides(shape: Sequence[Dimension], dtype: DType) -> tuple[int | None, ...]:
     """The strides of a new array of that shape: from a size on that is not known, none is."""
     found: list[int | None] = []
     stride: int | None = dtype.size
     for size in reversed(shape):
         found.append(stride)
-        stride = None if stride is None or size is None else stride * size
+        stride = stride * size if stride is not None and isinstance(size, int) else None
     return tuple(reversed(found))
 
 
@@ -218,10 +221,8 @@ def join(first: Type, second: Type) -> Type:
 def _join_arrays(first: ArrayType, second: ArrayType) -> ArrayType:
     if first.dtype is not second.dtype or first.rank != second.rank:
         raise NoCommonType(f"{first} and {second} have no common type")
-    shape, strides = (
-        tuple(a if a == b else None for a, b in zip(*pair, strict=True))
-        for pair in ((first.shape, second.shape), (first.strides, second.strides))
-    )
+    shape = tuple(a if a == b else None for a, b in zip(first.shape, second.shape, strict=True))
+    strides = tuple(a if a == b else None for a, b in zip(first.strides, second.strides, strict=True))
     return ArrayType(first.dtype, shape, strides, first.shared or second.shared)
 
 

@@ -11,7 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, int32, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import emit_output
-from autoconv.operators.conditionals import and_, asked, is_staged, length_of, or_, truth, users_method
+from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, length_of, or_, truth, users_method
 from autoconv.operators.fitting import of_program, plainly
 from autoconv.operators.iterables import (
     Staged,
@@ -21,7 +21,9 @@ from autoconv.operators.iterables import (
     StagedReversed,
     StagedTensor,
     StagedZip,
+    as_staged,
     leading_dimension,
+    required,
 )
 from autoconv.operators.layout import Variant
 from autoconv.operators.loops import iterate
@@ -218,8 +220,12 @@ def refuse_rows(name: str, tensor: Any) -> None:
 def _sum(iterable: Any, start: Any = 0) -> Any:
     tensor = gone_over(iterable)
     if tensor is not None:
+        length = leading_dimension(tensor)
+        if isinstance(length, int) and not length:
+            return start
         total = dispatch.apply("reduce_sum", tensor, axis=(0,), keepdims=False)
-        return total if isinstance(start, int) and start == 0 else start + total
+        total = total if isinstance(start, int) and start == 0 else start + total
+        return total if isinstance(length, int) else if_exp(length == 0, lambda: start, lambda: total)
     return builtins.sum(iterable, start)
 
 
@@ -251,7 +257,16 @@ OVERRIDES[builtins.all] = _quantifier(False, and_, "reduce_all")
 
 
 def _symbolic(x: Any) -> bool:
-    return isinstance(x, (SymbolicTensor, Staged, Variant)) or items_of(x) is not None
+    return isinstance(x, (SymbolicTensor, SymbolicArray, Staged, Variant)) or items_of(x) is not None
+
+
+def _by_position(*iterables: Any) -> bool:
+    """Whether iterables are gone over together in the graph: of arrays in memory whose length is known, only beside
+    what can be."""
+    symbolic = [x for x in iterables if _symbolic(x)]
+    if any(type(x) is not SymbolicArray or x.known_shape[:1] == (None,) for x in symbolic):
+        return True
+    return bool(symbolic) and all(as_staged(x) is not None for x in iterables)
 
 
 @overrides(builtins.enumerate)
@@ -263,7 +278,17 @@ def _enumerate(iterable: Any, start: Any = 0) -> Any:
 
 @overrides(builtins.zip)
 def _zip(*iterables: Any, strict: bool = False) -> Any:
-    return StagedZip(*iterables) if any(map(_symbolic, iterables)) else builtins.zip(*iterables, strict=strict)
+    if not _by_position(*iterables):
+        return builtins.zip(*iterables, strict=strict)
+    if strict:
+        lengths = [required(x).length() for x in iterables]
+        if any(isinstance(length, Tensor) for length in lengths):
+            raise StagingError(
+                "zip(strict=True) of lengths that only the running graph knows", current_place(), "zip() without strict"
+            )
+        if len(set(lengths)) > 1:
+            return builtins.zip(*map(iterate, iterables), strict=True)
+    return StagedZip(*iterables)
 
 
 @overrides(builtins.reversed)
@@ -274,7 +299,7 @@ def _reversed(iterable: Any) -> Any:
 
 @overrides(builtins.map)
 def _map(function: Any, *iterables: Any) -> Any:
-    if any(map(_symbolic, iterables)):
+    if _by_position(*iterables):
         return StagedMap(called(function), *iterables)
     return builtins.map(called(function), *iterables)
 

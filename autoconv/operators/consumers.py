@@ -25,11 +25,13 @@ from autoconv.operators.loops import for_source, is_symbolic_iterable
 from autoconv.operators.names import BREAK, NORMAL, Undefined, ld
 from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.streams import BY_CLASS, by_class, is_stream
+from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import PLAIN, heap_of, items_of, traced
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.tensor import SymbolicTensor
 
 _INTEGER = TensorType(int64, (), True)
 
@@ -45,6 +47,13 @@ def is_deferred(iterable: Any) -> bool:
     return isinstance(iterable, Staged) and is_symbolic_iterable(iterable)
 
 
+def _is_deferred_for(function: Any, iterable: Any) -> bool:
+    """As `is_deferred`, for a builtin to which an array of many items is one thing unless it lists them."""
+    if function is builtins.list and isinstance(iterable, (SymbolicTensor, SymbolicArray)):
+        return is_symbolic_iterable(iterable)
+    return is_deferred(iterable)
+
+
 def _is_compiled() -> bool:
     region = current_region()
     return region is not None and region.contract == COMPILE
@@ -56,7 +65,7 @@ def _consumer(function: Any) -> Callable[[Any], Any]:
 
     def register(ours: Callable[..., Any]) -> Any:
         def consume(*args: Any, **kwargs: Any) -> Any:
-            if not args or not is_deferred(args[0]) or (len(args) > 1 and function is not builtins.sum):
+            if not args or not _is_deferred_for(function, args[0]) or (len(args) > 1 and function is not builtins.sum):
                 made = otherwise(*args, **kwargs)
                 return made if current_region() is None else traced(made)
             if type(args[0]) is StagedRange and _is_compiled() and function in _OF_RANGES and len(args) == 1:

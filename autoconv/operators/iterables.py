@@ -17,6 +17,7 @@ from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import as_tensor, table_of, weak_constant
+from autoconv.runtime.journal import attribute_spot
 from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object
 from autoconv.runtime.recording import Region, current_region
@@ -184,8 +185,33 @@ class StagedList(Staged):
         return items_of(self.list).item(position + self.start)
 
 
-class StagedZip(Staged):
+class StagedIterator(Staged):
+    """What is an iterator in Python: gone over once, by the region that made it."""
+
+    def __init__(self) -> None:
+        self._home = current_region()
+        self._begun = False
+
+    def begin(self) -> None:
+        """Somebody goes over it. Raises StagingError for the second time, for then Python would go on where the first
+        one stopped, and where a tensor decides whether this is the first."""
+        region, kind = current_region(), type(self).__name__.removeprefix("Staged").lower()
+        if region is None:
+            return
+        if self._begun or self._home is None or region is not self._home.standing:
+            why = "something else has gone" if self._begun else "a tensor decides whether this code goes"
+            raise StagingError(
+                f"{why} over an iterator that was made in front of it ({kind})", current_place(),
+                f"{kind}(…) in the for statement itself",
+            )  # fmt: skip
+        if region.journal is not None:
+            region.journal.note(attribute_spot(self, "_begun", self._home))
+        self._begun = True
+
+
+class StagedZip(StagedIterator):
     def __init__(self, *parts: Any) -> None:
+        super().__init__()
         self.parts = [required(part) for part in parts]
         self.is_live = any(part.is_live for part in self.parts)
 
@@ -202,8 +228,9 @@ class StagedZip(Staged):
         return tuple(part.item(position) for part in self.parts)
 
 
-class StagedEnumerate(Staged):
+class StagedEnumerate(StagedIterator):
     def __init__(self, iterable: Any, start: Any = 0) -> None:
+        super().__init__()
         self.inner = required(iterable)
         self.is_live = self.inner.is_live
         self.start = start
@@ -215,8 +242,9 @@ class StagedEnumerate(Staged):
         return position + self.start, self.inner.item(position)
 
 
-class StagedReversed(Staged):
+class StagedReversed(StagedIterator):
     def __init__(self, iterable: Any) -> None:
+        super().__init__()
         self.inner = required(iterable)
         self.count = self.inner.length()  # Python, too, starts from where the end is now
 
@@ -227,8 +255,9 @@ class StagedReversed(Staged):
         return self.inner.item(self.count - 1 - position)
 
 
-class StagedMap(Staged):
+class StagedMap(StagedIterator):
     def __init__(self, function: Any, *iterables: Any) -> None:
+        super().__init__()
         self.function = function
         self.inner = StagedZip(*iterables)
         self.is_live = self.inner.is_live
@@ -294,6 +323,8 @@ def required(iterable: Any) -> Staged:
             current_place(),
             "a tensor, or a list of numbers, in its place",
         )
+    if isinstance(found, StagedIterator):
+        found.begin()
     return found
 
 

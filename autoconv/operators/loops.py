@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +16,7 @@ from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, not
 from autoconv.operators.for_loops import stage_for, stage_for_object, stage_for_stream
 from autoconv.operators.generators import for_generated
 from autoconv.operators.held_iterators import HeldIterator
-from autoconv.operators.iterables import as_staged, is_staged_iterable
+from autoconv.operators.iterables import StagedIterator, as_staged, is_staged_iterable
 from autoconv.operators.layout import Variant
 from autoconv.operators.lazy import Generated, Lazy, Source
 from autoconv.operators.names import BREAK, NORMAL, goes_on
@@ -31,6 +34,7 @@ from autoconv.runtime.spans import current_place
 _PEEL = 32
 # Ranges longer than this are, where arrays are traced as memory: what their loops do is mostly done to elements.
 _MOST_UNROLLED = 4
+_RANGE_ITERATOR = type(iter(range(0)))
 
 
 def while_stmt(
@@ -114,6 +118,8 @@ def for_stmt(
         if is_stream(iterable):
             return stage_for_stream(iterable, body, state, names, code, cells)
         staged = as_staged(iterable)
+        if isinstance(staged, StagedIterator):
+            staged.begin()
         if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
             return stage_for(staged, body, state, names, code, cells)
         return unrolled(iterable, body, state, names, code, cells)
@@ -170,7 +176,28 @@ def for_source(
     def step(item: Any, *values: Any) -> Any:
         return _chosen(source, source.conditions, source.unpack(item), body, values, names, exit, cells)
 
+    if type(source.iterable) in (range, _RANGE_ITERATOR):
+        return _over_range(iter(source.iterable), step, state, names, exit, cells)
     return for_stmt(_in_python(source.iterable), step, state, names, exit, cells)
+
+
+def _over_range(
+    numbers: Any, step: Any, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None
+) -> tuple[Any, ...]:
+    """A comprehension over a range goes on as a loop of the graph after some turns that recorded something."""
+    region = current_region()
+    if region is None or region.contract != COMPILE or operator.length_hint(numbers) <= 2 * _PEEL:
+        return for_stmt(numbers, step, state, names, exit, cells)
+    nodes = len(region.graph.nodes)
+    state = for_stmt(itertools.islice(numbers, _PEEL), step, state, names, exit, cells)
+    code = state[names.index(exit)] if exit else NORMAL
+    if not is_staged(code) and code >= BREAK:
+        return state
+    if is_staged(code) or len(region.graph.nodes) == nodes:
+        return for_stmt(numbers, step, state, names, exit, cells)
+    _, (whole,), *position = numbers.__reduce__()
+    numbers.__setstate__(sys.maxsize)  # behind the end
+    return for_stmt(whole[position[0] or 0 :], step, state, names, exit, cells)
 
 
 def _for_counted(
@@ -232,21 +259,23 @@ def _where(
 
 def _in_python(iterable: Any) -> Any:
     """The iterable of a comprehension, whose items are gone over in Python where their number is known."""
-    if isinstance(iterable, range):
-        return iter(iterable)
     if is_symbolic_iterable(iterable):
         return iterable
     return iterate(iterable)
 
 
 def is_symbolic_iterable(iterable: Any) -> bool:
-    """Whether only the running graph knows how many items there are."""
-    if current_region() is None:
+    """Whether only the running graph knows how many items there are, or there are too many to go over one by one."""
+    region = current_region()
+    if region is None:
         return False
     if type(iterable) in (Variant, Lazy, SymbolicObject) or heap_of(iterable) is not None or is_stream(iterable):
         return True
     staged = as_staged(iterable)
-    return staged is not None and is_staged_iterable(staged) and not isinstance(staged.length(), (int, np.integer))
+    if staged is None or not is_staged_iterable(staged):
+        return False
+    length = staged.length()
+    return not isinstance(length, (int, np.integer)) or bool(length > _PEEL and region.contract == COMPILE)
 
 
 def _noting(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
@@ -278,6 +307,8 @@ def iterate(iterable: Any) -> Any:
     staged = as_staged(iterable)
     if staged is None or not is_staged_iterable(staged):
         return iterable
+    if isinstance(staged, StagedIterator):
+        staged.begin()
     length = staged.length()
     if not isinstance(length, (int, np.integer)):
         raise StagingError(

@@ -15,7 +15,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import ArrayType, ObjectType, TensorType, Type, dense_strides
+from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type, dense_strides
 from autoconv.ops.index_spec import INPUT, Spec, with_operands
 from autoconv.ops.indexing import indexed_shape
 from autoconv.ops.record import define, none, sample
@@ -44,8 +44,7 @@ def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
             step, stride = static[2] if static[2] is not None else 1, x.strides[axis]
             strides.append(None if step == INPUT or stride is None else step * stride)
         axis += 1
-    sizes = tuple(size if isinstance(size, int) else None for size in shape)
-    return replace(x, shape=sizes, strides=tuple(strides))
+    return replace(x, shape=tuple(shape), strides=tuple(strides))
 
 
 def entries_of(rank: int, spec: Spec) -> list[tuple[str, tuple[Any, ...]]]:
@@ -75,7 +74,7 @@ def _view_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effec
     assert isinstance(x, ArrayType)
     axis = 0
     for kind, static in entries_of(x.rank, attributes["spec"]):
-        if kind == "int" and (static[0] == INPUT or x.shape[axis] is None):
+        if kind == "int" and (static[0] == INPUT or not isinstance(x.shape[axis], int)):
             return Effects.RAISE
         if kind == "slice" and static[2] == INPUT:
             return Effects.RAISE
@@ -162,7 +161,7 @@ def _store_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effe
     return Effects.WRITE if is_sure_to_fit(x.shape, value.shape) else Effects.WRITE | Effects.RAISE
 
 
-def is_sure_to_fit(place: Sequence[int | None], shape: Any) -> bool:
+def is_sure_to_fit(place: Sequence[Dimension], shape: Any) -> bool:
     """Whether a value of that shape is known to broadcast into the place."""
     if shape is None or len(shape) > len(place):
         return False
@@ -225,15 +224,15 @@ define(
 )  # fmt: skip
 define(
     name="array_of", graphdef="ArrayOf", gradient=_NO_GRADIENT, effects=Effects.WRITE,
-    result=lambda x: ArrayType(x.dtype, _known(x.shape), dense_strides(_known(x.shape), x.dtype)),
+    result=lambda x: ArrayType(x.dtype, _ranked(x.shape), dense_strides(_ranked(x.shape), x.dtype)),
     kernel=lambda x: np.array(x, order="C"),
 )  # fmt: skip
 
 
-def _known(shape: Any) -> tuple[int | None, ...]:
+def _ranked(shape: Any) -> tuple[Dimension, ...]:
     if shape is None:
         raise TypeError("the number of dimensions of an array has to be known")
-    return tuple(size if isinstance(size, int) else None for size in shape)
+    return tuple(shape)
 
 
 define(

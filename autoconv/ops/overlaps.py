@@ -170,7 +170,9 @@ _Place = tuple[int, tuple[int, ...], tuple[int, ...]]
 def _place(value: Value, base: Value) -> _Place | None:
     """(offset in bytes, shape, strides) of a view in what it is a view of, where that is known."""
     type_ = value.type
-    if not isinstance(type_, ArrayType) or None in type_.shape or None in type_.strides:
+    if not isinstance(type_, ArrayType) or None in type_.strides:
+        return None
+    if not all(isinstance(size, int) for size in type_.shape):
         return None
     if value is base:
         return 0, type_.shape, type_.strides  # type: ignore[return-value]

@@ -15,12 +15,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from autoconv.graph.graph import Graph, Node, Value, copy_node, has_recursion, settle_effects
-from autoconv.graph.types import NoCommonType, Symbol, TensorType, Type, is_subtype, join, shapes_compatible
+from autoconv.graph.types import (
+    ArrayType,
+    NoCommonType,
+    Symbol,
+    TensorType,
+    Type,
+    is_subtype,
+    join,
+    shapes_compatible,
+)
 from autoconv.ops import OPS
 from autoconv.optimise.fold import fold
 from autoconv.optimise.list_elements import narrow_lists
@@ -78,8 +88,8 @@ def _in_rounds(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tupl
 
 
 def is_static(type_: Type) -> bool:
-    """Whether the type says the whole shape; whatever is no tensor does."""
-    if not isinstance(type_, TensorType):
+    """Whether the type says the whole shape; whatever is neither a tensor nor an array in memory does."""
+    if not isinstance(type_, (TensorType, ArrayType)):
         return True
     return type_.shape is not None and all(isinstance(d, int) for d in type_.shape)
 
@@ -113,13 +123,22 @@ def _specialised(
 
 def _narrowed(type_: Type, wide: Type) -> Type:
     """`type_`, where it says no less than `wide` of the same kind of tensor."""
+    if isinstance(type_, ArrayType) and isinstance(wide, ArrayType):
+        return _narrowed_array(type_, wide)
     if not isinstance(type_, TensorType) or not isinstance(wide, TensorType):
         return wide
     fits = (type_.dtype, type_.weak) == (wide.dtype, wide.weak) and shapes_compatible(type_.shape, wide.shape)
     return type_ if fits and (wide.shape is None or (type_.shape is not None and _says_more(type_, wide))) else wide
 
 
-def _says_more(type_: TensorType, wide: TensorType) -> bool:
+def _narrowed_array(type_: ArrayType, wide: ArrayType) -> ArrayType:
+    if (type_.dtype, type_.shared) != (wide.dtype, wide.shared) or not shapes_compatible(type_.shape, wide.shape):
+        return wide
+    strides = tuple(b if a is None else a for a, b in zip(type_.strides, wide.strides, strict=True))
+    return replace(type_ if _says_more(type_, wide) else wide, strides=strides)
+
+
+def _says_more(type_: TensorType | ArrayType, wide: TensorType | ArrayType) -> bool:
     return all(
         isinstance(mine, int) or not isinstance(theirs, int)
         for mine, theirs in zip(type_.shape or (), wide.shape or (), strict=True)

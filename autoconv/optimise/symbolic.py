@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import Dimension, Symbol, TensorType, Type
+from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.optimise.symbolic_numbers import MOST, NUMBERS, Numbers
 from autoconv.optimise.symbolic_shapes import SHAPES
 
@@ -31,14 +31,14 @@ class Sizes:
     def types(self, node: Node, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Type] | None:
         """What the results are; None for an op of which nothing is known here."""
         rule = SHAPES.get(node.op.name)
-        if rule is None or not inputs or not isinstance(inputs[0].type, TensorType):
+        if rule is None or not inputs or not isinstance(inputs[0].type, (TensorType, ArrayType)):
             return None
         found = rule(self, inputs, attributes)
         before = [value.type for value in node.results]
-        if found is None or not all(isinstance(type_, TensorType) for type_ in before):
+        if found is None or not all(isinstance(type_, (TensorType, ArrayType)) for type_ in before):
             return None
         shapes = found if isinstance(found, list) else [found] * len(before)
-        return [type_.with_shape(shape) for type_, shape in zip(before, shapes, strict=True)]  # type: ignore[union-attr]
+        return [type_.with_shape(shape) for type_, shape in zip(before, shapes, strict=True)]  # type: ignore[union-attr, arg-type]
 
     def note(self, node: Node) -> None:
         """Keeps in mind what a node's result holds."""
@@ -65,11 +65,11 @@ class Sizes:
 
 
 def has_symbols(type_: Type) -> bool:
-    return isinstance(type_, TensorType) and any(isinstance(d, Symbol) for d in type_.shape or ())
+    return isinstance(type_, (TensorType, ArrayType)) and any(isinstance(d, Symbol) for d in type_.shape or ())
 
 
 def without_symbols(type_: Type) -> Type:
     """For rules that do arithmetic of their own."""
-    if not isinstance(type_, TensorType) or type_.shape is None:
+    if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None:
         return type_
     return type_.with_shape(tuple(None if isinstance(d, Symbol) else d for d in type_.shape))

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.graph.dimensions import plus, product, quotient, rounded_down, times
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import Dimension, TensorType
+from autoconv.graph.types import ArrayType, Dimension, TensorType
 
 if TYPE_CHECKING:
     from autoconv.optimise.symbolic import Sizes
@@ -20,7 +20,7 @@ MOST = 16  # numbers of a vector that is followed
 
 
 def shape_of(value: Value) -> Shape | None:
-    return value.type.shape if isinstance(value.type, TensorType) else None
+    return value.type.shape if isinstance(value.type, (TensorType, ArrayType)) else None
 
 
 def _of_constant(sizes: Sizes, node: Node) -> Numbers | None:
@@ -110,10 +110,10 @@ def _whole(found: Shape | None) -> Shape | None:
 
 
 NUMBERS: dict[str, Callable[[Sizes, Node], Numbers | None]] = {
-    "constant": _of_constant, "shape": _of_shape, "dimension": _of_dimension, "size": _of_size, "get_item": _of_item,
-    "stack": _of_parts, "concat": _of_parts, "identity": _same, "cast": _same, "reshape": _same, "expand_dims": _same,
-    "squeeze": _same, "python_int": _same, "python_cast": _same, "add": _arithmetic(plus),
-    "python_add": _arithmetic(plus), "subtract": _arithmetic(_less), "python_subtract": _arithmetic(_less),
-    "multiply": _arithmetic(times), "python_multiply": _arithmetic(times), "floor_divide": _arithmetic(_floor),
-    "python_floor_divide": _arithmetic(_floor), "reduce_prod": _of_product,
+    "constant": _of_constant, "shape": _of_shape, "dimension": _of_dimension, "array_size": _of_dimension,
+    "size": _of_size, "get_item": _of_item, "stack": _of_parts, "concat": _of_parts, "identity": _same, "cast": _same,
+    "reshape": _same, "expand_dims": _same, "squeeze": _same, "python_int": _same, "python_cast": _same,
+    "add": _arithmetic(plus), "python_add": _arithmetic(plus), "subtract": _arithmetic(_less),
+    "python_subtract": _arithmetic(_less), "multiply": _arithmetic(times), "python_multiply": _arithmetic(times),
+    "floor_divide": _arithmetic(_floor), "python_floor_divide": _arithmetic(_floor), "reduce_prod": _of_product,
 }  # fmt: skip

@@ -65,6 +65,12 @@ def _sliced(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
     return found
 
 
+def _new(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    given = iter(inputs)
+    found: list[Any] = [sizes.numbers.get(next(given)) if size == INPUT else size for size in attributes["shape"]]
+    return None if any(isinstance(size, int) and size < 0 for size in found) else tuple(found)
+
+
 def _set_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     """What is changed keeps its shape; its index has to fit."""
     _get_item(sizes, (inputs[0], *inputs[2:]), attributes)
@@ -330,13 +336,14 @@ def _irfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
 
 _DISTRIBUTIONS = ("uniform", "normal", "bits", "truncated_normal")
 SHAPES: dict[str, _Rule] = {
-    "get_item": _get_item, "concat": _concat, "pad": _pad, "reshape": _reshape, "fill": _to_shape,
-    "broadcast_to": _to_shape, "range": _range, "set_item": _set_item, "add_at_item": _set_item,
-    "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad, "diag": _diag,
-    "diag_part": _diag_part, "reshape_like": _reshape_like, "squeeze": _squeeze, "qr": _qr, "svd": _svd, "rfft": _rfft,
-    "irfft": _irfft, "numpy_cumsum": _flattened("axis", None), "numpy_cumprod": _flattened("axis", None),
-    "numpy_copy": _flattened("how", "flatten"), **{f"random_{name}": _drawn(0) for name in _DISTRIBUTIONS},
-    "random_uniform_int": _drawn(2), **{f"stateless_random_{name}": _drawn(1) for name in _DISTRIBUTIONS[:3]},
-    "eye": _drawn(0), "one_hot": _numbered(3, -1), "linspace": _numbered(2, 0), "stateless_truncated_normal": _drawn(1),
+    "get_item": _get_item, "array_view": _get_item, "array_new": _new, "concat": _concat, "pad": _pad,
+    "reshape": _reshape, "fill": _to_shape, "broadcast_to": _to_shape, "range": _range, "set_item": _set_item,
+    "add_at_item": _set_item, "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad,
+    "diag": _diag, "diag_part": _diag_part, "reshape_like": _reshape_like, "squeeze": _squeeze, "qr": _qr, "svd": _svd,
+    "rfft": _rfft, "irfft": _irfft, "numpy_cumsum": _flattened("axis", None),
+    "numpy_cumprod": _flattened("axis", None), "numpy_copy": _flattened("how", "flatten"),
+    **{f"random_{name}": _drawn(0) for name in _DISTRIBUTIONS}, "random_uniform_int": _drawn(2),
+    **{f"stateless_random_{name}": _drawn(1) for name in _DISTRIBUTIONS[:3]}, "eye": _drawn(0),
+    "one_hot": _numbered(3, -1), "linspace": _numbered(2, 0), "stateless_truncated_normal": _drawn(1),
     "stateless_random_uniform_int": _drawn(3),
 }  # fmt: skip

@@ -28,9 +28,9 @@ def same_memory(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
 
 def _laid_out(type_: ArrayType) -> np.ndarray:
     """An array of that shape and those strides, whose memory nobody touches."""
-    pairs = list(zip(type_.shape, type_.strides, strict=True))
-    low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size and stride is not None)  # type: ignore[operator]
-    high = sum(max(0, (size - 1) * stride) for size, stride in pairs if size and stride is not None)  # type: ignore[operator]
+    pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
+    low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
+    high = sum(max(0, (size - 1) * stride) for size, stride in pairs if size)
     memory = np.empty(high - low + type_.dtype.size, np.uint8)
     return np.ndarray(type_.shape, type_.dtype.numpy, memory, -low, type_.strides)  # type: ignore[arg-type]
 

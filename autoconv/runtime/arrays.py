@@ -97,6 +97,11 @@ class SymbolicArray(TensorMethods):
         return self._value.type  # type: ignore[return-value]
 
     @property
+    def known_shape(self) -> tuple[int | None, ...]:
+        """None for sizes that only the running graph knows; symbols come when graphs are compiled."""
+        return self.type.shape  # type: ignore[return-value]
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         return self.type.dtype.numpy
 
@@ -125,7 +130,7 @@ class SymbolicArray(TensorMethods):
 
     def size_of(self, axis: int) -> Any:
         """Of a dimension: a number that the graph knows where it is not known while tracing."""
-        known = self.type.shape[axis]
+        known = self.known_shape[axis]
         if known is not None:
             return known
         return SymbolicTensor(_record("array_size", [self._value], axis=axis).results[0])
@@ -133,7 +138,7 @@ class SymbolicArray(TensorMethods):
     def __len__(self) -> int:
         if not self.ndim:
             raise of_program(TypeError("len() of unsized object"))
-        known = self.type.shape[0]
+        known = self.known_shape[0]
         if known is None:
             raise StagingError("the length of an array is known only when the graph runs", current_place())
         return known
@@ -173,7 +178,7 @@ class SymbolicArray(TensorMethods):
     def store(self, value: Any) -> None:
         """`self[...] = value`."""
         tensor = as_value(value, self.type)
-        shape, place = tensor.type.shape, self.type.shape
+        shape, place = tensor.type.shape, self.known_shape
         if shape is not None and len(shape) > len(place):
             while len(shape) > len(place) and shape[0] == 1:
                 shape = shape[1:]
@@ -200,7 +205,7 @@ class SymbolicArray(TensorMethods):
             self._view(spec, operands).store(value)
             return
         tensor = as_value(value, self.type)
-        if spec == (("mask",),) and tensor.type.shape == () and is_static(operands[0], self.type.shape):
+        if spec == (("mask",),) and tensor.type.shape == () and is_static(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
             return
         _record("array_set", [self._value, _value_of(tensor), *map(_value_of, operands)], spec=spec)
@@ -229,7 +234,7 @@ class SymbolicArray(TensorMethods):
     def _check_static(self, spec: Spec) -> None:
         axis = 0
         for kind, static in entries_of(self.ndim, spec):
-            size = None if kind == "newaxis" else self.type.shape[axis]
+            size = None if kind == "newaxis" else self.known_shape[axis]
             if kind == "int" and size is not None and static[0] != INPUT and not -size <= static[0] < size:
                 words = f"index {static[0]} is out of bounds for axis {axis} with size {size}"
                 raise of_program(IndexError(words))
@@ -248,7 +253,7 @@ class SymbolicArray(TensorMethods):
     def changed(self, name: str, other: Any) -> SymbolicArray:
         """`self += other` and the like: in place, cast back as NumPy's casting "same_kind" allows."""
         op, function = _BINARY[name]
-        check_broadcast(op, (self.load(), _loaded(other)), self.type.shape)
+        check_broadcast(op, (self.load(), _loaded(other)), self.known_shape)
         found = expressions.binary(op, self.load(), _loaded(other))
         if found is NotImplemented:
             return NotImplemented
@@ -258,8 +263,8 @@ class SymbolicArray(TensorMethods):
                 function(np.zeros(1, self.dtype), np.zeros(1, sample_dtype(other)), out=np.zeros(1, self.dtype))
             except TypeError as error:
                 raise of_program(error) from None
-        if shape is None or not is_place(self.type.shape, shape):
-            words = f"{shape_words(self.type.shape)} doesn't match the broadcast shape {shape_words(shape)}"
+        if shape is None or not is_place(self.known_shape, shape):
+            words = f"{shape_words(self.known_shape)} doesn't match the broadcast shape {shape_words(shape)}"
             raise of_program(ValueError(f"non-broadcastable output operand with shape {words}"))
         self.store(cast_to(found, self.type.dtype))
         return self

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.graph.types import ArrayType
+from autoconv.graph.types import ArrayType, join
 from autoconv.runtime.shape import TensorSpec
 
 
@@ -18,6 +19,13 @@ class ArrayKey:
 
     type: ArrayType
     plain: bool
+
+    def joined(self, other: ArrayKey) -> ArrayKey | None:
+        """A key that arrays of both fit; None where there is none."""
+        mine, its = self.type, other.type
+        if (mine.dtype, mine.rank, self.plain) != (its.dtype, its.rank, other.plain):
+            return None
+        return ArrayKey(cast(ArrayType, join(mine, its)), self.plain)
 
     def __str__(self) -> str:
         return f"{TensorSpec(self.type.shape, self.type.dtype)!r} in place"

@@ -354,7 +354,7 @@ class Function(Described, Pickled):
             if concrete is None:  # outside of the handlers: what the program raises next has nothing to do with them
                 return self._cache.find(call.key) or self._obtain(call)
             self._explanation.add(Row(reason, concrete))
-            self._retracing.traced(self.python_function)
+            self._retracing.traced(self.python_function, self.contract == COMPILE)
             if self.contract == COMPILE and self._is_for_object(concrete.key):
                 self._bailout.storm.traced(call, time.perf_counter() - start, self._retracing)
             return self._remember(concrete)

@@ -183,6 +183,10 @@ def accepts(general: Key, key: Key) -> bool:
     for wide, narrow in zip(general.leaves, key.leaves, strict=True):
         if wide == narrow or (isinstance(wide, Custom) and isinstance(narrow, Custom) and wide.accepts(narrow)):
             continue
+        if isinstance(wide, ArrayKey) and isinstance(narrow, ArrayKey):
+            if wide.plain != narrow.plain or not is_subtype(narrow.type, wide.type):
+                return False
+            continue
         if not (isinstance(wide, TensorKey) and isinstance(narrow, TensorKey)):
             return False
         if (wide.origin, wide.type.weak, wide.type.dtype) != (narrow.origin, narrow.type.weak, narrow.type.dtype):

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.graph.types import join_shapes
+from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.keys import Key, LeafKey, TensorKey
 
@@ -20,6 +21,8 @@ _MANY = 5  # traces among them that are too many
 _WARNINGS = 2  # a function
 OWN_TRACES = 2  # for shapes of the same arguments, before sizes are left open
 _KNOWN_INSTANCES = 256
+_RELAXING = "@autoconv.function(reduce_retracing=True) makes traces that serve several shapes"
+_WHY_CLOSED = "see in explain() why sizes cannot stay open"
 
 _LOGGER = logging.getLogger("autoconv")
 
@@ -40,8 +43,9 @@ class Retracing:
     def calls(self, count: int) -> None:
         self.cell.value = count
 
-    def traced(self, function: Callable[..., Any]) -> None:
-        """The call that `calls` counted last has traced."""
+    def traced(self, function: Callable[..., Any], relaxes: bool = False) -> None:
+        """The call that `calls` counted last has traced. `relaxes`: whether sizes that differ stay open by themselves,
+        where they can."""
         self._traced.append(self.calls)
         while self.calls - self._traced[0] >= _HISTORY:
             self._traced.popleft()
@@ -52,10 +56,9 @@ class Retracing:
                 "%d out of the last %d calls to %r triggered autoconv.function retracing. Tracing is expensive. What "
                 "is behind so many traces could be (1) creating @autoconv.function repeatedly in a loop, (2) passing "
                 "tensors with different shapes, or (3) passing Python objects instead of tensors. For (1), decorate "
-                "the function once, outside of the loop. For (2), @autoconv.function(reduce_retracing=True) makes "
-                "traces that serve several shapes. For (3), pass tensors, or see in explain() which argument or "
-                "outer name differed.",
-                count, total, function,
+                "the function once, outside of the loop. For (2), %s. For (3), pass tensors, or see in explain() which "
+                "argument or outer name differed.",
+                count, total, function, _WHY_CLOSED if relaxes else _RELAXING,
             )  # fmt: skip
 
 
@@ -118,6 +121,8 @@ def _common(mine: LeafKey, its: LeafKey) -> Any:
     """A key that both calls fit, None where there is none."""
     if mine == its:
         return mine
+    if isinstance(mine, ArrayKey) and isinstance(its, ArrayKey):
+        return mine.joined(its)
     if not (isinstance(mine, TensorKey) and isinstance(its, TensorKey)) or mine.origin != its.origin:
         return None
     if (mine.type.dtype, mine.type.weak) != (its.type.dtype, its.type.weak):

@@ -160,8 +160,6 @@ class ByShape:
 
     def _made_general(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
         """None where there is none; raises CannotSpecialise where these shapes cannot tell."""
-        if any(isinstance(value.type, ArrayType) for value in self._graph.parameters):
-            return None
         try:
             graph, needs = generalise(self._graph, self._types(pattern))
             graph = optimise(graph, contract=self._contract)
@@ -207,7 +205,7 @@ class ByShape:
         types = [value.type for value in self._graph.parameters]
         for i, shape in zip(self._open, shapes, strict=True):
             type_ = types[i]
-            assert isinstance(type_, TensorType)
+            assert isinstance(type_, (TensorType, ArrayType))
             types[i] = replace(type_, shape=shape)
         return types
 
@@ -226,7 +224,7 @@ def _pattern(shapes: Shapes, types: Sequence[Type]) -> Pattern:
     symbols: dict[int, Symbol] = {}
     found = []
     for shape, type_ in zip(shapes, types, strict=True):
-        assert isinstance(type_, TensorType)
+        assert isinstance(type_, (TensorType, ArrayType))
         known = type_.shape if type_.shape is not None else (None,) * len(shape)
         found.append(
             tuple(

@@ -15,6 +15,7 @@ import numpy as np
 # Offsets in bytes in PyObject and PyArrayObject on 64-bit machines, checked when the backend is first used.
 REFERENCE_COUNT, TYPE = 0, 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
+ANY_NUMBER = -(2**63)  # among sizes or strides that are wanted of an array: whatever it has
 FLOAT_VALUE = CELL_CONTENTS = 16
 SCALAR_VALUE = 16  # of NumPy's scalars of numbers
 REAL_PART, IMAGINARY_PART = 16, 24  # of a complex number

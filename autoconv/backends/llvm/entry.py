@@ -19,7 +19,7 @@ from autoconv.backends.llvm.answers import Answers
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.fresh import made_outputs
 from autoconv.backends.llvm.list_ends import write_borrowed, write_given
-from autoconv.backends.llvm.memory_values import boxed, extent, is_memory
+from autoconv.backends.llvm.memory_values import boxed, ends, is_memory, numbers_of
 from autoconv.backends.llvm.open_entry import SizesOfArguments
 from autoconv.backends.llvm.regions import Region
 from autoconv.backends.llvm.roles import is_complex, is_dense, is_open, is_scalar, role, sizes
@@ -98,6 +98,9 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collectio
         entry.taken(entry.array_of(given, value), value) if _is_data(value) and not is_memory(value.type) else given
         for given, value in zip(arguments, graph.parameters, strict=True)
     ]
+    for given, value in zip(arguments, graph.parameters, strict=True):
+        if is_memory(value.type):
+            entry.open.take_memory(given, value.type)
     entry.open.compute()
     for i in donated:
         if is_dense(graph.parameters[i].type):  # the caller keeps it: nothing is written to it
@@ -275,12 +278,14 @@ class _Entry:
         """The object, having checked that it is a plain ndarray that lies in memory as its type says."""
         type_: Any = value.type
         kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
-        lists = [self._calls.shape(numbers) if numbers else "null" for numbers in (type_.shape, type_.strides)]
+        numbers = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in all_] for all_ in (type_.shape, type_.strides)]
+        lists = [self._calls.shape(wanted) if wanted else "null" for wanted in numbers]
         fits = self.out.new(
             f"call i1 @is_memory(ptr {given}, ptr {kind}, ptr {descriptor}, i64 {type_.rank}, ptr {lists[0]}, "
             f"ptr {lists[1]})"
         )
         self._check(f"icmp ne i1 {fits}, false")
+        self.open.take_memory(given, type_)
         self._memories.append((given, type_))
         return given
 
@@ -299,13 +304,15 @@ class _Entry:
 
     def check_apart(self) -> None:
         """That arrays share no memory, each taken as all that lies between its first and its last byte."""
-        ends: list[list[str]] = []
-        for given, type_ in self._memories:
-            offsets = extent(type_)
-            data = self.out.new(f"ptrtoint ptr {self._field(given, abi.DATA, 'ptr')} to i64")
-            ends.append([self.out.new(f"add i64 {data}, {offset}") for offset in offsets])
-        for i, (low, high) in enumerate(ends):
-            for other_low, other_high in ends[:i]:
+        found: list[tuple[str, str]] = []
+        for given, type_ in self._memories if len(self._memories) > 1 else ():
+            pointer = self._field(given, abi.DATA, "ptr")
+            shape = numbers_of(self.out, given, type_.shape, abi.DIMENSIONS)
+            strides = numbers_of(self.out, given, type_.strides, abi.STRIDES)
+            taken = Memory(Object(given), pointer, shape, strides, "true")
+            found.append(ends(self.out, taken, type_.dtype.size))
+        for i, (low, high) in enumerate(found):
+            for other_low, other_high in found[:i]:
                 before = self.out.new(f"icmp ule i64 {high}, {other_low}")
                 behind = self.out.new(f"icmp ule i64 {other_high}, {low}")
                 self._check(f"or i1 {before}, {behind}")

@@ -3,21 +3,20 @@ where they are."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import memory_values, slices
 from autoconv.backends.llvm.memory_values import held
-from autoconv.backends.llvm.positions import Index, Position, linear, plus, product
-from autoconv.backends.llvm.roles import MEMORY, is_array, is_scalar, sizes
+from autoconv.backends.llvm.positions import Index, Position, Size, element_count, linear, plus, product
+from autoconv.backends.llvm.roles import MEMORY, is_dense, is_scalar, register_of, sizes
 from autoconv.backends.llvm.scalars import Element, load, store
 from autoconv.backends.llvm.statement_code import write_statement
 from autoconv.backends.llvm.values import Memory, Object, RegisterWriter
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import ArrayType
+from autoconv.graph.types import ArrayType, Symbol
 from autoconv.ops.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.index_spec import INPUT
 
@@ -49,7 +48,7 @@ def _native(name: str, fits: Callable[[Node], bool] = lambda node: True) -> Call
 
 def _is_held(value: Value) -> bool:
     """Whether native code knows the value: a number, an array of known shape, or one in memory."""
-    return is_scalar(value.type) or is_array(value.type) or memory_values.is_memory(value.type)
+    return is_scalar(value.type) or is_dense(value.type) or memory_values.is_memory(value.type)
 
 
 # ---- views
@@ -182,8 +181,8 @@ def _write_load(region: Region, node: Node) -> None:
 def copy(region: Region, x: Memory, target: str, dtype: Any) -> None:
     """The elements, one after the other in the order of the dimensions, to the address `target`."""
     b, shape = RegisterWriter(region), x.sizes
-    if is_dense(x, dtype.size):
-        count = math.prod(size for size in shape if isinstance(size, int)) * dtype.size
+    if lies_side_by_side(x, dtype.size):
+        count = product(region.out, element_count(region.out, shape), dtype.size)
         region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
         region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {x.pointer}, i64 {count}, i1 false)')
         return
@@ -195,13 +194,13 @@ def copy(region: Region, x: Memory, target: str, dtype: Any) -> None:
     loops(region, shape, write)
 
 
-def is_dense(x: Memory, size: int) -> bool:
+def lies_side_by_side(x: Memory, size: int) -> bool:
     """Whether the elements are known to lie one after the other in the order of the dimensions."""
-    stride = size
+    stride: int | None = size
     for count, own in zip(reversed(x.sizes), reversed(x.strides), strict=True):
-        if not isinstance(count, int) or (own != stride and count != 1):
+        if count != 1 and (stride is None or own != stride):
             return False
-        stride *= count
+        stride = stride * count if isinstance(count, int) and stride is not None else None
     return True
 
 
@@ -238,7 +237,7 @@ def _write_new(region: Region, node: Node) -> None:
     (result,), out = node.results, region.out
     type_: Any = result.type
     shape = [region.number(value) for value in node.inputs]
-    if shape:
+    if not all(isinstance(size, int) for size in (*type_.shape, *node.attributes["shape"])):
         found = _dynamic(region, node, type_, shape)
     else:
         made = region.new_array(memory_values.as_tensor_type(type_)) if type_.rank else _scalar(region, type_)
@@ -271,11 +270,11 @@ def _dynamic(region: Region, node: Node, type_: ArrayType, given: Sequence[Eleme
     out, b = region.out, RegisterWriter(region)
     numbers = iter(given)
     found: list[Position] = []
-    for size in type_.shape:
-        if size is not None:
-            found.append(size)
+    for size, given_size in zip(type_.shape, node.attributes["shape"], strict=True):
+        number = b.cast(next(numbers), int64) if given_size == INPUT else None
+        if number is None or isinstance(size, Symbol):
+            found.append(Size(register_of(size)) if isinstance(size, Symbol) else size or 0)
             continue
-        number = b.cast(next(numbers), int64)
         region.refuse(node, out.new(f"icmp ugt i64 {number.ir}, {1 << 40}"))
         found.append(number.ir)
     dimensions = out.alloca(f"[{type_.rank} x i64]")
@@ -302,7 +301,7 @@ def _write_of(region: Region, node: Node) -> None:
         store(RegisterWriter(region), region.number(value), region.address(made), 0)
     else:
         made = region.new_array(value.type)
-        count = math.prod(sizes(value.type)) * type_.dtype.size
+        count = product(region.out, element_count(region.out, sizes(value.type)), type_.dtype.size)
         region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
         target = region.address(made)
         region.out.line(

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.positions import Position
+from autoconv.backends.llvm.positions import Position, Size, plus, product
+from autoconv.backends.llvm.roles import register_of
 from autoconv.backends.llvm.scalars import is_native
+from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.values import Cells, Memory, Object
 from autoconv.graph.graph import Value
-from autoconv.graph.types import ArrayType, TensorType, Type
+from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -23,15 +25,6 @@ if TYPE_CHECKING:
 def is_memory(type_: Type) -> bool:
     """Whether it is an array in memory, whose elements, or their parts, have registers."""
     return isinstance(type_, ArrayType) and (is_native(type_.dtype) or type_.dtype.is_complex)
-
-
-def extent(type_: ArrayType) -> tuple[int, int]:
-    """How many bytes before and behind its first element an array begins and ends, all of which is known."""
-    pairs = [(size, stride) for size, stride in zip(type_.shape, type_.strides, strict=True)]
-    if any(not size for size, _ in pairs):
-        return 0, 0
-    steps = [(size - 1) * stride for size, stride in pairs if size is not None and stride is not None]
-    return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0) + type_.dtype.size
 
 
 def held(region: Region, value: Value) -> Memory:
@@ -43,24 +36,42 @@ def held(region: Region, value: Value) -> Memory:
 def of_array(region: Region, object_: Object, type_: ArrayType) -> Memory:
     """An array as it is."""
     pointer = region.address(object_)
-    sizes = _numbers(region, object_, type_.shape, abi.DIMENSIONS)
-    strides = _numbers(region, object_, type_.strides, abi.STRIDES)
+    sizes = numbers_of(region.out, object_.ir, type_.shape, abi.DIMENSIONS)
+    strides = numbers_of(region.out, object_.ir, type_.strides, abi.STRIDES)
     return Memory(object_, pointer, sizes, strides, "true")
 
 
-def _numbers(region: Region, object_: Object, known: Sequence[int | None], offset: int) -> tuple[Position, ...]:
-    if None not in known:
-        return tuple(known)  # type: ignore[arg-type]
-    out = region.out
-    first = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {object_.ir}, i64 {offset}')}")
-    found: list[Position] = []
-    for axis, number in enumerate(known):
-        if number is None:
-            place = out.new(f"getelementptr inbounds i64, ptr {first}, i64 {axis}")
-            found.append(out.new(f"load i64, ptr {place}"))
-        else:
-            found.append(number)
-    return tuple(found)
+def numbers_of(out: FunctionText, array: str, known: Sequence[Dimension], offset: int) -> tuple[Position, ...]:
+    """The sizes or strides of an array, read from it where its type does not say them."""
+    found = [_position(number) for number in known]
+    if None in found:
+        first = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {array}, i64 {offset}')}")
+        for axis, number in enumerate(found):
+            if number is None:
+                place = out.new(f"getelementptr inbounds i64, ptr {first}, i64 {axis}")
+                found[axis] = out.new(f"load i64, ptr {place}")
+    return tuple(number for number in found if number is not None)
+
+
+def _position(number: Dimension) -> Position | None:
+    return Size(register_of(number)) if isinstance(number, Symbol) else number
+
+
+def ends(out: FunctionText, x: Memory, width: int) -> tuple[str, str]:
+    """The addresses of the first byte of an array and of the one behind its last; `width` is that of an element."""
+    low = high = out.new(f"ptrtoint ptr {x.pointer} to i64")
+    if 0 in x.sizes:
+        return low, high
+    for size, stride in zip(x.sizes, x.strides, strict=True):
+        reach = product(out, plus(out, size, -1), stride)
+        if isinstance(reach, int):
+            low, high = (str(plus(out, low, min(reach, 0))), str(plus(out, high, max(reach, 0))))
+            continue
+        back = out.new(f"icmp slt i64 {reach}, 0")
+        below = out.new(f"select i1 {back}, i64 {reach}, i64 0")
+        above = out.new(f"select i1 {back}, i64 0, i64 {reach}")
+        low, high = out.new(f"add i64 {low}, {below}"), out.new(f"add i64 {high}, {above}")
+    return low, str(plus(out, high, width))
 
 
 def as_tensor_type(type_: Type) -> Type:
@@ -94,9 +105,9 @@ def fill(region: Region, cells: Cells, type_: ArrayType, memory: Memory) -> None
 def read(region: Region, cells: Cells, type_: ArrayType) -> Memory:
     out = region.out
     numbers = iter(cells.numbers)
+    found = map(_position, (*type_.shape, *type_.strides))
     values: list[Position] = [
-        out.new(f"load i64, ptr {next(numbers)}") if number is None else number
-        for number in (*type_.shape, *type_.strides)
+        out.new(f"load i64, ptr {next(numbers)}") if number is None else number for number in found
     ]
     owner = Object(out.new(f"load ptr, ptr {cells.owner}"), cells.owner)
     pointer, whole = out.new(f"load ptr, ptr {cells.pointer}"), out.new(f"load i1, ptr {cells.whole}")
@@ -117,7 +128,7 @@ def taken(region: Region, memory: Memory) -> Memory:
 def absent(region: Region, type_: ArrayType) -> Memory:
     """Stands for none: never read."""
     owner = Object(region.body.calls.object(None)(region.out))
-    sizes, strides = (tuple(0 if n is None else n for n in numbers) for numbers in (type_.shape, type_.strides))
+    sizes, strides = (tuple(_position(n) or 0 for n in numbers) for numbers in (type_.shape, type_.strides))
     return Memory(owner, "null", sizes, strides, "true")
 
 

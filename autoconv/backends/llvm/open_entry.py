@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.open_sizes import SMALLEST, OpenSizes, dimension, write_dimension
 from autoconv.backends.llvm.roles import register_of
 from autoconv.backends.llvm.text import FunctionText
+from autoconv.graph.types import Symbol
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.calls import Calls
@@ -37,7 +39,19 @@ class SizesOfArguments:
         kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
         what = f"ptr {given}, ptr {kind}, ptr {descriptor}, i64 {len(registers)}, ptr {place}"
         self._check(f"icmp ne i1 {out.new(f'call i1 @is_open_array({what})')}, false")
-        for i, size in enumerate(registers):
+        self._take(place, registers)
+
+    def take_memory(self, given: str, type_: Any) -> None:
+        """Of an object that is known to be an array in memory of the type, but for its open dimensions."""
+        if any(isinstance(size, Symbol) for size in type_.shape):
+            at = self._out.new(f"getelementptr inbounds i8, ptr {given}, i64 {abi.DIMENSIONS}")
+            sizes = [register_of(size) if isinstance(size, Symbol) else size or 0 for size in type_.shape]
+            self._take(self._out.new(f"load ptr, ptr {at}"), sizes)
+
+    def _take(self, place: str, sizes: Sequence[int | str]) -> None:
+        """Puts the dimensions that lie at `place` into those registers; the others are numbers."""
+        out = self._out
+        for i, size in enumerate(sizes):
             if isinstance(size, int):
                 continue
             found = out.new(f"load i64, ptr {out.new(f'getelementptr inbounds i64, ptr {place}, i64 {i}')}")

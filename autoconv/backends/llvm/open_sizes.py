@@ -10,7 +10,7 @@ from autoconv.backends.llvm.roles import is_open, register_of
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.graph.dimensions import Minimum, Quotient, Sum, plain_symbols, value_of
 from autoconv.graph.graph import Graph
-from autoconv.graph.types import Dimension, Symbol, TensorType, Type
+from autoconv.graph.types import ArrayType, Dimension, Symbol, Type
 
 SMALLEST = 2  # what each of them is at least: 0 and 1 mean something else
 
@@ -34,14 +34,19 @@ def open_sizes(graph: Graph, needs: Sequence[Symbol] = ()) -> OpenSizes:
     """Of a graph and its regions. Raises ValueError where some dimension is not said by the parameters."""
     found: dict[Symbol, None] = {}
     for type_ in _types(graph):
-        if is_open(type_):
-            assert isinstance(type_, TensorType) and type_.shape is not None
-            found.update((size, None) for size in type_.shape if isinstance(size, Symbol))
-    said = {size for value in graph.parameters if is_open(value.type) for size in value.type.shape}  # type: ignore[union-attr]
+        found.update((size, None) for size in _sizes_of(type_) if isinstance(size, Symbol))
+    said = {size for value in graph.parameters for size in _sizes_of(value.type)}
     for symbol in (*found, *needs):
         if not said.issuperset(plain_symbols(symbol)):
             raise ValueError(f"no argument has the dimension {symbol}")
     return OpenSizes(tuple(found), tuple(needs))
+
+
+def _sizes_of(type_: Type) -> Sequence[Dimension]:
+    """Of an array whose dimensions native code knows, or of one in memory."""
+    if isinstance(type_, ArrayType):
+        return type_.shape
+    return type_.shape or () if is_open(type_) else ()  # type: ignore[union-attr]
 
 
 def _types(graph: Graph) -> Iterator[Type]:

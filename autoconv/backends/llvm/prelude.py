@@ -51,9 +51,10 @@ define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
 
 # `is_array_of` says whether an object is of that class, element type and rank, `is_plain_array` whether it has that
 # shape as well, and its elements side by side. `is_open_array` takes a shape some of whose numbers are -1, and puts
-# there what the array has. `retain` and `release` leave immortal objects, whose count is beyond 32 bits, alone. `keep`
-# is a `release` that puts an array which nobody else has among spare ones, from which `spare_array` takes one, or
-# answers NULL. `grow_bytes` gives a bytearray memory for more bytes, and for half as many again.
+# there what the array has; `is_memory` takes ANY_NUMBER for any size or stride. `retain` and `release` leave immortal
+# objects, whose count is beyond 32 bits, alone. `keep` is a `release` that puts an array which nobody else has among
+# spare ones, from which `spare_array` takes one, or answers NULL. `grow_bytes` gives a bytearray memory for more bytes,
+# and for half as many again.
 TEXT = (
     _ALONE
     + """
@@ -225,12 +226,16 @@ axis:
   %own = load i64, ptr %own_at
   %size_at = getelementptr inbounds i64, ptr %shape, i64 %i
   %size = load i64, ptr %size_at
-  %fits = icmp eq i64 %own, %size
+  %same_size = icmp eq i64 %own, %size
+  %any_size = icmp eq i64 %size, ANY_NUMBER
+  %fits = or i1 %same_size, %any_size
   %own_stride_at = getelementptr inbounds i64, ptr %own_strides, i64 %i
   %own_stride = load i64, ptr %own_stride_at
   %stride_at = getelementptr inbounds i64, ptr %strides, i64 %i
   %stride = load i64, ptr %stride_at
-  %steps = icmp eq i64 %own_stride, %stride
+  %same_stride = icmp eq i64 %own_stride, %stride
+  %any_stride = icmp eq i64 %stride, ANY_NUMBER
+  %steps = or i1 %same_stride, %any_stride
   %fits_too = and i1 %fits, %steps
   br i1 %fits_too, label %same, label %no
 same:
@@ -390,7 +395,7 @@ define ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
 """
 )
 for _name, _number in {
-    "WRITABLE": abi.WRITABLE_FLAGS,
+    "WRITABLE": abi.WRITABLE_FLAGS, "ANY_NUMBER": abi.ANY_NUMBER,
     "FLAGS": abi.FLAGS, "OWNED": abi.OWNED_FLAGS, "PLAIN": abi.PLAIN_FLAGS, "TYPE": abi.TYPE, "RANK": abi.RANK,
     "BYTE_COUNT": abi.BYTE_COUNT, "STRIDES": abi.STRIDES, "DESCRIPTOR": abi.DESCRIPTOR, "DIMENSIONS": abi.DIMENSIONS,
     "SMALLEST": SMALLEST, "LARGEST": LARGEST,

@@ -13,7 +13,7 @@ from autoconv.backends.llvm import memory_values
 from autoconv.backends.llvm.memory_values import held
 from autoconv.backends.llvm.natives import Routine
 from autoconv.backends.llvm.positions import Index, Position, plus, product
-from autoconv.backends.llvm.roles import MEMORY, is_array, is_scalar, sizes
+from autoconv.backends.llvm.roles import MEMORY, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.rules import computed
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.statements import Step
@@ -102,11 +102,11 @@ class _Statement:
         region = self.region
         if is_scalar(value.type):
             return region.number(value)
-        if is_array(value.type):
+        if is_dense(value.type):
             shape, size = sizes(value.type), value.type.dtype.size  # type: ignore[union-attr]
-            strides = [size]
+            strides: list[Position] = [size]
             for count in reversed(shape[1:]):
-                strides.append(strides[-1] * count)
+                strides.append(product(region.out, strides[-1], count))
             return Memory(Object("null"), region.data(value), shape, tuple(reversed(strides)), "false")
         return held(region, value)
 
@@ -144,32 +144,19 @@ class _Statement:
             if how == SOME or (how == SAME and not self._is_whole(value)):
                 return SOME
             if how not in (APART, SAME):
-                found.append(self._may_meet(taken, how))
+                found.append(self._may_meet(taken, value.type.dtype.size))  # type: ignore[union-attr]
         return _any(out, found) if found else APART
 
     def _is_whole(self, value: Value) -> bool:
         return len(value.type.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
 
-    def _may_meet(self, x: Memory, how: str) -> str:
+    def _may_meet(self, x: Memory, width: int) -> str:
         """Whether the bytes between first and last of both have some in common."""
         out = self.region.out
-        (low, high), (own_low, own_high) = self._ends(x), self._ends(self.target)
+        low, high = memory_values.ends(out, x, width)
+        own_low, own_high = memory_values.ends(out, self.target, self.dtype.size)
         first = out.new(f"icmp ult i64 {low}, {own_high}")
         return out.new(f"and i1 {first}, {out.new(f'icmp ult i64 {own_low}, {high}')}")
-
-    def _ends(self, x: Memory) -> tuple[str, str]:
-        out = self.region.out
-        low = high = out.new(f"ptrtoint ptr {x.pointer} to i64")
-        for size, stride in zip(x.sizes, x.strides, strict=True):
-            reach = product(out, plus(out, size, -1), stride)
-            if isinstance(reach, int):
-                low, high = (str(plus(out, low, min(reach, 0))), str(plus(out, high, max(reach, 0))))
-                continue
-            back = out.new(f"icmp slt i64 {reach}, 0")
-            below = out.new(f"select i1 {back}, i64 {reach}, i64 0")
-            above = out.new(f"select i1 {back}, i64 0, i64 {reach}")
-            low, high = out.new(f"add i64 {low}, {below}"), out.new(f"add i64 {high}, {above}")
-        return low, str(plus(out, high, self.dtype.size))
 
     # ---- the loop
 

@@ -102,7 +102,7 @@ def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]
     shape: list[Any] = []
     sizes: list[Value] = []
     for axis, size in enumerate(type_.shape):
-        if size is not None:
+        if size is not None:  # a symbol as well: only native code meets it
             shape.append(size)
             continue
         found = []

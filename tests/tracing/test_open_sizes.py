@@ -1,0 +1,156 @@
+"""Under `compile`, arguments of many shapes: one trace and one code serve them, and what comes out is Python's."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import autoconv
+
+SIZES = (5, 7, 12, 9, 3, 2, 1, 0, 31)
+
+
+def standardised(a):
+    return (a - a.mean()) / (a.std() + 1)
+
+
+def smoothed(a):
+    for i in range(1, len(a) - 1):
+        a[i] = (a[i - 1] + a[i + 1]) / 2
+    return a
+
+
+def shifted(a):
+    found = np.zeros_like(a)
+    found[1:] = a[:-1]
+    return found
+
+
+def changed_as_a_whole(a):
+    a += 1
+    a[1:-1] = (a[:-2] + a[2:]) * 0.5
+    return a.sum()
+
+
+def total(a):
+    found = 0.0
+    for x in a:
+        found += x
+    return found
+
+
+def by_size(a):
+    if a.shape[0] > 6:
+        return a.sum()
+    return a
+
+
+def positive(a):
+    found = np.zeros(len(a))
+    for i in range(len(a)):
+        if a[i] > 0:
+            found[i] = a[i]
+    return found
+
+
+def described(value):
+    return (type(value), value.dtype, value.shape, value.tolist()) if isinstance(value, np.ndarray) else value
+
+
+@pytest.mark.parametrize(
+    "function", [standardised, smoothed, shifted, changed_as_a_whole, total, by_size, positive]
+)
+def test_one_trace_serves_all_sizes(function):
+    compiled = autoconv.compile(function)
+    for size in SIZES:
+        ours, theirs = (np.arange(size) * 0.5 - 1 for _ in "12")
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            expected, found = function(theirs), compiled(ours)
+        assert type(found) is type(expected)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        assert described(ours) == described(theirs)
+        if expected is theirs:
+            assert found is ours
+    told = compiled.explain()
+    assert "one code for any size: (n0)" in told
+    assert "plain Python" not in told
+    traces = int(told.split(": ")[1].split()[0])
+    assert traces <= 4  # two shapes have their own; that arrays are memory is found out by one more
+
+
+def exchanged_rows(m):
+    for i in range(m.shape[0] // 2):
+        m[i], m[m.shape[0] - 1 - i] = m[m.shape[0] - 1 - i].copy(), m[i].copy()
+    return m.sum(axis=0)
+
+
+def heat(m):
+    for _ in range(3):
+        m[1:-1, 1:-1] = (m[:-2, 1:-1] + m[2:, 1:-1]) / 2
+    return m.mean()
+
+
+@pytest.mark.parametrize("function", [exchanged_rows, heat])
+def test_two_sizes(function):
+    compiled = autoconv.compile(function)
+    for shape in ((5, 5), (7, 3), (9, 2), (3, 1), (1, 4), (6, 6), (31, 7), (8, 8)):
+        ours, theirs = (np.arange(shape[0] * shape[1]).reshape(shape) * 0.5 for _ in "12")
+        np.testing.assert_allclose(compiled(ours), function(theirs), rtol=1e-12)
+        np.testing.assert_array_equal(ours, theirs)
+    assert "one code for any size: (n0, n1)" in compiled.explain()
+
+
+@pytest.mark.parametrize("step", [1, 2, -1])
+def test_strides_that_only_the_call_knows(step):
+    compiled = autoconv.compile(smoothed)
+    for size in (4, 6, 8, 10, 12):
+        ours, theirs = (np.arange(3 * size)[::step] for _ in "12")
+        compiled(ours.astype(float)[::2]), smoothed(theirs.astype(float)[::2])
+        compiled(ours), smoothed(theirs)
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def sum_of_products(a):
+    b = a.copy()
+    for i in range(1, len(b)):
+        b[i] = b[i] * b[i - 1]
+    return b.sum()
+
+
+def test_the_gradient_of_one_that_changes_arrays():
+    gradient = autoconv.grad(autoconv.compile(sum_of_products))
+    for size in (3, 4, 5, 6, 2):
+        x = np.arange(1, size + 1) * 0.5
+        expected = [(sum_of_products(x + e) - sum_of_products(x - e)) / 2e-6 for e in np.eye(size) * 1e-6]
+        np.testing.assert_allclose(gradient(x), expected, rtol=1e-5)
+
+
+def test_arrays_that_share_memory_are_told_from_others():
+    def added(a, b):
+        a[1:] += b[:-1]
+        return a
+
+    compiled = autoconv.compile(added)
+    for size in (4, 5, 6, 7, 8):
+        for overlapping in (False, True):
+            pairs = []
+            for _ in "12":
+                base = np.arange(2.0 * size)
+                pairs.append((base[:size], base[1 : size + 1] if overlapping else base[size:]))
+            np.testing.assert_array_equal(compiled(*pairs[0]), added(*pairs[1]))
+
+
+def test_where_sizes_cannot_stay_open_each_shape_has_a_trace():
+    def as_text(a):
+        return np.array2string(a)
+
+    def spread(a):
+        return list(map(float, a))
+
+    for function in (as_text, spread):
+        compiled = autoconv.compile(function)
+        for size in SIZES[:5]:
+            assert compiled(np.arange(size)) == function(np.arange(size))
