@@ -70,3 +70,36 @@ def test_what_does_not_go_together_raises_in_numpys_words(product: Callable[...,
         compiled(np.ones((2, 5)), np.ones(4))
     assert (type(found.value), str(found.value)) == (type(expected.value), str(expected.value))
     assert found.value.__context__ is None
+
+
+def test_the_size_of_what_was_computed_in_a_function_that_writes() -> None:
+    def f(a: Any, b: Any) -> Any:
+        b[-1] = 3.0
+        twice, tiled = a * 2.0, np.tile(a, 2)
+        tiled[0] = 5.0
+        return twice, len(twice), tiled, len(tiled) * 0.5
+
+    told = opened(f, [(np.ones(n), np.zeros(m)) for n, m in ((5, 7), (7, 4), (12, 3), (3, 3), (2, 5))])
+    assert "one code for any size: (n0), (n1)" in told
+
+
+def test_the_largest_of_no_elements_is_pythons_error() -> None:
+    def largest(a: Any) -> Any:
+        return max(a), min(a), len(a) and max(a[a > 1.0]), max(a.astype(np.int32))
+
+    def unused(a: Any) -> Any:
+        max(a[a > 3.0])
+        return len(a)
+
+    told = opened(largest, vectors(5, 7, 12, 4, 9))
+    assert "one code for any size: (n0)" in told or "code for" in told
+    for function in (largest, unused):
+        compiled = autoconv.compile(function)
+        for n in (7, 8, 9, 10):
+            same(compiled(np.arange(n) * 1.0), function(np.arange(n) * 1.0))
+        for n in (0, 1):
+            with pytest.raises(ValueError) as expected:
+                function(np.arange(n) * 1.0)
+            with pytest.raises(ValueError) as found:
+                compiled(np.arange(n) * 1.0)
+            assert str(found.value) == str(expected.value)

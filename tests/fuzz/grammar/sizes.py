@@ -222,7 +222,8 @@ class Generator:
         texts += [f"np.full({size}, k)", f"np.linspace(0, 1, {size})"]
         for name, shape in self.arrays.items():
             if len(shape) == 2 and shape[1] == n:
-                texts += [f"{name}.sum(axis=0)", f"{name}.max(axis=0)", f"{name}[0]", f"{name}[-1]", f"{name}[:, ::-1].mean(0)"]
+                texts += [f"{name}.sum(axis=0)", f"{name}.max(axis=0)", f"{name}[0]", f"{name}[-1]"]
+                texts += [f"{name}[:, ::-1].mean(0)"]
             if len(shape) == 2 and shape[0] == n:
                 texts += [f"{name}.sum(axis=1)", f"{name}.min(axis=1)", f"{name}[:, 0]", f"np.argmax({name}, axis=1)",
                           f"np.mean({name}, axis=-1)"]  # fmt: skip
@@ -260,10 +261,11 @@ class Generator:
         texts += [
             f"({v})[:, None] * ({w})", f"np.outer({v}, {w})", f"np.tile({w}, ({rows}, 1))", f"np.add.outer({v}, {w})",
             f"np.repeat(({v})[:, None], {columns}, axis=1)", f"({M} + {N})", f"({M} * {N})", f"({M} - {w})",
-            f"({M}) * {self.number(0)}", f"np.cumsum({M}, axis={r.choice('01')})", f"np.sort({M}, axis={r.choice('01')})",
+            f"np.cumsum({M}, axis={r.choice('01')})", f"np.sort({M}, axis={r.choice('01')})", f"({M}) * {self.number(0)}",
             f"({M})[::-1]", f"({M})[:, ::-1]", f"np.where({M} > {self.number(0)}, {M}, {N})", f"np.clip({M}, -1, 2)",
             f"({M} - ({M}).max(axis={r.choice('01')}, keepdims=True))", f"np.roll({M}, 1, axis={r.choice('01')})",
-            f"({M}) + ({v})[:, np.newaxis]", f"({M})[np.arange({rows})]", f"({M}).T.T", f"np.broadcast_to({w}, {shape}) + 0",
+            f"({M}) + ({v})[:, np.newaxis]", f"({M})[np.arange({rows})]", f"({M}).T.T",
+            f"np.broadcast_to({w}, {shape}) + 0",
             f"({M}).reshape{shape}", f"({M}).reshape({rows}, -1)", f"({M})[np.argsort({v}, kind='stable')]",
         ]  # fmt: skip
         texts += [f"{name} @ {other}" for name, shape in self.arrays.items() if len(shape) == 2 and shape[0] == n
