@@ -276,7 +276,7 @@ class Function(Described, Pickled):
         self._straight = straight(Function, native, self._retracing.cell)
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
-        """A call whose numbers the graph does not carry, or that failed in its words: Python says what becomes of it."""
+        """A call whose numbers the graph does not carry, or that failed in its words: Python says what comes of it."""
         if self.contract != COMPILE or not is_made_again(concrete, error):
             raise error
         if hasattr(error, "_autoconv_items"):  # they are objects from now on

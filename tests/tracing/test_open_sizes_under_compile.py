@@ -103,3 +103,17 @@ def test_the_largest_of_no_elements_is_pythons_error() -> None:
             with pytest.raises(ValueError) as found:
                 compiled(np.arange(n) * 1.0)
             assert str(found.value) == str(expected.value)
+
+
+def test_a_view_that_is_returned_on_one_path_alone() -> None:
+    def turned(a: Any) -> Any:
+        if len(a) % 2 == 0:
+            return a[::-1]
+        return a.ndim
+
+    compiled = autoconv.compile(turned)
+    for n, m in ((7, 4), (6, 6), (31, 8), (5, 3), (9, 3), (8, 3), (0, 3), (11, 1)):
+        a = np.arange(n * m).reshape(n, m)
+        found = compiled(a)
+        same(found, turned(a))
+        assert n % 2 or not n or np.shares_memory(found, a)

@@ -261,7 +261,8 @@ class Generator:
         texts += [
             f"({v})[:, None] * ({w})", f"np.outer({v}, {w})", f"np.tile({w}, ({rows}, 1))", f"np.add.outer({v}, {w})",
             f"np.repeat(({v})[:, None], {columns}, axis=1)", f"({M} + {N})", f"({M} * {N})", f"({M} - {w})",
-            f"np.cumsum({M}, axis={r.choice('01')})", f"np.sort({M}, axis={r.choice('01')})", f"({M}) * {self.number(0)}",
+            f"np.cumsum({M}, axis={r.choice('01')})", f"np.sort({M}, axis={r.choice('01')})",
+            f"({M}) * {self.number(0)}",
             f"({M})[::-1]", f"({M})[:, ::-1]", f"np.where({M} > {self.number(0)}, {M}, {N})", f"np.clip({M}, -1, 2)",
             f"({M} - ({M}).max(axis={r.choice('01')}, keepdims=True))", f"np.roll({M}, 1, axis={r.choice('01')})",
             f"({M}) + ({v})[:, np.newaxis]", f"({M})[np.arange({rows})]", f"({M}).T.T",
