@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, float32, float64, int64
-from autoconv.ops.indexing import parse_index
+from autoconv.ops.index_spec import NotAnIndex, Spec, parse_index
 from autoconv.runtime.convert import as_tensor, convert_to_tensor, is_tensor, to_array
 from autoconv.runtime.dispatch import NUMBERS, apply
 from autoconv.runtime.numpy_protocol import implementation
@@ -57,13 +57,24 @@ def unary(op_name: str, x: Any) -> Any:
 
 def get_item(x: Any, index: Any) -> Any:
     """x[index], NumPy's meaning."""
-    spec, operands = parse_index(index, is_tensor)
+    spec, operands = parsed_index(index)
     try:
         return apply("get_item", x, *operands, spec=spec)
     except IndexError:
         if not _are_arrays() or x.weak:
             raise
         raise _said_by_numpy(x.type.shape, index) from None
+
+
+def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
+    """As `parse_index`; in a program of arrays what is no index raises what NumPy raises."""
+    try:
+        return parse_index(index, is_tensor)
+    except NotAnIndex as error:
+        if not _are_arrays():
+            raise
+        error.plain._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error.plain from None
 
 
 def _said_by_numpy(shape: Any, index: Any) -> Exception:
