@@ -154,3 +154,34 @@ def test_where_sizes_cannot_stay_open_each_shape_has_a_trace():
         compiled = autoconv.compile(function)
         for size in SIZES[:5]:
             assert compiled(np.arange(size)) == function(np.arange(size))
+
+
+def products(a, b):
+    return a @ b
+
+
+def added_in_place(a, b):
+    a[0] = 1
+    a += b
+    return a
+
+
+def stretched_in_place(a, b):
+    a[0] = 1
+    a[:1] += b
+    return a
+
+
+@pytest.mark.parametrize("function", [products, added_in_place, stretched_in_place])
+def test_shapes_that_do_not_go_together_are_told_in_numpys_words(function):
+    compiled = autoconv.compile(function)
+    for first, second in ((5, 5), (6, 6), (7, 7), (8, 3), (3, 8), (4, 1), (1, 4), (2, 0), (9, 9)):
+        found, expected = [], []
+        for call, into in ((compiled, found), (function, expected)):
+            a, b = np.arange(first) * 1.0, np.arange(second) * 2.0
+            try:
+                into.append(described(call(a, b)))
+            except ValueError as error:
+                into.append(str(error))
+            into.append(a.tolist())
+        assert found == expected
