@@ -332,4 +332,4 @@ def _write_of(region: Region, node: Node) -> None:
         region.out.line(
             f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {region.data(value)}, i64 {count}, i1 false)'
         )
-    region.set(result, Memory(made, region.address(made), type_.shape, type_.strides, "true"))
+    region.set(result, memory_values.of_array(region, made, type_))
