@@ -185,3 +185,26 @@ def test_shapes_that_do_not_go_together_are_told_in_numpys_words(function):
                 into.append(str(error))
             into.append(a.tolist())
         assert found == expected
+
+
+def transposed(m):
+    m.T[0] = 7
+    m.swapaxes(0, 1)[1] += m.transpose()[0]
+    return m.T
+
+
+def squeezed(m):
+    m[0] = 1
+    return m.squeeze()
+
+
+@pytest.mark.parametrize("function", [transposed, squeezed])
+def test_views_by_other_orders(function):
+    compiled = autoconv.compile(function)
+    for shape in ((5, 5), (7, 3), (9, 2), (1, 4), (6, 6), (31, 7), (3, 1 if function is squeezed else 2)):
+        ours, theirs = (np.arange(shape[0] * shape[1]).reshape(shape) * 0.5 for _ in "12")
+        found, expected = compiled(ours), function(theirs)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(ours, theirs)
+        assert np.shares_memory(found, ours)
+    assert ("one code for any size" in compiled.explain()) is (function is transposed)
