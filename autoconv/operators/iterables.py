@@ -199,9 +199,9 @@ class StagedIterator(Staged):
         if region is None:
             return
         if self._begun or self._home is None or region is not self._home.standing:
-            why = "something else has gone" if self._begun else "a tensor decides whether this code goes"
+            who = "a second loop goes" if self._begun else "a tensor decides whether this code goes"
             raise StagingError(
-                f"{why} over an iterator that was made in front of it ({kind})", current_place(),
+                f"{who} over an iterator that was made in front of it ({kind})", current_place(),
                 f"{kind}(…) in the for statement itself",
             )  # fmt: skip
         if region.journal is not None:
