@@ -29,3 +29,16 @@ def test_a_result_that_is_a_view_of_another_stays_one(of):
     whole[3] = 5.0
     np.testing.assert_array_equal(rest, [1.0, 1.0, 5.0])
     np.testing.assert_array_equal(turned, [5.0, 1.0, 1.0, 1.0])
+
+
+def test_an_array_that_a_loop_makes_before_it_returns_it():
+    """Before the first turn there is none, which nothing reads."""
+
+    def f(A):
+        for _ in range(A.shape[0]):
+            return A * 2
+        return A[0].tolist()
+
+    compiled = autoconv.compile(f)
+    for shape in ((6, 6), (3, 12), (5, 3), (5, 3), (12, 3)):
+        np.testing.assert_array_equal(compiled(np.ones(shape)), np.full(shape, 2.0))
