@@ -220,11 +220,13 @@ def _reshape(x: SymbolicTensor, *shape: Any, order: Any = "C", copy: Any = None,
         _refuse("reshape", f"is given order {order!r}")
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
+    if any(isinstance(as_tensor(size), SymbolicTensor) for size in shape):
+        compute = implementation(np.reshape)
+        assert compute is not None
+        return compute(x, shape)
     sizes = tuple(map(operator.index, shape))
     if not sizes:
         return x if is_scalar(x, "reshape") else _without_dimensions(dispatch.apply("reshape", x, shape=()))
-    if sizes != (-1,):
-        _shape(x, "reshape")
     return dispatch.apply("reshape", x, shape=sizes)
 
 
@@ -370,8 +372,8 @@ def _compress(x: SymbolicTensor, condition: Any, axis: Any = None, out: Any = No
 _ATTRIBUTES: dict[str, Callable[[SymbolicTensor], Any]] = {
     "T": _transpose, "mT": _by_function("matrix_transpose"),
     "real": lambda x: dispatch.apply("real", x) if x.dtype.is_complex else x, "imag": _by_function("imag"),
-    "size": lambda x: element_count(_shape(x, "size")), "itemsize": lambda x: x.type.dtype.size,
-    "nbytes": lambda x: element_count(_shape(x, "nbytes")) * x.type.dtype.size,  # type: ignore[operator]
+    "size": lambda x: expressions.count_of(x), "itemsize": lambda x: x.type.dtype.size,
+    "nbytes": lambda x: expressions.count_of(x) * x.type.dtype.size,
 }  # fmt: skip
 _METHODS: dict[str, Callable[..., Any]] = {
     **{name: _total(name) for name in ("sum", "prod", "mean")},
