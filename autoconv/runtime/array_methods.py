@@ -14,6 +14,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
+from autoconv.ops.numpy_shapes import DOT
 from autoconv.ops.rules import element_count
 from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.containers import traced
@@ -346,6 +347,8 @@ def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
     ranks = [np.ndim(b) if other is None else other.type.rank, x.type.rank]
     if any(rank is None or rank > 2 for rank in ranks):
         _refuse("dot", "has more than two dimensions")
+    if all(ranks) and other is not None:
+        dispatch.apply("numpy_shapes", x, other, how=DOT)
     return expressions.binary("matmul" if all(ranks) else "multiply", x, b)
 
 
