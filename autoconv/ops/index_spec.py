@@ -128,6 +128,7 @@ SAID_BY_NUMPY = (
     "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
     "indices"
 )
+SAID_OF_SLICES = "slice indices must be integers or None or have an __index__ method"
 
 
 def with_operands(spec: Spec, operands: Any) -> Iterator[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:

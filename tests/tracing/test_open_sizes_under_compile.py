@@ -59,7 +59,13 @@ def test_an_unused_result_that_does_not_broadcast_raises_as_in_numpy() -> None:
     assert type(error.value) is ValueError
 
 
-@pytest.mark.parametrize("product", [lambda A, b: A @ b, lambda A, b: A.dot(b), lambda A, b: np.concatenate([A, [b]])])
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda A, b: A @ b, lambda A, b: A.dot(b), lambda A, b: np.dot(A, b), lambda A, b: np.concatenate([A, [b]]),
+        lambda A, b: np.stack([A[0], b]),
+    ],
+)  # fmt: skip
 def test_what_does_not_go_together_raises_in_numpys_words(product: Callable[..., Any]) -> None:
     compiled = autoconv.compile(product)
     for n in (3, 4, 5, 6):
