@@ -156,3 +156,14 @@ def test_sizes_that_numpy_refuses(function: Callable[..., Any]) -> None:
             assert str(found.value) == str(error)
         else:
             same(compiled(np.full(n, n - 6.0)), expected)
+
+
+def test_functions_of_open_sizes_where_arrays_change_in_place() -> None:
+    def f(a: Any) -> Any:
+        steps = np.linspace(0, 1, len(a))
+        steps[0] = 5.0
+        ones = np.eye(len(a))
+        ones[-1, 0] += 2.0
+        return steps, ones, steps.size
+
+    assert "one code for any size: (n0)" in opened(f, vectors(5, 7, 12, 3, 2, 9))
