@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from autoconv.graph.effects import Effects
@@ -244,7 +245,23 @@ def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any]
     total = declared if isinstance(declared, Effects) else declared([value.type for value in inputs], attributes)
     for region in regions:
         total |= region.effects
+    if op.elementwise and len(inputs) > 1 and not total & Effects.RAISE and _may_not_broadcast(inputs):
+        total |= Effects.RAISE
     return total
+
+
+def _may_not_broadcast(inputs: Sequence[Value]) -> bool:
+    """Whether dimensions that only the run knows are to go with others."""
+    shapes = [shape for value in dict.fromkeys(inputs) if (shape := getattr(value.type, "shape", ())) != ()]
+    if len(shapes) < 2:
+        return False
+    if None in shapes:
+        return True
+    for dimensions in zip_longest(*map(reversed, shapes), fillvalue=1):
+        others = [d for d in dimensions if d != 1]
+        if len(others) > 1 and (None in others or others.count(others[0]) < len(others)):
+            return True
+    return False
 
 
 Rewrite = Callable[["Graph", Node, "list[Value]"], "Sequence[Value] | None"]

@@ -28,6 +28,7 @@ from autoconv.numpy.operands import (
     without,
 )
 from autoconv.numpy.writes import write_into
+from autoconv.ops.numpy_shapes import MATMUL, core_dimensions
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensor import Tensor
@@ -265,6 +266,13 @@ def _divmod(x: Tensor, y: Tensor) -> Any:
     return apply("floor_divide", x, y), apply("modulo", x, y)
 
 
+def _agree(x: Tensor, y: Tensor) -> bool:
+    """Whether two matrices or vectors are known to go together."""
+    first, second = (tuple(v.type.shape or ()) for v in (x, y))
+    mine, its = core_dimensions(first, second)
+    return mine is not None and mine == its
+
+
 def _multiplied(x: Tensor, y: Tensor) -> Any:
     """Matrices, NumPy's way: a vector is a row on the left, a column on the right, and leaves no dimension behind."""
     ranks = rank_of(x), rank_of(y)
@@ -273,6 +281,8 @@ def _multiplied(x: Tensor, y: Tensor) -> Any:
     dtype = x.dtype
     if dtype.is_bool:
         x, y = (cast(v, np.uint8) for v in (x, y))
+    if not _agree(x, y):
+        apply("numpy_shapes", x, y, how=MATMUL)
     rows = apply("expand_dims", x, axis=0) if ranks[0] == 1 else x
     columns = apply("expand_dims", y, axis=1) if ranks[1] == 1 else y
     added = tuple(axis for axis, rank in zip((-2, -1), ranks, strict=True) if rank == 1)

@@ -16,7 +16,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.operators.layout import Variant
 from autoconv.operators.list_arrays import with_arrays
 from autoconv.operators.numpy_calls import gives_array, numpy_call
-from autoconv.operators.variants import distribute
+from autoconv.operators.variants import distribute_call
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_members import member, view_of
 from autoconv.runtime.array_values import stacked
@@ -44,8 +44,8 @@ def _looked_up(table: dict[Any, Any], function: Any) -> Any:
 
 
 def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    if any(type(x) is Variant for x in args):
-        return distribute(lambda *each: _called(function, *each, **kwargs), *args)
+    if any(type(x) is Variant for x in (*args, *kwargs.values())):
+        return distribute_call(functools.partial(_called, function), *args, **kwargs)
     args, kwargs = with_arrays(function, args, kwargs)
     if function in _MAKING:
         return _MAKING[function](*args, **kwargs)

@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.graph.dtypes import DType
 from autoconv.operators.layout import Variant
 from autoconv.operators.list_arrays import with_arrays
-from autoconv.operators.variants import distribute
+from autoconv.operators.variants import distribute_call
 from autoconv.runtime.containers import heap_of, items_of
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.numpy_protocol import CREATING, implementation, numpy_named
@@ -73,7 +73,7 @@ def is_harmless(function: Any) -> bool:
 def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The call; `trace` is the one under `compile`, where arrays are the program's own and made on every call."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
-        return distribute(lambda *each: _called(function, compute, trace, *each, **kwargs), *args)
+        return distribute_call(functools.partial(_called, function, compute, trace), *args, **kwargs)
     kinds = _kinds((*args, *kwargs.values()))
     if SymbolicObject in kinds and trace is not None:
         args, kwargs = with_arrays(function, args, kwargs)

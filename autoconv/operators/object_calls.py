@@ -17,7 +17,7 @@ from autoconv.operators.consumers import LATE, extend, is_deferred, plain_call
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.layout import Variant
 from autoconv.operators.overrides import OVERRIDES
-from autoconv.operators.variants import distribute
+from autoconv.operators.variants import distribute_call
 from autoconv.ops.objects import FUNCTIONS, LIBRARY
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import PLAIN, heap_of, traced
@@ -42,12 +42,7 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         if any(type(x) is Variant for x in (*args, *kwargs.values())):
-            names = tuple(kwargs)
-            count = len(args)
-            return distribute(
-                lambda *all_: apply(*all_[:count], **dict(zip(names, all_[count:], strict=True))),
-                *args, *kwargs.values(),
-            )  # fmt: skip
+            return distribute_call(apply, *args, **kwargs)
         if function in _TAKING_ALL and len(args) == 1 and isinstance(args[0], Iterator) and not is_deferred(args[0]):
             args = (list(args[0]),)
             if function is dict and holds_symbols(args[0]) and not kwargs:

@@ -10,9 +10,12 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.operators.builtins import called, gone_over, is_array, is_compiled, is_weak, refuse_rows
 from autoconv.operators.conditionals import if_exp
+from autoconv.operators.iterables import leading_dimension
 from autoconv.operators.numbers import value_of
 from autoconv.operators.overrides import OVERRIDES, overrides
+from autoconv.operators.variants import raise_if
 from autoconv.runtime import dispatch
+from autoconv.runtime.array_values import of_program
 from autoconv.runtime.convert import weak_dtype
 from autoconv.runtime.objects import apply_object, is_object
 from autoconv.runtime.recording import current_region
@@ -59,13 +62,25 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
 
 def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
     """Python keeps the first item unless another is beyond it: a NaN never is, and nothing is beyond a NaN."""
+    size = leading_dimension(tensor)
+    if not isinstance(size, int):
+        raise_if(size == 0, _of_nothing(name))
+    elif not size:
+        raise of_program(_of_nothing(name))
     if not (is_array(tensor) and tensor.dtype.is_floating):
         return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
     least = dispatch.apply("select", tensor != tensor, -math.inf if name == "max" else math.inf, tensor)
-    if not (tensor.type.shape and tensor.type.shape[0]):
-        raise StagingError(f"{name} of an array that may be empty", current_place(), f"np.{name}")
     first = tensor[0]
     return dispatch.apply("select", first != first, first, dispatch.apply(reduce, least, axis=(0,), keepdims=False))
+
+
+def _of_nothing(name: str) -> ValueError:
+    """What Python raises where there are no items."""
+    try:
+        getattr(builtins, name)(())
+    except ValueError as error:
+        return error.with_traceback(None)
+    raise AssertionError(name)
 
 
 def _same_dtype(a: Any, b: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import sys
 from collections.abc import Sequence
@@ -107,6 +108,16 @@ def distribute(function: Any, *operands: Any) -> Any:
             (result,) = stage_arms(variant.tag, arms, [], ("value",))
             return result
     return function(*operands)
+
+
+def distribute_call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`function(*args, **kwargs)`, in an arm each as `distribute` does it."""
+    return distribute(functools.partial(_with_names, function, tuple(kwargs)), *args, *kwargs.values())
+
+
+def _with_names(function: Any, names: tuple[str, ...], *values: Any) -> Any:
+    count = len(values) - len(names)
+    return function(*values[:count], **dict(zip(names, values[count:], strict=True)))
 
 
 def _arm(function: Any, before: Any, value: Any, after: Any) -> Any:

@@ -66,7 +66,7 @@ class _Ranges:
                 if not node.attributes.get("recursive"):
                     self.visit(region, [None] * len(region.parameters))
         elif all(_is_number(value) for value in (*node.inputs, *node.results)):
-            found = result_range(name, given)
+            found = None if _has_floats(node) else result_range(name, given)
             if found is not None and is_inside(found):
                 self._known[node.results[0]] = found
             elif name in _CHECKED and not _is_floating(node):
@@ -128,6 +128,11 @@ def _is_slow(state: Range, after: Range) -> bool:
 
 def _is_number(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.type.shape == ()
+
+
+def _has_floats(node: Node) -> bool:
+    """Whether an operand is a float, of which no range is known."""
+    return any(isinstance(value.type, TensorType) and value.type.dtype.is_floating for value in node.inputs)
 
 
 def _is_floating(node: Node) -> bool:

@@ -64,7 +64,7 @@ def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     """The one view that `like` makes, whatever is known of sizes and strides; raises StagingError where it copies."""
     found = strided(array, like)
     if found is NotImplemented:
-        if array.ndim and None not in array.type.shape:
+        if array.ndim:
             found = _by_order(array, like)
         if found is NotImplemented:
             raise StagingError("a view of an array whose sizes only the running graph knows is taken", current_place())
@@ -72,7 +72,9 @@ def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
 
 
 def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
-    """A view that only gives the dimensions another order, of an array whose strides are not known."""
+    """A view that only gives the dimensions another order, of an array whose sizes or strides are not known."""
+    if None in array.known_shape and like(np.empty((1,) * array.ndim, np.bool_)).ndim != array.ndim:
+        return NotImplemented  # which dimensions go depends on their sizes
     shape = tuple(range(2, 2 + array.ndim))
     sample = np.empty(shape, np.bool_)
     found = like(sample)

@@ -16,8 +16,9 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType
-from autoconv.ops.arrays import entries_of
+from autoconv.ops.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.index_spec import INPUT, Spec, parse_index
+from autoconv.ops.numpy_shapes import UPDATE
 from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.array_values import (
     as_value,
@@ -254,6 +255,9 @@ class SymbolicArray(TensorMethods):
         """`self += other` and the like: in place, cast back as NumPy's casting "same_kind" allows."""
         op, function = _BINARY[name]
         check_broadcast(op, (self.load(), _loaded(other)), self.known_shape)
+        operand = as_tensor(_loaded(other))
+        if op != "matmul" and operand is not None and not is_sure_to_fit(self.known_shape, operand.type.shape):
+            _record("numpy_shapes", [self._value, _value_of(operand)], how=UPDATE)
         found = expressions.binary(op, self.load(), _loaded(other))
         if found is NotImplemented:
             return NotImplemented

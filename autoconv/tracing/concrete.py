@@ -12,7 +12,7 @@ from autoconv.backends import BACKENDS
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.graph import Graph, Span, Value
-from autoconv.graph.types import ArrayType, ObjectType
+from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.crossing import rebuild
 from autoconv.operators.layout import Layout, leaf_types
 from autoconv.optimise import optimise
@@ -78,7 +78,7 @@ class ConcreteFunction:
         self._name = name
         self._derivable: Derivable | None = None
         self._written: list[int] = []  # the parameters that the function writes to, as `_derivable` gives them back
-        self._first_of = _first_of(optimised) if contract == "compile" else []
+        self._first_of = _first_of(graph, optimised) if contract == "compile" else []
         self.number = int(name.rpartition("_")[2])  # grows from trace to trace
         has_arrays = any(isinstance(capture, np.ndarray) for capture in captures)
         self._gives_out_captures = has_arrays and bool(
@@ -208,6 +208,8 @@ class ConcreteFunction:
         values += [self._captured(capture) for capture in self.captures]
         give_away([leaves[i] for i in self._donated], self.function_name)
         results = self._run(values)
+        if self._gives_out_constants:  # which the program may write to
+            results = [_own(found, value) for found, value in zip(results, self.optimised.outputs, strict=True)]
         if self._first_of:
             results = [results[position] for position in self._first_of]
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
@@ -273,14 +275,15 @@ class ConcreteFunction:
             return value
         if isinstance(value, EagerTensor) and any(taping.follows([value])):
             return value
+        taped = isinstance(value, EagerTensor)
         if isinstance(value, EagerTensor):
             value = value._array
         if self.contract == "compile":
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()
             if self._arrays_out and isinstance(value, (np.ndarray, np.generic)):
-                if self._gives_out_constants:
-                    value = np.array(value)  # the program may write to it
+                if taped and self._gives_out_constants:
+                    value = np.array(value)
                 return value if np.ndim(value) else np.asarray(value)[()]
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
@@ -331,16 +334,28 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
 
 
-def _first_of(graph: Graph) -> list[int]:
-    """For each output the position of the first that is the same value, which has to be the same array; empty where
-    all are different."""
+def _first_of(*graphs: Graph) -> list[int]:
+    """For each output the position of the first that is the same value in one of the forms of the graph, which has to
+    be the same array; empty where all are different."""
     firsts: dict[Value, int] = {}
     found = []
-    for position, value in enumerate(graph.outputs):
-        while value.node is not None and value.node.op.name == "identity":
-            value = value.node.inputs[0]
-        found.append(firsts.setdefault(value, position))
-    return found if len(firsts) < len(found) else []
+    for position, values in enumerate(zip(*(graph.outputs for graph in graphs), strict=True)):
+        sources = list(map(_source, values))
+        first = min((firsts[value] for value in sources if value in firsts), default=position)
+        found.append(first)
+        firsts.update((value, first) for value in sources if value not in firsts)
+    return found if found != list(range(len(found))) else []
+
+
+def _source(value: Value) -> Value:
+    while value.node is not None and value.node.op.name == "identity":
+        value = value.node.inputs[0]
+    return value
+
+
+def _own(found: Any, value: Value) -> Any:
+    """A copy of an array that came out as this value; other results as they are."""
+    return np.array(found) if isinstance(found, np.ndarray) and isinstance(value.type, TensorType) else found
 
 
 def _weight(graph: Graph) -> int:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.config import SETTINGS
-from autoconv.errors import AutoconvError, IntegerLimitError, OtherKindError
+from autoconv.errors import AutoconvError, OpError
 from autoconv.operators.calls import converted
 from autoconv.operators.reach import reaches
 from autoconv.runtime.journal import Spot
@@ -24,6 +24,7 @@ from autoconv.runtime.structure import is_mutable_dataclass
 from autoconv.runtime.tracebacks import place_in, present
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.bailout import Bailout
+from autoconv.tracing.beyond import BEYOND, in_place_of, is_made_again
 from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
@@ -128,7 +129,7 @@ class Function(Described, Pickled):
                         continue
                     try:
                         found = entry(*given)
-                    except (IntegerLimitError, OtherKindError) as error:
+                    except BEYOND as error:
                         return self._beyond(concrete, error, args, kwargs)
                     if found is not NotImplemented:
                         self._retracing.calls += 1
@@ -142,7 +143,7 @@ class Function(Described, Pickled):
         """What a call that went straight to an entry raises, or answers instead."""
         concretes = [concrete for concrete, other in self._direct if other is entry or entry in concrete.entries]
         try:
-            if isinstance(error, (IntegerLimitError, OtherKindError)) and concretes:
+            if isinstance(error, BEYOND) and concretes:
                 return self._beyond(concretes[0], error, args, {})
             raise error
         except BaseException as raised:
@@ -252,7 +253,7 @@ class Function(Described, Pickled):
             found = concrete.call_leaves(leaves)
         except NotFollowed as error:
             self._explanation.plain.append(f"one call: a tape records it, and {error}")
-        except (IntegerLimitError, OtherKindError) as error:
+        except BEYOND as error:
             return self._beyond(concrete, error, args, kwargs)
         else:
             self._prefer(concrete)
@@ -275,17 +276,16 @@ class Function(Described, Pickled):
         self._straight = straight(Function, native, self._retracing.cell)
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
-        """A call whose numbers the graph does not carry."""
-        again = concrete.can_run_again or hasattr(error, "_autoconv_undone")
-        if self.contract != COMPILE or not again:
+        """A call whose numbers the graph does not carry, or that failed in its words: Python says what comes of it."""
+        if self.contract != COMPILE or not is_made_again(concrete, error):
             raise error
         if hasattr(error, "_autoconv_items"):  # they are objects from now on
             self._signature.looks_into = False
             self._call_directly()
-        reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
-        # Python's own numbers know no such limit: the call is made again as plain Python.
-        self._explanation.plain.append(f"one call: {reason}")
-        return self.python_function(*args, **kwargs)
+        if not isinstance(error, OpError):
+            reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
+            self._explanation.plain.append(f"one call: {reason}")
+        return in_place_of(error, self.python_function, args, kwargs)
 
     def _obtain(self, call: Call) -> ConcreteFunction | None:
         """Traces; None when the call has to run as plain Python."""

@@ -154,3 +154,57 @@ def test_where_sizes_cannot_stay_open_each_shape_has_a_trace():
         compiled = autoconv.compile(function)
         for size in SIZES[:5]:
             assert compiled(np.arange(size)) == function(np.arange(size))
+
+
+def products(a, b):
+    return a @ b
+
+
+def added_in_place(a, b):
+    a[0] = 1
+    a += b
+    return a
+
+
+def stretched_in_place(a, b):
+    a[0] = 1
+    a[:1] += b
+    return a
+
+
+@pytest.mark.parametrize("function", [products, added_in_place, stretched_in_place])
+def test_shapes_that_do_not_go_together_are_told_in_numpys_words(function):
+    compiled = autoconv.compile(function)
+    for first, second in ((5, 5), (6, 6), (7, 7), (8, 3), (3, 8), (4, 1), (1, 4), (2, 0), (9, 9)):
+        found, expected = [], []
+        for call, into in ((compiled, found), (function, expected)):
+            a, b = np.arange(first) * 1.0, np.arange(second) * 2.0
+            try:
+                into.append(described(call(a, b)))
+            except ValueError as error:
+                into.append(str(error))
+            into.append(a.tolist())
+        assert found == expected
+
+
+def transposed(m):
+    m.T[0] = 7
+    m.swapaxes(0, 1)[1] += m.transpose()[0]
+    return m.T
+
+
+def squeezed(m):
+    m[0] = 1
+    return m.squeeze()
+
+
+@pytest.mark.parametrize("function", [transposed, squeezed])
+def test_views_by_other_orders(function):
+    compiled = autoconv.compile(function)
+    for shape in ((5, 5), (7, 3), (9, 2), (1, 4), (6, 6), (31, 7), (3, 1 if function is squeezed else 2)):
+        ours, theirs = (np.arange(shape[0] * shape[1]).reshape(shape) * 0.5 for _ in "12")
+        found, expected = compiled(ours), function(theirs)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(ours, theirs)
+        assert np.shares_memory(found, ours)
+    assert ("one code for any size" in compiled.explain()) is (function is transposed)

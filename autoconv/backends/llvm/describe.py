@@ -44,10 +44,10 @@ def describe(graph: Graph) -> list[str]:
 
 def kernels(graph: Graph, library: bool = True) -> list[str]:
     """The ops of a graph that would run by their kernels, by name; without those whose kernels are the routines of
-    libraries that native code would call as well, where `library` is not set."""
+    libraries that native code would call as well, and those that end the run, where `library` is not set."""
     whole = prepared(graph)
     native_stacks = stacks(whole)
-    idle = ("constant", "absent", "identity")
+    idle = ("constant", "absent", "identity", *(() if library else ("raise",)))
     return [
         node.op.name
         for node in whole.walk()

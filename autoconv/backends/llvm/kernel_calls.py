@@ -9,8 +9,8 @@ import numpy as np
 
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.contiguous import base_of
+from autoconv.backends.llvm.memory_values import absent, is_memory, of_array
 from autoconv.backends.llvm.memory_values import boxed as boxed_memory
-from autoconv.backends.llvm.memory_values import is_memory, of_array
 from autoconv.backends.llvm.positions import Position, is_known, product
 from autoconv.backends.llvm.roles import is_array, is_dense, is_open, is_scalar, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, store
@@ -43,6 +43,9 @@ class KernelCalls:
             return
         if name == "absent" and isinstance(node.results[0].type, ObjectType):  # nobody reads it
             self.set(node.results[0], Object(self.body.calls.object(None)(self.out)))
+            return
+        if name == "absent" and is_memory(node.results[0].type):
+            self.set(node.results[0], absent(self, node.results[0].type))  # type: ignore[arg-type]
             return
         for value, native in zip(node.results, self.call_kernel(node), strict=True):
             self.set(value, native)

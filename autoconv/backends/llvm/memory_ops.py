@@ -19,6 +19,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Symbol
 from autoconv.ops.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.index_spec import INPUT
+from autoconv.ops.numpy_shapes import MATMUL, UPDATE, core_dimensions
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -142,6 +143,30 @@ def _write_part(region: Region, node: Node) -> None:
 def _write_size(region: Region, node: Node) -> None:
     size = held(region, node.inputs[0]).sizes[node.attributes["axis"]]
     region.set(node.results[0], RegisterWriter(region).wrap(int64, str(size)))
+
+
+@_native("numpy_shapes")
+def _write_shapes(region: Region, node: Node) -> None:
+    """Where sizes differ that must not, the kernel says how."""
+    first, second = (_sizes_of(region, value) for value in node.inputs)
+    if node.attributes["how"] == UPDATE:
+        pairs = [pair for pair in zip(second[::-1], first[::-1], strict=False) if 1 not in pair[:1]]
+    else:
+        pairs = [core_dimensions(first, second)]
+    for size, other in pairs:
+        if size != other:
+            unlike = region.out.new(f"icmp ne i64 {size}, {other}")
+            stretched = isinstance(size, Size) or node.attributes["how"] == MATMUL
+            one = "false" if stretched or isinstance(size, int) else region.out.new(f"icmp eq i64 {size}, 1")
+            region.refuse(node, unlike if one == "false" else region.out.new(f"and i1 {unlike}, {_not(region, one)}"))
+
+
+def _not(region: Region, flag: str) -> str:
+    return region.out.new(f"xor i1 {flag}, true")
+
+
+def _sizes_of(region: Region, value: Value) -> tuple[Position, ...]:
+    return held(region, value).sizes if memory_values.is_memory(value.type) else sizes(value.type)
 
 
 # ---- elements
@@ -307,4 +332,4 @@ def _write_of(region: Region, node: Node) -> None:
         region.out.line(
             f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {region.data(value)}, i64 {count}, i1 false)'
         )
-    region.set(result, Memory(made, region.address(made), type_.shape, type_.strides, "true"))
+    region.set(result, memory_values.of_array(region, made, type_))

@@ -27,7 +27,7 @@ MAPPED = frozenset({
     "broadcast_to_shape_of", "get_item", "roll", "pad",
 })  # fmt: skip
 
-_OF_SHAPES = frozenset({"zeros_like", "ones_like", "shape", "dimension", "size", "outline"})
+_OF_SHAPES = frozenset({"zeros_like", "ones_like", "shape", "dimension", "size", "outline", "numpy_shapes"})
 
 # The roles that other files give, by name of the op: None leaves it to the rules here.
 ROLES: dict[str, Callable[[Node], str | None]] = {}

@@ -1,0 +1,53 @@
+"""Whether shapes that only the running graph knows go together, as NumPy asks: what it says where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Type
+from autoconv.ops.arrays import is_sure_to_fit
+from autoconv.ops.record import define, none, sample
+
+UPDATE, MATMUL = "update", "matmul"
+
+
+def core_dimensions(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, Any]:
+    """The two dimensions that a product of matrices or vectors takes together."""
+    return first[-1], second[-2 if len(second) > 1 else 0]
+
+
+def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    x, y = (type_.shape for type_ in types)  # type: ignore[union-attr]
+    if x is None or y is None:
+        return Effects.RAISE
+    if attributes["how"] == UPDATE:
+        return Effects.PURE if is_sure_to_fit(x, y) else Effects.RAISE
+    first, second = core_dimensions(x, y)
+    return Effects.PURE if first is not None and first == second else Effects.RAISE
+
+
+def _check(x: Any, y: Any, *, how: str) -> tuple[()]:
+    """Raises ValueError in NumPy's words: of `x += y`, where `how` is UPDATE, or of `x @ y`."""
+    first, second = np.shape(x), np.shape(y)
+    if how == MATMUL:
+        mine, its = core_dimensions(first, second)
+        if mine != its:
+            np.matmul(*(np.broadcast_to(0.0, shape) for shape in (first, second)))
+    elif len(second) > len(first) or any(
+        size not in (1, into) for size, into in zip(second[::-1], first[::-1], strict=False)
+    ):
+        np.add(np.broadcast_to(0, first), np.broadcast_to(0, second), out=np.empty(first, int))
+    return ()
+
+
+define(
+    name="numpy_shapes", graphdef="NumpyShapes", result=lambda *_, how: (), kernel=_check, effects=_effects,
+    gradient=none("it says nothing but whether shapes go together"), shape_only=(0, 1),
+    samples=(sample(np.ones(3), np.ones(1), how=UPDATE), sample(np.ones((2, 3)), np.ones(3), how=MATMUL)),
+)  # fmt: skip
+
+__all__ = ["MATMUL", "UPDATE", "core_dimensions"]

@@ -1,0 +1,31 @@
+"""Runs that meet what their graph does not carry, or that fail in words of their own: the call is made again as plain
+Python, whose numbers know no limit and whose errors are NumPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import IntegerLimitError, OpError, OtherKindError
+
+BEYOND = (IntegerLimitError, OtherKindError, OpError)
+
+
+def is_made_again(concrete: Any, error: Exception) -> bool:
+    """Whether the run left nothing behind, and does not know itself what Python says."""
+    if isinstance(error, OpError) and error.plain is not None:
+        return False
+    return concrete.can_run_again or hasattr(error, "_autoconv_undone")
+
+
+def in_place_of(error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """What the function answers or raises, which then has no more to do with the error."""
+    try:
+        return function(*args, **kwargs)
+    except BaseException as raised:
+        each: BaseException | None = raised
+        while each is not None:
+            if each.__context__ is error:
+                each.__context__ = None
+            each = each.__context__
+        raise

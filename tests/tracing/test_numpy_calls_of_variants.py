@@ -1,0 +1,21 @@
+"""NumPy's functions that are given what is an int on one path and a NumPy scalar on another."""
+
+import numpy as np
+import pytest
+
+import autoconv
+
+
+@pytest.mark.parametrize("total", (6, 2))
+def test_filling_with_what_is_of_two_kinds(total):
+    def f(x, k):
+        if x.sum() > 4:
+            k = x.sum() + 2.5
+        return np.full(3, k), np.full(2, fill_value=k), np.maximum(k, 1)
+
+    x = np.ones(total, np.float32)
+    expected, found = f(x, 2), autoconv.compile(f)(x, 2)
+    for one, other in zip(found, expected, strict=True):
+        assert type(one) is type(other)
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)

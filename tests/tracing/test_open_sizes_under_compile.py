@@ -1,0 +1,119 @@
+"""Arrays of many shapes under `compile`: the third shape is traced with its sizes open, and NumPy's results stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv
+
+SIZES = (5, 7, 12, 3, 2, 1, 0, 9)
+
+
+def same(found: Any, expected: Any) -> None:
+    assert type(found) is type(expected)
+    if isinstance(expected, (tuple, list)):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            same(one, other)
+    elif isinstance(expected, (np.ndarray, np.generic)):
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    else:
+        assert found == expected
+
+
+def opened(function: Callable[..., Any], calls: list[tuple[Any, ...]], traces: int = 3) -> str:
+    """What `explain` says of the function, whose results are Python's for all the calls, of which so many traced."""
+    compiled = autoconv.compile(function)
+    for arguments in calls:
+        same(compiled(*arguments), function(*arguments))
+    assert compiled.experimental_get_tracing_count() == traces, compiled.explain()
+    return compiled.explain()
+
+
+def vectors(*sizes: int) -> list[tuple[np.ndarray, ...]]:
+    return [(np.arange(size, dtype=np.float64) - 1.0,) for size in sizes or SIZES]
+
+
+def test_a_length_is_a_number_of_the_one_code_for_any_size() -> None:
+    told = opened(lambda a: (len(a), len(a) // 2 + 1, a.shape[0] * 2.5), vectors())
+    assert "one code for any size: (n0)" in told
+    assert "no code for any size" not in told
+
+
+def test_an_unused_result_that_does_not_broadcast_raises_as_in_numpy() -> None:
+    def unused(a: Any, b: Any) -> Any:
+        a + b
+        return a * 2.0
+
+    compiled = autoconv.compile(unused)
+    for n, m in ((3, 3), (4, 4), (5, 5), (5, 1), (1, 6)):
+        same(compiled(np.ones(n), np.ones(m)), unused(np.ones(n), np.ones(m)))
+    words = r"^operands could not be broadcast together with shapes \(6,\) \(7,\) $"
+    with pytest.raises(ValueError, match=words) as error:
+        compiled(np.ones(6), np.ones(7))
+    assert type(error.value) is ValueError
+
+
+@pytest.mark.parametrize("product", [lambda A, b: A @ b, lambda A, b: A.dot(b), lambda A, b: np.concatenate([A, [b]])])
+def test_what_does_not_go_together_raises_in_numpys_words(product: Callable[..., Any]) -> None:
+    compiled = autoconv.compile(product)
+    for n in (3, 4, 5, 6):
+        same(compiled(np.ones((2, n)), np.ones(n)), product(np.ones((2, n)), np.ones(n)))
+    with pytest.raises(ValueError) as expected:
+        product(np.ones((2, 5)), np.ones(4))
+    with pytest.raises(ValueError) as found:
+        compiled(np.ones((2, 5)), np.ones(4))
+    assert (type(found.value), str(found.value)) == (type(expected.value), str(expected.value))
+    assert found.value.__context__ is None
+
+
+def test_the_size_of_what_was_computed_in_a_function_that_writes() -> None:
+    def f(a: Any, b: Any) -> Any:
+        b[-1] = 3.0
+        twice, tiled = a * 2.0, np.tile(a, 2)
+        tiled[0] = 5.0
+        return twice, len(twice), tiled, len(tiled) * 0.5
+
+    told = opened(f, [(np.ones(n), np.zeros(m)) for n, m in ((5, 7), (7, 4), (12, 3), (3, 3), (2, 5))])
+    assert "one code for any size: (n0), (n1)" in told
+
+
+def test_the_largest_of_no_elements_is_pythons_error() -> None:
+    def largest(a: Any) -> Any:
+        return max(a), min(a), len(a) and max(a[a > 1.0]), max(a.astype(np.int32))
+
+    def unused(a: Any) -> Any:
+        max(a[a > 3.0])
+        return len(a)
+
+    told = opened(largest, vectors(5, 7, 12, 4, 9))
+    assert "one code for any size: (n0)" in told or "code for" in told
+    for function in (largest, unused):
+        compiled = autoconv.compile(function)
+        for n in (7, 8, 9, 10):
+            same(compiled(np.arange(n) * 1.0), function(np.arange(n) * 1.0))
+        for n in (0, 1):
+            with pytest.raises(ValueError) as expected:
+                function(np.arange(n) * 1.0)
+            with pytest.raises(ValueError) as found:
+                compiled(np.arange(n) * 1.0)
+            assert str(found.value) == str(expected.value)
+
+
+def test_a_view_that_is_returned_on_one_path_alone() -> None:
+    def turned(a: Any) -> Any:
+        if len(a) % 2 == 0:
+            return a[::-1]
+        return a.ndim
+
+    compiled = autoconv.compile(turned)
+    for n, m in ((7, 4), (6, 6), (31, 8), (5, 3), (9, 3), (8, 3), (0, 3), (11, 1)):
+        a = np.arange(n * m).reshape(n, m)
+        found = compiled(a)
+        same(found, turned(a))
+        assert n % 2 or not n or np.shares_memory(found, a)
