@@ -29,6 +29,7 @@ from autoconv.numpy.shaping import shape_argument
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.numpy_protocol import CREATING, FUNCTIONS
+from autoconv.runtime.static import static_value
 from autoconv.runtime.tensor import Tensor
 
 
@@ -170,6 +171,9 @@ def linspace(
     start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
     axis: Any = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
+    if static_value(num) is None and as_tensor(num) is not None and axis == 0 and not retstep:
+        found = _open_linspace(start, stop, num, endpoint)
+        return found if dtype is None else _as_dtype(found, dtype)
     count = integer(num)
     if count < 0:
         raise ValueError(f"Number of samples, {count}, must be non-negative.")
@@ -194,10 +198,39 @@ def linspace(
     if endpoint and count > 1:
         final = apply("add", apply("zeros_like", delta), last)
         found = apply("set_item", found, final, spec=(("int", -1),))
-    if dtype is not None:
-        kind = numpy_dtype(dtype)
-        found = cast(apply("floor", found) if kind.kind in "iu" else found, kind)
+    found = found if dtype is None else _as_dtype(found, dtype)
     return (found, step) if retstep else found
+
+
+def _as_dtype(found: Tensor, dtype: Any) -> Tensor:
+    kind = numpy_dtype(dtype)
+    return cast(apply("floor", found) if kind.kind in "iu" else found, kind)
+
+
+def _open_linspace(start: Any, stop: Any, num: Any, endpoint: bool) -> Tensor:
+    """Of a number of samples that only the running graph knows."""
+    wanted = np.result_type(common_dtype(start, stop), 1.0)
+    first, last = tensor(start, wanted), tensor(stop, wanted)
+    if rank_of(first) or rank_of(last) or wanted.kind != "f":
+        refuse("is given arrays, or complex numbers, and a size that only the running graph knows")
+    places, one = counted(num), tensor(1, np.int64)
+    parts = apply("subtract", tensor(num, np.int64), one) if endpoint else tensor(num, np.int64)
+    delta = apply("subtract", last, first)
+    each = cast(apply("maximum", parts, one), wanted)
+    steps, step = cast(places, wanted), apply("divide", delta, each)
+    by_parts = apply("multiply", apply("divide", steps, each), delta)
+    ramp = apply("select", apply("equal", step, tensor(0, wanted)), by_parts, apply("multiply", steps, step))
+    found = apply("add", ramp, first)
+    if not endpoint:
+        return found
+    final = apply("select", apply("greater", parts, tensor(0, np.int64)), parts, tensor(-1, np.int64))
+    return apply("select", apply("equal", places, final), last, found)
+
+
+def counted(count: Any) -> Tensor:
+    """The int64s from 0 up to a count; one that is negative raises."""
+    zeros = filled(count, 0, np.dtype(np.int64))
+    return apply("add", zeros, apply("range", *(tensor(v, np.int64) for v in (0, count, 1))))
 
 
 def _spaced(name: str) -> Callable[..., Any]:
@@ -218,6 +251,10 @@ for _name in ("logspace", "geomspace"):
 def eye(
     N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Tensor:
+    if any(static_value(n) is None and as_tensor(n) is not None for n in (N, M)):
+        across = apply("expand_dims", counted(N if M is None else M), axis=0)
+        down = apply("expand_dims", apply("add", counted(N), tensor(integer(k), np.int64)), axis=1)
+        return cast(apply("equal", across, down), numpy_dtype(dtype))
     rows, columns = integer(N), integer(N if M is None else M)
     return tensor(np.eye(rows, columns, integer(k), numpy_dtype(dtype)))
 

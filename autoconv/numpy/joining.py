@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.graph.types import shapes_compatible
 from autoconv.numpy.operands import (
     axis_of,
     cast,
@@ -62,7 +63,7 @@ def concatenate(
 @computes("stack")
 def stack(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     parts = together(arrays, dtype, casting)
-    if len({known_shape(x) for x in parts}) != 1:
+    if not all(shapes_compatible(x.type.shape, parts[0].type.shape) for x in parts):
         raise ValueError("all input arrays must have the same shape")
     found = apply("stack", *parts, axis=axis_of(axis, rank_of(parts[0]) + 1))
     return found if out is None else write_into(out, found, casting=casting)

@@ -17,6 +17,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.runtime.convert import as_tensor, constant
 from autoconv.runtime.dispatch import apply
+from autoconv.runtime.expressions import dimension_of
 from autoconv.runtime.numpy_protocol import FUNCTIONS, name_of, numpy_named, plain
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
@@ -190,6 +191,13 @@ def known_shape(x: Tensor) -> tuple[int, ...]:
     if shape is None or not all(isinstance(d, int) for d in shape):
         refuse("depends on a shape that only the running graph knows")
     return shape  # type: ignore[return-value]
+
+
+def sizes_of(x: Tensor) -> tuple[Any, ...]:
+    """The shape: ints, and weak scalars for what only the running graph knows."""
+    if x.type.shape is None:
+        refuse("depends on a number of dimensions that only the running graph knows")
+    return tuple(d if isinstance(d, int) else dimension_of(x, axis) for axis, d in enumerate(x.type.shape))
 
 
 def rank_of(x: Tensor) -> int:

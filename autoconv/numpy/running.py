@@ -17,10 +17,12 @@ from autoconv.numpy.operands import (
     known_shape,
     numpy_dtype,
     rank_of,
+    sizes_of,
     tensor,
     without,
 )
 from autoconv.numpy.reductions import NOTHING, given, reduced
+from autoconv.numpy.shaping import shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.runtime.dispatch import apply
@@ -81,8 +83,8 @@ def _diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NOTHING, append: An
             continue
         part = tensor(value)
         if rank_of(part) == 0:
-            shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(x)))
-            part = apply("broadcast_to", part, shape=shape)
+            vector, shape = shape_argument(tuple(1 if i == at else d for i, d in enumerate(sizes_of(x))))
+            part = apply("broadcast_to", part, *vector, shape=shape)
         wanted = common_dtype(x, part)
         parts = [cast(part, wanted), cast(x, wanted)]
         x = apply("concat", *(parts if first else parts[::-1]), axis=at)

@@ -21,9 +21,11 @@ from autoconv.numpy.operands import (
     numpy_dtype_of,
     rank_of,
     refuse,
+    sizes_of,
     tensor,
 )
 from autoconv.runtime.dispatch import apply
+from autoconv.runtime.expressions import count_of
 from autoconv.runtime.static import static_value
 from autoconv.runtime.tensor import Tensor
 
@@ -321,8 +323,8 @@ def _framed(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tenso
 
 
 @computes("shape")
-def shape_of(a: Any) -> tuple[int, ...]:
-    return known_shape(tensor(a))
+def shape_of(a: Any) -> tuple[Any, ...]:
+    return sizes_of(tensor(a))
 
 
 @computes("ndim")
@@ -331,9 +333,9 @@ def ndim(a: Any) -> int:
 
 
 @computes("size")
-def size(a: Any, axis: Any = None) -> int:
-    shape = known_shape(tensor(a))
-    return int(np.prod(shape, dtype=object)) if axis is None else shape[axis_of(axis, len(shape))]
+def size(a: Any, axis: Any = None) -> Any:
+    x = tensor(a)
+    return count_of(x) if axis is None else sizes_of(x)[axis_of(axis, rank_of(x))]
 
 
 @computes("copy")

@@ -23,7 +23,6 @@ from autoconv.operators.iterables import (
     StagedZip,
     as_staged,
     leading_dimension,
-    required,
 )
 from autoconv.operators.layout import Variant
 from autoconv.operators.loops import iterate
@@ -280,15 +279,14 @@ def _enumerate(iterable: Any, start: Any = 0) -> Any:
 def _zip(*iterables: Any, strict: bool = False) -> Any:
     if not _by_position(*iterables):
         return builtins.zip(*iterables, strict=strict)
+    found = StagedZip(*iterables)
     if strict:
-        lengths = [required(x).length() for x in iterables]
+        lengths = [part.length() for part in found.parts]
         if any(isinstance(length, Tensor) for length in lengths):
-            raise StagingError(
-                "zip(strict=True) of lengths that only the running graph knows", current_place(), "zip() without strict"
-            )
-        if len(set(lengths)) > 1:
+            found.be_strict()
+        elif len(set(lengths)) > 1:
             return builtins.zip(*map(iterate, iterables), strict=True)
-    return StagedZip(*iterables)
+    return found
 
 
 @overrides(builtins.reversed)

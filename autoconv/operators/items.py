@@ -77,7 +77,7 @@ _OF_PYTHON = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
 def _index_number(index: Any) -> Any:
     """An index whose objects of the graph are the integers that they have to be."""
     if type(index) is SymbolicObject:
-        return unboxed(index, _INTEGER)
+        return unboxed(index, _INTEGER, index=True)
     if type(index) is tuple:
         return tuple(map(_index_number, index))
     if type(index) is builtins.slice:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -186,7 +186,10 @@ class StagedList(Staged):
 
 
 class StagedIterator(Staged):
-    """What is an iterator in Python: gone over once, by the region that made it."""
+    """What is an iterator in Python: gone over once, by the region that made it. `checks_end` says that something may
+    be raised behind a loop over it."""
+
+    checks_end = False
 
     def __init__(self) -> None:
         self._home = current_region()
@@ -208,12 +211,39 @@ class StagedIterator(Staged):
             region.journal.note(attribute_spot(self, "_begun", self._home))
         self._begun = True
 
+    def end(self, to_the_end: Any) -> None:
+        """Behind a loop over it; `to_the_end` may be symbolic: whether the loop was not left before."""
+
 
 class StagedZip(StagedIterator):
     def __init__(self, *parts: Any) -> None:
         super().__init__()
         self.parts = [required(part) for part in parts]
         self.is_live = any(part.is_live for part in self.parts)
+        self.checks_end = any(isinstance(part, StagedIterator) and part.checks_end for part in self.parts)
+        if self.checks_end and len(parts) > 1:
+            self._refuse("given to another zip()")
+
+    def be_strict(self) -> None:
+        """`zip(…, strict=True)`, where only the running graph knows the lengths."""
+        if self.checks_end or len(self.parts) > 2:
+            self._refuse("given more than two things")
+        self.checks_end = True
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise StagingError(
+            f"zip(strict=True) of lengths that only the running graph knows is {what}", current_place(),
+            "zip() without strict",
+        )  # fmt: skip
+
+    def end(self, to_the_end: Any) -> None:
+        if len(self.parts) == 1 and isinstance(self.parts[0], StagedIterator):
+            self.parts[0].end(to_the_end)
+        elif self.checks_end and len(self.parts) > 1:
+            first, second = (part.length() for part in self.parts)
+            for how, differs in (("shorter", second < first), ("longer", second > first)):
+                error = ValueError(f"zip() argument 2 is {how} than argument 1")
+                raise_if(dispatch.apply("logical_and", differs, to_the_end), error)
 
     def length(self) -> Any:
         lengths = [part.length() for part in self.parts]
@@ -233,7 +263,12 @@ class StagedEnumerate(StagedIterator):
         super().__init__()
         self.inner = required(iterable)
         self.is_live = self.inner.is_live
+        self.checks_end = isinstance(self.inner, StagedIterator) and self.inner.checks_end
         self.start = start
+
+    def end(self, to_the_end: Any) -> None:
+        if isinstance(self.inner, StagedIterator):
+            self.inner.end(to_the_end)
 
     def length(self) -> Any:
         return self.inner.length()
@@ -260,7 +295,10 @@ class StagedMap(StagedIterator):
         super().__init__()
         self.function = function
         self.inner = StagedZip(*iterables)
-        self.is_live = self.inner.is_live
+        self.is_live, self.checks_end = self.inner.is_live, self.inner.checks_end
+
+    def end(self, to_the_end: Any) -> None:
+        self.inner.end(to_the_end)
 
     def length(self) -> Any:
         return self.inner.length()

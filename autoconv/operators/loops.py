@@ -120,6 +120,9 @@ def for_stmt(
         staged = as_staged(iterable)
         if isinstance(staged, StagedIterator):
             staged.begin()
+            final = stage_for(staged, body, state, names, code, cells)
+            staged.end(final[code] < BREAK if code >= 0 else True)
+            return final
         if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
             return stage_for(staged, body, state, names, code, cells)
         return unrolled(iterable, body, state, names, code, cells)

@@ -55,13 +55,15 @@ def _parse_item(item: Any, is_tensor: Callable[[Any], bool], operands: list[Any]
     try:
         return ("int", operator.index(item))
     except TypeError:
-        raise _not_an_index(type(item).__name__) from None
+        if isinstance(item, (float, complex, str, bytes)):
+            raise NotAnIndex(_ALLOWED + type(item).__name__, IndexError(SAID_BY_NUMPY)) from None
+        raise TypeError(_ALLOWED + type(item).__name__) from None
 
 
 def _parse_tensor(item: Any, operands: list[Any]) -> tuple[Any, ...]:
     dtype = as_dtype(item.dtype)
     if not (dtype.is_integer or dtype.is_bool):
-        raise _not_an_index(f"a {dtype.name} tensor")
+        raise NotAnIndex(f"{_ALLOWED}a {dtype.name} tensor", IndexError(SAID_BY_NUMPY))
     operands.append(item)
     if dtype.is_bool:
         return ("mask",)
@@ -77,7 +79,7 @@ def _parse_array(array: np.ndarray, operands: list[Any]) -> tuple[Any, ...]:
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)
     if array.dtype.kind not in "iub":
-        raise _not_an_index(f"an array of {array.dtype}")
+        raise TypeError(f"{_ALLOWED}an array of {array.dtype}")
     if array.ndim == 0 and array.dtype.kind != "b":
         return ("int", int(array))
     operands.append(array)
@@ -89,7 +91,8 @@ def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[An
         return None
     if is_tensor(bound):
         if not as_dtype(bound.dtype).is_integer:
-            raise TypeError(f"slice bounds have to be integers, found a {as_dtype(bound.dtype).name} tensor")
+            found = f"slice bounds have to be integers, found a {as_dtype(bound.dtype).name} tensor"
+            raise NotAnIndex(found, TypeError(_SAID_OF_SLICES))
         operands.append(bound)
         return INPUT
     try:
@@ -110,11 +113,23 @@ def _contains(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
     return any(is_tensor(leaf) for leaf in _leaves(items))
 
 
-def _not_an_index(found: str) -> TypeError:
-    return TypeError(
-        "only integers, slices (`:`), ellipsis (`...`), newaxis (`None`) and integer or boolean arrays and "
-        f"tensors are valid indices, found {found}"
-    )
+class NotAnIndex(TypeError):
+    """What is no index; `plain` is what NumPy says of it."""
+
+    def __init__(self, message: str, plain: Exception) -> None:
+        super().__init__(message)
+        self.plain = plain
+
+
+_ALLOWED = (
+    "only integers, slices (`:`), ellipsis (`...`), newaxis (`None`) and integer or boolean arrays and tensors are "
+    "valid indices, found "
+)
+SAID_BY_NUMPY = (
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
+    "indices"
+)
+_SAID_OF_SLICES = "slice indices must be integers or None or have an __index__ method"
 
 
 def with_operands(spec: Spec, operands: Any) -> Iterator[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:

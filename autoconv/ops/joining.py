@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import normalised_axis
 
@@ -103,9 +105,26 @@ def _filled(b: Builder, results: Any, cotangents: Any) -> list[Any]:
     return [b.zeros_like(r) if ct is None else ct for r, ct in zip(results, cotangents, strict=True)]
 
 
+def _effects_of_join(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    """Parts of sizes that only the run knows may not go together."""
+    shapes = [shape for type_ in types if (shape := getattr(type_, "shape", None)) is not None]
+    if len(shapes) < len(types):
+        return Effects.RAISE
+    at = attributes["axis"] % max(len(shapes[0]), 1)  # along which sizes may differ
+    others = {tuple(shape[:at]) + tuple(shape[at + 1 :]) for shape in shapes}
+    return Effects.RAISE if len(shapes) > 1 and (len(others) > 1 or None in others.pop()) else Effects.PURE
+
+
+def _effects_of_stack(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    shapes = {getattr(type_, "shape", None) for type_ in types}
+    unknown = len(types) > 1 and any(shape is None or None in shape for shape in shapes)
+    return Effects.RAISE if len(shapes) > 1 or unknown else Effects.PURE
+
+
 concat = define(
     name="concat", graphdef="ConcatV2", result=_concat_type, kernel=_concat, gradient=_concat_gradient,
-    unify="all", samples=(sample(_X, _Y, axis=0), sample(_X, _X, _X[:, :1], axis=-1), sample(_X, axis=1)),
+    effects=_effects_of_join, unify="all",
+    samples=(sample(_X, _Y, axis=0), sample(_X, _X, _X[:, :1], axis=-1), sample(_X, axis=1)),
 )  # fmt: skip
 split_like = define(
     name="split_like", graphdef="SplitV", result=_split_like_type, kernel=_split_like,
@@ -172,6 +191,7 @@ def _unstack_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
 
 stack = define(
     name="stack", graphdef="Pack", result=_stack_type, kernel=_stack, gradient=_stack_gradient, unify="all",
+    effects=_effects_of_stack,
     samples=(sample(_X, _X * 2, axis=0), sample(_X, _X * 2, _X, axis=-1), sample(_X, axis=1)),
 )  # fmt: skip
 unstack = define(

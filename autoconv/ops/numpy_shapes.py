@@ -12,7 +12,7 @@ from autoconv.graph.types import Type
 from autoconv.ops.arrays import is_sure_to_fit
 from autoconv.ops.record import define, none, sample
 
-UPDATE, MATMUL = "update", "matmul"
+UPDATE, MATMUL, DOT = "update", "matmul", "dot"
 
 
 def core_dimensions(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, Any]:
@@ -31,12 +31,12 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 
 
 def _check(x: Any, y: Any, *, how: str) -> tuple[()]:
-    """Raises ValueError in NumPy's words: of `x += y`, where `how` is UPDATE, or of `x @ y`."""
+    """Raises ValueError in NumPy's words: of `x += y`, where `how` is UPDATE, or of `x @ y` or `x.dot(y)`."""
     first, second = np.shape(x), np.shape(y)
-    if how == MATMUL:
+    if how != UPDATE:
         mine, its = core_dimensions(first, second)
         if mine != its:
-            np.matmul(*(np.broadcast_to(0.0, shape) for shape in (first, second)))
+            getattr(np, how)(*(np.broadcast_to(0.0, shape) for shape in (first, second)))
     elif len(second) > len(first) or any(
         size not in (1, into) for size, into in zip(second[::-1], first[::-1], strict=False)
     ):
@@ -50,4 +50,4 @@ define(
     samples=(sample(np.ones(3), np.ones(1), how=UPDATE), sample(np.ones((2, 3)), np.ones(3), how=MATMUL)),
 )  # fmt: skip
 
-__all__ = ["MATMUL", "UPDATE", "core_dimensions"]
+__all__ = ["DOT", "MATMUL", "UPDATE", "core_dimensions"]

@@ -14,6 +14,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
+from autoconv.ops.numpy_shapes import DOT
 from autoconv.ops.rules import element_count
 from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.containers import traced
@@ -219,11 +220,13 @@ def _reshape(x: SymbolicTensor, *shape: Any, order: Any = "C", copy: Any = None,
         _refuse("reshape", f"is given order {order!r}")
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
+    if any(isinstance(as_tensor(size), SymbolicTensor) for size in shape):
+        compute = implementation(np.reshape)
+        assert compute is not None
+        return compute(x, shape)
     sizes = tuple(map(operator.index, shape))
     if not sizes:
         return x if is_scalar(x, "reshape") else _without_dimensions(dispatch.apply("reshape", x, shape=()))
-    if sizes != (-1,):
-        _shape(x, "reshape")
     return dispatch.apply("reshape", x, shape=sizes)
 
 
@@ -344,6 +347,8 @@ def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
     ranks = [np.ndim(b) if other is None else other.type.rank, x.type.rank]
     if any(rank is None or rank > 2 for rank in ranks):
         _refuse("dot", "has more than two dimensions")
+    if all(ranks) and other is not None:
+        dispatch.apply("numpy_shapes", x, other, how=DOT)
     return expressions.binary("matmul" if all(ranks) else "multiply", x, b)
 
 
@@ -367,8 +372,8 @@ def _compress(x: SymbolicTensor, condition: Any, axis: Any = None, out: Any = No
 _ATTRIBUTES: dict[str, Callable[[SymbolicTensor], Any]] = {
     "T": _transpose, "mT": _by_function("matrix_transpose"),
     "real": lambda x: dispatch.apply("real", x) if x.dtype.is_complex else x, "imag": _by_function("imag"),
-    "size": lambda x: element_count(_shape(x, "size")), "itemsize": lambda x: x.type.dtype.size,
-    "nbytes": lambda x: element_count(_shape(x, "nbytes")) * x.type.dtype.size,  # type: ignore[operator]
+    "size": lambda x: expressions.count_of(x), "itemsize": lambda x: x.type.dtype.size,
+    "nbytes": lambda x: expressions.count_of(x) * x.type.dtype.size,
 }  # fmt: skip
 _METHODS: dict[str, Callable[..., Any]] = {
     **{name: _total(name) for name in ("sum", "prod", "mean")},

@@ -17,7 +17,7 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType
 from autoconv.ops.arrays import entries_of, is_sure_to_fit
-from autoconv.ops.index_spec import INPUT, Spec, parse_index
+from autoconv.ops.index_spec import INPUT, Spec
 from autoconv.ops.numpy_shapes import UPDATE
 from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.array_values import (
@@ -32,7 +32,7 @@ from autoconv.runtime.array_values import (
     shape_words,
 )
 from autoconv.runtime.array_views import same_memory
-from autoconv.runtime.convert import as_tensor, is_tensor
+from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
@@ -212,7 +212,7 @@ class SymbolicArray(TensorMethods):
         _record("array_set", [self._value, _value_of(tensor), *map(_value_of, operands)], spec=spec)
 
     def _parsed(self, index: Any) -> tuple[Spec, list[Any]]:
-        spec, operands = parse_index(_indices(index), is_tensor)
+        spec, operands = expressions.parsed_index(_indices(index))
         covered = 0
         given = iter(operands)
         for entry in spec:

@@ -9,7 +9,8 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, float32, float64, int64
-from autoconv.ops.indexing import parse_index
+from autoconv.ops.index_spec import NotAnIndex, Spec, parse_index
+from autoconv.ops.rules import element_count
 from autoconv.runtime.convert import as_tensor, convert_to_tensor, is_tensor, to_array
 from autoconv.runtime.dispatch import NUMBERS, apply
 from autoconv.runtime.numpy_protocol import implementation
@@ -57,13 +58,24 @@ def unary(op_name: str, x: Any) -> Any:
 
 def get_item(x: Any, index: Any) -> Any:
     """x[index], NumPy's meaning."""
-    spec, operands = parse_index(index, is_tensor)
+    spec, operands = parsed_index(index)
     try:
         return apply("get_item", x, *operands, spec=spec)
     except IndexError:
         if not _are_arrays() or x.weak:
             raise
         raise _said_by_numpy(x.type.shape, index) from None
+
+
+def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
+    """As `parse_index`; in a program of arrays what is no index raises what NumPy raises."""
+    try:
+        return parse_index(index, is_tensor)
+    except NotAnIndex as error:
+        if not _are_arrays():
+            raise
+        error.plain._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error.plain from None
 
 
 def _said_by_numpy(shape: Any, index: Any) -> Exception:
@@ -185,9 +197,18 @@ def _as_dtype_of(tensor: Tensor, value: Any) -> Any:
     return apply("python_cast" if other.weak else "cast", other, dtype=tensor.dtype)
 
 
-def _size_of(x: Any, axis: int) -> Any:
+def dimension_of(x: Any, axis: int) -> Any:
+    """A dimension, as a weak scalar."""
     size = apply("dimension", x, axis=axis, dtype=int64)
     return apply("python_cast", size, dtype=int64, weak=True)
 
 
-measure_by(_size_of)
+measure_by(dimension_of)
+
+
+def count_of(x: Any) -> Any:
+    """How many elements there are: an int where that is known, else a weak scalar."""
+    known = element_count(x.type.shape)
+    if known is not None:
+        return known
+    return apply("python_cast", apply("size", x, dtype=int64), dtype=int64, weak=True)

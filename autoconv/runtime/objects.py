@@ -295,9 +295,9 @@ def build_object(kind: str, items: Any) -> SymbolicObject:
     return record_object("object_build", list(items), kind=kind)
 
 
-def unboxed(value: Any, type_: TensorType) -> SymbolicTensor:
+def unboxed(value: Any, type_: TensorType, **options: Any) -> SymbolicTensor:
     """The number (or array) that an object is known to be."""
-    return record_object("object_unbox", [value], type=type_)
+    return record_object("object_unbox", [value], type=type_, **options)
 
 
 def truth_of(value: SymbolicObject) -> Any:

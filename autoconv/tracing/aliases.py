@@ -26,13 +26,17 @@ def has_views_among(graph: Graph) -> bool:
         while value.node is not None and value.node.op.name == "identity":
             value = value.node.inputs[0]
         root = value
-        while _has_elements(root) and root.node is not None and _aliased_results(root.node, {root.node.inputs[0]}):
+        while _has_elements(root) and root.node is not None and _is_view(root.node):
             root = root.node.inputs[0]
         other = known.setdefault(root, value)
         parts = value.node is other.node and value.node is not None and value.node.op.name == "split"
         if _has_elements(value) and other is not value and not parts:
             return True
     return False
+
+
+def _is_view(node: Node) -> bool:
+    return bool(node.inputs) and not node.regions and bool(_aliased_results(node, {node.inputs[0]}))
 
 
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:

@@ -9,20 +9,16 @@ import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, OpError
 from autoconv.operators.calls import converted
 from autoconv.operators.reach import reaches
-from autoconv.runtime.journal import Spot
 from autoconv.runtime.logs import log
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
-from autoconv.runtime.structure import is_mutable_dataclass
 from autoconv.runtime.tracebacks import place_in, present
-from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.bailout import Bailout
 from autoconv.tracing.beyond import BEYOND, in_place_of, is_made_again
 from autoconv.tracing.binding import concrete_leaves
@@ -31,20 +27,19 @@ from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
 from autoconv.tracing.described import Described
 from autoconv.tracing.donation import Donate, donated_names
 from autoconv.tracing.explain import Explanation, Row
-from autoconv.tracing.keys import Key, ObjectKey, Reference, accepts
+from autoconv.tracing.keys import Key, Reference, accepts
+from autoconv.tracing.learning import Learning
 from autoconv.tracing.logs import traced
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
-from autoconv.tracing.retracing import open_key, retracing_of, wider_key
+from autoconv.tracing.retracing import retracing_of, wider_key
 from autoconv.tracing.signature import Call, Signature, is_method
 from autoconv.tracing.straight import straight
 from autoconv.tracing.trace import LOCK, trace_function
 from autoconv.tracing.trace_cache import MOST_KEYS, TraceCache
 
 _MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
-_MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
-_MOST_LEARNED = 32  # things that a function's traces may find out about the objects that it makes
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
     "variables on non-first call"
@@ -103,15 +98,9 @@ class Function(Described, Pickled):
         self._bailout = Bailout()
         self._bound: Bounded[int, Function] = Bounded(MOST_KEYS)
         self._cache = TraceCache()
-        self._literal: frozenset[int] = frozenset()
-        self._whole: frozenset[str] = frozenset()
-        self._learned: frozenset[tuple[str, Any]] = frozenset()
-        self._memory = False  # whether arrays are traced as memory, as some trace changes one in place
-        self._not_open: set[Key] = set()  # keys of open sizes for which there is no trace
-        self._by_object: set[Key] = set()  # of those the calls whose arrays come in as objects all the same
-        self._spots: Bounded[Key, list[Spot]] = Bounded(MOST_KEYS)
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
         self._explanation = Explanation(self._signature.name)
+        self._learning = Learning(self._signature, self._explanation)
         self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._straight: tuple[Any, ...] = ()
         self._asked: tuple[Callable[..., Any], ...] = ()  # the entries of the trace that is tried first
@@ -161,7 +150,7 @@ class Function(Described, Pickled):
         if self._bailout.skips(args, kwargs):
             return self.python_function(*args, **kwargs)
         try:
-            call = self._bind(args, kwargs)
+            call = self._learning.bind(args, kwargs)
         except TypeError:
             if self.contract != COMPILE:
                 raise
@@ -194,59 +183,6 @@ class Function(Described, Pickled):
         its own would not end."""
         running = _TRACING.functions
         return bool(running) and self._autograph and region.parent is not None and reaches(self, running)
-
-    def _bind(self, args: Any, kwargs: Any) -> Call:
-        call = self._bind_arguments(args, kwargs)
-        spots = self._spots.get(call.key)
-        if spots:
-            self._signature.add_spots(call, spots)
-        call.learned = self._learned
-        return call
-
-    def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
-        call = self._signature.bind(args, kwargs, self._literal, self._whole, self._memory)
-        if call.key not in self._by_object:
-            return call
-        arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
-        again = self._signature.bind(args, kwargs, self._literal, self._whole | arrays)
-        again.by_object = True
-        return again
-
-    def _is_object_next(self, call: Call, reason: str, place: Any) -> bool:
-        """Where arrays could not be traced as memory: whether they can be tried as objects of the graph."""
-        known = any(isinstance(key, ArrayKey) for key in call.key.leaves)
-        if not known or call.key in self._by_object:
-            return False
-        self._by_object.add(call.key)
-        self._explanation.by_object.append(f"{place}: {reason}" if place else reason)
-        again = self._bind(call.args, call.kwargs)
-        call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
-        call.by_object = again.by_object
-        return True
-
-    def _restage(self, call: Call, wanted: Restage) -> Call:
-        """The call once more, with what its trace writes as inputs, with what it learned, or arrays as memory."""
-        if wanted.learned:
-            self._learned |= wanted.learned
-            return self._bind(call.args, call.kwargs)
-        if wanted.objects:
-            self._signature.is_leaf = is_mutable_dataclass
-            self._literal = frozenset()
-            return self._bind(call.args, call.kwargs)
-        if wanted.memory:
-            self._memory = True
-            return self._bind(call.args, call.kwargs)
-        if wanted.arguments and call.key.memory:
-            self._by_object.add(self._bind_arguments(call.args, call.kwargs).key)
-            return self._bind(call.args, call.kwargs)
-        if wanted.arguments:
-            self._whole |= wanted.arguments
-            self._literal = frozenset()
-            return self._bind(call.args, call.kwargs)
-        base = self._bind_arguments(call.args, call.kwargs).key
-        known = self._spots.setdefault(base, [])
-        known += [spot for spot in wanted.spots if spot.key not in {other.key for other in known}]
-        return self._bind(call.args, call.kwargs)
 
     def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         try:
@@ -304,49 +240,34 @@ class Function(Described, Pickled):
                 call.key = wider_key(call.key, reversed(list(self._cache.by_key)))
             exact = call.key
             if self.contract == COMPILE:
-                call.key = open_key(exact, self._cache.by_key, self._not_open)
+                call.key = self._learning.open_key(exact, self._cache.by_key)
             try:
                 with self._own_effects(), traced(self._signature.name, self._traces + 1, reason):
                     concrete = self._trace(call)
             except Specialise as wanted:
-                self._literal |= {wanted.leaf}
-                call.key = self._rekey(call)
+                self._learning.specialise(call, wanted.leaf)
             except Restage as wanted:
-                if len(self._learned) > _MOST_LEARNED:
-                    self._give_up(call, "too many kinds of objects become part of what only the graph knows", None)
+                refused = self._learning.refuses(call, wanted)
+                if refused:
+                    self._give_up(call, refused, None)
                     return None
-                if len(call.spots) > _MOST_SPOTS:
-                    many = f"more than {_MOST_SPOTS} outer names and attributes are written, {wanted} is one of them"
-                    self._give_up(call, many, None)
-                    return None
-                if wanted.is_of_new_class(call.spots):
-                    self._give_up(call, f"{wanted} is written, and the class is made by the call itself", None)
-                    return None
-                if wanted.arguments and wanted.arguments <= self._whole:
-                    self._give_up(call, f"{wanted} is written, which has to happen on every call", None)
-                    return None
-                if wanted.memory and self._memory and call.spots:
-                    self._give_up(call, "an array of the program is written, which has to happen on every call", None)
-                    return None
-                again = self._restage(call, wanted)
-                call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
-                call.learned, call.by_object = again.learned, again.by_object
+                self._learning.restage(call, wanted)
             except RunPlain as plain:
-                if self._closes(call, exact, plain.reason):
+                if self._learning.closes(call, exact, plain.reason):
                     return self._obtain(call)
                 place = place_in(self.python_function, plain)
-                if self._is_object_next(call, plain.reason, place):
+                if self._learning.is_object_next(call, plain.reason, place):
                     return self._cache.find(call.key) or self._obtain(call)
                 self._give_up(call, plain.reason, place)
                 return None
             except Exception as error:
-                if self._closes(call, exact, str(error)):
+                if self._learning.closes(call, exact, str(error)):
                     return self._obtain(call)
                 if self.contract == COMPILE:
                     place = getattr(error, "place", None) or place_in(self.python_function, error)
                     message = getattr(error, "message", str(error))
                     told = f"{type(error).__name__}: {message}"
-                    if self._is_object_next(call, told, place):
+                    if self._learning.is_object_next(call, told, place):
                         return self._cache.find(call.key) or self._obtain(call)
                     self._give_up(call, told, place)
                     return None
@@ -370,26 +291,6 @@ class Function(Described, Pickled):
         finally:
             for concrete in unchanged:
                 concrete.guards.settle_again()
-
-    def _closes(self, call: Call, exact: Key, reason: str) -> bool:
-        """Whether the trace that failed was one of open sizes: the call gets one for its own then."""
-        if call.key == exact:
-            return False
-        self._not_open.add(call.key)
-        log("retraces", f"{self._signature.name}: each shape has a trace of its own: {reason}")
-        self._explanation.closed.append(reason)
-        call.key = exact
-        return True
-
-    def _rekey(self, call: Call) -> Key:
-        aliases: dict[int, int] = {}
-        leaves = tuple(
-            key
-            if isinstance(key, (ObjectKey, ArrayKey))
-            else self._signature._leaf_key(leaf, aliases, index in self._literal)
-            for index, (leaf, key) in enumerate(zip(call.leaves, call.key.leaves, strict=True))
-        )
-        return replace(call.key, leaves=leaves)
 
     def _give_up(self, call: Call, reason: str, place: Any) -> None:
         self._plain[call.key] = reason, place
@@ -440,7 +341,7 @@ class Function(Described, Pickled):
     def _concrete_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
         if self._input_signature is not None and not args and not kwargs:
             args = tuple(self._input_signature)
-        call = self._bind(args, kwargs)
+        call = self._learning.bind(args, kwargs)
         concrete = self._cache.find(call.key) or self._obtain(call)
         if concrete is None:
             reason, place = self._plain.get(call.key, ("", None))
@@ -459,7 +360,7 @@ class Function(Described, Pickled):
         if self.contract != COMPILE:
             name = concrete.name.decode()
             return concrete_leaves(self._signature.name, name, concrete.function_type, args, kwargs)
-        call = self._bind(args, kwargs)
+        call = self._learning.bind(args, kwargs)
         if not accepts(concrete.key, call.key):
             raise TypeError(
                 f"{self._signature.name} was traced for {concrete.pretty_printed_signature(verbose=False)} and is "

@@ -117,3 +117,36 @@ def test_a_view_that_is_returned_on_one_path_alone() -> None:
         found = compiled(a)
         same(found, turned(a))
         assert n % 2 or not n or np.shares_memory(found, a)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: (a.size, a.nbytes, np.size(a), np.shape(a)), lambda a: np.linspace(0, 1, len(a)),
+        lambda a: np.linspace(2, 5, len(a), endpoint=False), lambda a: np.linspace(0, 10, len(a) * 2 - 1, dtype=int),
+        lambda a: np.linspace(a.sum(), a.sum(), len(a)), lambda a: np.eye(len(a)),
+        lambda a: np.eye(len(a), 3, k=1, dtype=np.int32), lambda a: np.stack([a, a * 2.0]),
+        lambda a: np.stack([a, a[::-1]], axis=1), lambda a: np.diff(a, prepend=0),
+        lambda a: np.diff(np.outer(a, a), prepend=1, axis=0), lambda a: np.tile(a, 2).reshape(2, len(a)),
+        lambda a: np.tile(a, 2).reshape((2, -1)),
+    ],
+)  # fmt: skip
+def test_functions_of_open_sizes(function: Callable[..., Any]) -> None:
+    assert "one code for any size: (n0)" in opened(function, vectors(5, 7, 12, 3, 2, 1, 9))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda a: np.eye(len(a) - 7), lambda a: np.linspace(0, 1, len(a) - 7), lambda a: len(np.stack([a, a[a > 1.0]]))],
+)
+def test_sizes_that_numpy_refuses(function: Callable[..., Any]) -> None:
+    compiled = autoconv.compile(function)
+    for n in (9, 8, 7, 6, 5):
+        try:
+            expected = function(np.full(n, n - 6.0))
+        except ValueError as error:
+            with pytest.raises(ValueError) as found:
+                compiled(np.full(n, n - 6.0))
+            assert str(found.value) == str(error)
+        else:
+            same(compiled(np.full(n, n - 6.0)), expected)

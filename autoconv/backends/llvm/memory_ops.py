@@ -19,7 +19,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Symbol
 from autoconv.ops.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.index_spec import INPUT
-from autoconv.ops.numpy_shapes import MATMUL, UPDATE, core_dimensions
+from autoconv.ops.numpy_shapes import UPDATE, core_dimensions
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -149,20 +149,15 @@ def _write_size(region: Region, node: Node) -> None:
 def _write_shapes(region: Region, node: Node) -> None:
     """Where sizes differ that must not, the kernel says how."""
     first, second = (_sizes_of(region, value) for value in node.inputs)
-    if node.attributes["how"] == UPDATE:
-        pairs = [pair for pair in zip(second[::-1], first[::-1], strict=False) if 1 not in pair[:1]]
-    else:
-        pairs = [core_dimensions(first, second)]
+    updates, out = node.attributes["how"] == UPDATE, region.out
+    pairs = zip(second[::-1], first[::-1], strict=False) if updates else [core_dimensions(first, second)]
     for size, other in pairs:
-        if size != other:
-            unlike = region.out.new(f"icmp ne i64 {size}, {other}")
-            stretched = isinstance(size, Size) or node.attributes["how"] == MATMUL
-            one = "false" if stretched or isinstance(size, int) else region.out.new(f"icmp eq i64 {size}, 1")
-            region.refuse(node, unlike if one == "false" else region.out.new(f"and i1 {unlike}, {_not(region, one)}"))
-
-
-def _not(region: Region, flag: str) -> str:
-    return region.out.new(f"xor i1 {flag}, true")
+        if size == other or (updates and size == 1):
+            continue
+        wrong = out.new(f"icmp ne i64 {size}, {other}")
+        if updates and isinstance(size, str) and not isinstance(size, Size):  # a Size is 2 or more
+            wrong = out.new(f"and i1 {wrong}, {out.new(f'icmp ne i64 {size}, 1')}")
+        region.refuse(node, wrong)
 
 
 def _sizes_of(region: Region, value: Value) -> tuple[Position, ...]:

@@ -1,0 +1,133 @@
+"""What the traces of one function found out about its calls, and how these are bound because of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from autoconv.runtime.journal import Spot
+from autoconv.runtime.logs import log
+from autoconv.runtime.structure import is_mutable_dataclass
+from autoconv.tracing.array_keys import ArrayKey
+from autoconv.tracing.bounded import Bounded
+from autoconv.tracing.explain import Explanation
+from autoconv.tracing.keys import Key, ObjectKey
+from autoconv.tracing.outside import Restage
+from autoconv.tracing.retracing import open_key
+from autoconv.tracing.signature import Call, Signature
+from autoconv.tracing.trace_cache import MOST_KEYS
+
+_MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
+_MOST_LEARNED = 32  # things that a function's traces may find out about the objects that it makes
+
+
+class Learning:
+    def __init__(self, signature: Signature, explanation: Explanation) -> None:
+        self._signature = signature
+        self._explanation = explanation
+        self._literal: frozenset[int] = frozenset()  # leaves that are part of the key by value
+        self._whole: frozenset[str] = frozenset()  # arguments that are not taken apart, as traced code changes them
+        self._learned: frozenset[tuple[str, Any]] = frozenset()
+        self._memory = False  # whether arrays are traced as memory, as some trace changes one in place
+        self._not_open: set[Key] = set()  # keys of open sizes for which there is no trace
+        self._by_object: set[Key] = set()  # of those the calls whose arrays come in as objects all the same
+        self._spots: Bounded[Key, list[Spot]] = Bounded(MOST_KEYS)
+
+    def bind(self, args: Any, kwargs: Any) -> Call:
+        """A call's arguments taken apart. Raises TypeError for arguments that do not fit the function."""
+        call = self._bind_arguments(args, kwargs)
+        spots = self._spots.get(call.key)
+        if spots:
+            self._signature.add_spots(call, spots)
+        call.learned = self._learned
+        return call
+
+    def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
+        call = self._signature.bind(args, kwargs, self._literal, self._whole, self._memory)
+        if call.key not in self._by_object:
+            return call
+        arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
+        again = self._signature.bind(args, kwargs, self._literal, self._whole | arrays)
+        again.by_object = True
+        return again
+
+    def _rebind(self, call: Call) -> None:
+        """The call, bound again for what is known by now."""
+        again = self.bind(call.args, call.kwargs)
+        call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
+        call.learned, call.by_object = again.learned, again.by_object
+
+    # ---- what a trace says that was given up
+
+    def specialise(self, call: Call, leaf: int) -> None:
+        """Python needs the value of a leaf while tracing."""
+        self._literal |= {leaf}
+        aliases: dict[int, int] = {}
+        leaves = tuple(
+            key
+            if isinstance(key, (ObjectKey, ArrayKey))
+            else self._signature._leaf_key(leaf, aliases, index in self._literal)
+            for index, (leaf, key) in enumerate(zip(call.leaves, call.key.leaves, strict=True))
+        )
+        call.key = replace(call.key, leaves=leaves)
+
+    def refuses(self, call: Call, wanted: Restage) -> str:
+        """Why the call cannot be traced as `wanted`; empty where it can."""
+        if len(self._learned) > _MOST_LEARNED:
+            return "too many kinds of objects become part of what only the graph knows"
+        if len(call.spots) > _MOST_SPOTS:
+            return f"more than {_MOST_SPOTS} outer names and attributes are written, {wanted} is one of them"
+        if wanted.is_of_new_class(call.spots):
+            return f"{wanted} is written, and the class is made by the call itself"
+        if wanted.arguments and wanted.arguments <= self._whole:
+            return f"{wanted} is written, which has to happen on every call"
+        if wanted.memory and self._memory and call.spots:
+            return "an array of the program is written, which has to happen on every call"
+        return ""
+
+    def restage(self, call: Call, wanted: Restage) -> None:
+        """The call once more, with what its trace writes as inputs, with what it learned, or arrays as memory."""
+        if wanted.learned:
+            self._learned |= wanted.learned
+        elif wanted.objects:
+            self._signature.is_leaf = is_mutable_dataclass
+            self._literal = frozenset()
+        elif wanted.memory:
+            self._memory = True
+        elif wanted.arguments and call.key.memory:
+            self._by_object.add(self._bind_arguments(call.args, call.kwargs).key)
+        elif wanted.arguments:
+            self._whole |= wanted.arguments
+            self._literal = frozenset()
+        else:
+            base = self._bind_arguments(call.args, call.kwargs).key
+            known = self._spots.setdefault(base, [])
+            known += [spot for spot in wanted.spots if spot.key not in {other.key for other in known}]
+        self._rebind(call)
+
+    def is_object_next(self, call: Call, reason: str, place: Any) -> bool:
+        """Where arrays could not be traced as memory: whether they can be tried as objects of the graph."""
+        known = any(isinstance(key, ArrayKey) for key in call.key.leaves)
+        if not known or call.key in self._by_object:
+            return False
+        self._by_object.add(call.key)
+        self._explanation.by_object.append(f"{place}: {reason}" if place else reason)
+        self._rebind(call)
+        return True
+
+    # ---- sizes
+
+    def open_key(self, key: Key, known: Iterable[Key]) -> Key:
+        """The key with open sizes, if calls before had others and such a trace did not fail."""
+        return open_key(key, known, self._not_open)
+
+    def closes(self, call: Call, exact: Key, reason: str) -> bool:
+        """Whether the trace that failed was one of open sizes: the call gets one for its own then."""
+        if call.key == exact:
+            return False
+        self._not_open.add(call.key)
+        log("retraces", f"{self._signature.name}: each shape has a trace of its own: {reason}")
+        self._explanation.closed.append(reason)
+        call.key = exact
+        return True

@@ -1,0 +1,45 @@
+"""Floats as indices of arrays under `compile`: NumPy's errors, where the graph alone knows that it is one."""
+
+import numpy as np
+import pytest
+
+import autoconv
+
+
+def doubled(A, a, k):
+    if a.sum() > 0:
+        k = sum([x * 2 for x in a])  # one of NumPy's floats
+        k = k + 2
+    A[k] = 3
+    return A
+
+
+def read(A, a, k):
+    if a.sum() > 0:
+        k = a.sum()
+    return A[k]
+
+
+def of_python(A, a, k):
+    if a.sum() > 0:
+        k = 2.0
+    return A[k]
+
+
+def bound(A, a, k):
+    if a.sum() > 0:
+        k = 2.0
+    return A[k:]
+
+
+@pytest.mark.parametrize("function", [doubled, read, of_python, bound])
+def test_floats_are_no_indices(function):
+    def outcome(called, total):
+        try:
+            return "gave", str(called(np.ones(12), np.ones(3) * total, 2))
+        except Exception as error:
+            return type(error).__name__, str(error)
+
+    compiled = autoconv.compile(function)
+    for total in (0, 1, 0):
+        assert outcome(compiled, total) == outcome(function, total)
