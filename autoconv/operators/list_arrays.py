@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DTYPES, DType
 from autoconv.operators.item_types import array_type
-from autoconv.ops.list_arrays import OF_OBJECTS
+from autoconv.ops.list_arrays import OF_OBJECTS, WITH_AXIS, WITHOUT_AXIS, join_items
 from autoconv.runtime.containers import TracedList, heap_of
 from autoconv.runtime.numpy_protocol import numpy_named
 from autoconv.runtime.objects import SymbolicObject, box, record_object
@@ -40,6 +40,7 @@ _TAKING = {
     3: "interp where",
 }
 _COUNTS = {numpy_named(name): count for count, names in _TAKING.items() for name in names.split()}
+_JOINING = frozenset(numpy_named(name) for name in (*WITH_AXIS, *WITHOUT_AXIS))
 _WITH_DTYPE = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 
@@ -55,12 +56,41 @@ def with_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
             return args, kwargs
         own = {"copy": None} if function is np.array else {}  # it is new already
         return (made,), {name: value for name, value in kwargs.items() if name != "dtype"} | own
+    if function in _JOINING and type(args[0]) in (list, tuple, TracedList) and heap_of(args[0]) is None:
+        parts = [_array(item) if _is_in_graph(item) else item for item in args[0]]
+        return (args if any(part is None for part in parts) else (parts, *args[1:])), kwargs
     count = function.nin if isinstance(function, np.ufunc) else _COUNTS.get(function, 0)
     wanted = [i for i, value in enumerate(args[:count]) if _is_in_graph(value)]
     arrays = {i: _array(args[i]) for i in wanted}
     if any(array is None for array in arrays.values()):
         return args, kwargs
     return tuple(arrays.get(i, value) for i, value in enumerate(args)), kwargs
+
+
+def joined(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> SymbolicTensor | None:
+    """What a function of NumPy's gives that joins the items of a list which only the running graph knows; None where
+    it does not, or it cannot be guessed of which dtype and rank that is."""
+    region = current_region()
+    if function not in _JOINING or region is None or region.contract != COMPILE or not any(map(_is_in_graph, args)):
+        return None
+    name, (items, *rest), options = function.__name__, args, dict(kwargs)
+    axis = rest.pop() if len(rest) == 1 else options.pop("axis", 0)
+    if rest or options or (name not in WITH_AXIS and (len(args) > 1 or kwargs)):
+        return None
+    if type(axis) is not int and axis is not None:
+        return None
+    boxed = box(items)
+    guess = array_type(region, region.lift(boxed.value_in_graph))
+    if guess is None or guess.shape is None:
+        return None
+    example = np.ones([size if isinstance(size, int) else 2 for size in guess.shape[1:]], guess.dtype.numpy)
+    try:
+        rank = join_items([example, example], name, axis).ndim
+    except (TypeError, ValueError):  # numpy.exceptions.AxisError as well
+        return None
+    attributes = {"dtype": guess.dtype, "shape": (None,) * rank, "given": False, "function": name, "axis": axis}
+    found: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
+    return found
 
 
 def _is_in_graph(value: Any) -> bool:
@@ -93,4 +123,4 @@ def _numeric(dtype: Any) -> DType | None:
     return DTYPES.get(found.name) if found.isnative else None
 
 
-__all__ = ["with_arrays"]
+__all__ = ["joined", "with_arrays"]

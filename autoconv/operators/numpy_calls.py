@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType
 from autoconv.operators.layout import Variant
-from autoconv.operators.list_arrays import with_arrays
+from autoconv.operators.list_arrays import joined, with_arrays
 from autoconv.operators.variants import distribute_call
 from autoconv.runtime.containers import heap_of, items_of
 from autoconv.runtime.convert import as_tensor
@@ -77,6 +77,9 @@ def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: An
     kinds = _kinds((*args, *kwargs.values()))
     if SymbolicObject in kinds and trace is not None:
         args, kwargs = with_arrays(function, args, kwargs)
+        found = joined(function, args, kwargs)
+        if found is not None:
+            return found
         kinds = _kinds((*args, *kwargs.values()))
     if SymbolicObject in kinds:
         if trace is not None:

@@ -22,6 +22,8 @@ from autoconv.ops.record import define, none
 from autoconv.ops.typed_lists import items_of
 
 OF_OBJECTS, OF_NUMBERS = "list_array", "typed_list_array"
+# Functions of NumPy's that join the items of a list; with an axis, and without one.
+WITH_AXIS, WITHOUT_AXIS = frozenset({"concatenate", "stack"}), frozenset({"column_stack", "hstack", "vstack"})
 _NO_GRADIENT = none("it went through a list whose length the graph does not know")
 
 
@@ -34,9 +36,20 @@ def _type(_: Type, *, dtype: DType, shape: Shape, **__: Any) -> TensorType:
     return TensorType(dtype, shape)
 
 
-def _array(x: Any, *, dtype: DType, shape: tuple[int | None, ...], given: bool = False) -> np.ndarray:
-    """`given`: the program says which dtype."""
+def _array(
+    x: Any, *, dtype: DType, shape: tuple[int | None, ...], given: bool = False, function: str = "array",
+    axis: int | None = None,
+) -> np.ndarray:  # fmt: skip
+    """`given`: the program says which dtype; `function` is NumPy's, which may join the items along an axis."""
+    if function != "array":
+        return _expected(join_items(x, function, axis), dtype, shape)
     return _expected(np.array(x, dtype.numpy) if given else np.array(x), dtype, shape)
+
+
+def join_items(x: Any, function: str, axis: int | None) -> np.ndarray:
+    """NumPy's function of that name on the items of a list; the axis is given to those that take one."""
+    found: np.ndarray = getattr(np, function)(x, **({"axis": axis} if function in WITH_AXIS else {}))
+    return found
 
 
 def _expected(found: np.ndarray, dtype: DType, shape: Sequence[int | None]) -> np.ndarray:
@@ -101,4 +114,4 @@ define(
     effects=_effects,
 )  # fmt: skip
 
-__all__ = ["OF_NUMBERS", "OF_OBJECTS", "is_guess"]
+__all__ = ["OF_NUMBERS", "OF_OBJECTS", "WITHOUT_AXIS", "WITH_AXIS", "is_guess", "join_items"]

@@ -13,6 +13,8 @@ from autoconv.optimise.unboxing.writer import Writer, write
 def _array_kind(kinds: Kinds, node: Node) -> bool | None:
     """Where the items are what they were taken for."""
     kind = kinds.kind(node.inputs[0])
+    if "function" in node.attributes:
+        return False
     if kind != LIST:
         return None if kind is None else False
     item, depth = _innermost(kinds.item(node.inputs[0]))
