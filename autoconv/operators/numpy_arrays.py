@@ -14,6 +14,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.operators.layout import Variant
+from autoconv.operators.list_arrays import joined, with_arrays
 from autoconv.operators.numpy_calls import gives_array, numpy_call
 from autoconv.operators.variants import distribute_call
 from autoconv.runtime import dispatch
@@ -45,6 +46,10 @@ def _looked_up(table: dict[Any, Any], function: Any) -> Any:
 def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_called, function), *args, **kwargs)
+    args, kwargs = with_arrays(function, args, kwargs)
+    made = joined(function, args, kwargs)
+    if made is not None:
+        return fresh(made)
     if function in _MAKING:
         return _MAKING[function](*args, **kwargs)
     if args and type(args[0]) is SymbolicArray and function in _VIEWS:

@@ -11,6 +11,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType
 from autoconv.operators.layout import Variant
+from autoconv.operators.list_arrays import joined, with_arrays
 from autoconv.operators.variants import distribute_call
 from autoconv.runtime.containers import heap_of, items_of
 from autoconv.runtime.convert import as_tensor
@@ -74,6 +75,12 @@ def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: An
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_called, function, compute, trace), *args, **kwargs)
     kinds = _kinds((*args, *kwargs.values()))
+    if SymbolicObject in kinds and trace is not None:
+        args, kwargs = with_arrays(function, args, kwargs)
+        found = joined(function, args, kwargs)
+        if found is not None:
+            return found
+        kinds = _kinds((*args, *kwargs.values()))
     if SymbolicObject in kinds:
         if trace is not None:
             trace.allows_call(function if isinstance(function, np.ufunc) else _Unknown(function))

@@ -76,6 +76,7 @@ __all__ = [
     "joining",
     "keeping",
     "linalg",
+    "list_arrays",
     "list_tensors",
     "lists",
     "logic",

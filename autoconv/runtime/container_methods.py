@@ -78,6 +78,8 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
                 return DictView(self, name)
             if name in _CHANGING:
                 note_container(self)
+            if name == "append":
+                _note_appended(self, args)
             try:
                 return traced(own(self, *args, **kwargs))
             except (LookupError, ValueError) as error:  # which the program raises, not the tracing of it
@@ -96,6 +98,13 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
 
     method.__name__ = name
     return method
+
+
+def _note_appended(container: Any, args: tuple[Any, ...]) -> None:
+    """For a list that moves into the graph, where it may be asked what it holds before it is given that."""
+    region = current_region()
+    if region is not None and region.parent is not None and type(container) is TracedList and args:
+        region.trace.appended.append((container, args[0]))
 
 
 def _known_items(container: Any, items: Any) -> Any:

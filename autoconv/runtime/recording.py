@@ -56,7 +56,10 @@ class Trace:
     hold such objects, `relied` those of which the trace took for granted that they do not, `made_early` the names of
     the classes all of whose objects are made in the graph, and `begin_again` is what has the trace begin anew with more
     in the last or the first. `asked_by_python`: what runs now is a special method, whose answer Python itself takes.
-    `identifies`: the graph asks whether objects are one (see `runtime/identities.py`).
+    `given_items`: of arguments that are lists of numbers, the type of an item and how many lists deep; `regions`: all
+    that were recorded, those too that were recorded again; `appended`: lists whose items Python knew, and what was
+    appended there. `identifies`: the graph asks whether objects are one (see
+    `runtime/identities.py`).
     `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
     what is recorded into that graph.
     """
@@ -97,6 +100,9 @@ class Trace:
     asked_by_class: bool = False
     asked_by_python: bool = False
     begin_again: Any = None
+    given_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
+    regions: list[Region] = field(default_factory=list)
+    appended: list[tuple[Any, Any]] = field(default_factory=list)
     identifies: bool = False
     scope: str = ""
     device: str = ""
@@ -295,7 +301,9 @@ def new_trace(name: str, contract: str, converts: bool = True) -> Trace:
 
 def subregion(parent: Region, name: str) -> Region:
     """An empty region inside `parent`."""
-    return Region(Graph(name), parent, _trace=parent.trace)
+    made = Region(Graph(name), parent, _trace=parent.trace)
+    parent.trace.regions.append(made)
+    return made
 
 
 _SHOWN = {

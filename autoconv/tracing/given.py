@@ -12,12 +12,14 @@ from autoconv.tracing.keys import Key, ObjectKey, SpecKey, TensorKey, VariableKe
 _ITEMS = {name: TensorType(dtype, (), True) for name, dtype in (("int", int64), ("float", float64), ("bool", bool_))}
 
 
+def items_of(key: object) -> tuple[TensorType, int] | None:
+    """Of an argument that is a list of numbers, as its key says: the type of an item, and how many lists deep."""
+    return (_ITEMS[key.items], key.depth) if isinstance(key, ObjectKey) and key.items else None
+
+
 def told_of_items(graph: Graph, key: Key) -> Graph:
     """The graph; where some of its parameters are lists of numbers, as the key says, one that is told of them."""
     inputs = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))]
-    given = {
-        position: (_ITEMS[leaf.items], leaf.depth)
-        for position, leaf in enumerate(inputs)
-        if isinstance(leaf, ObjectKey) and leaf.items
-    }
+    known = {position: items_of(leaf) for position, leaf in enumerate(inputs)}
+    given = {position: items for position, items in known.items() if items is not None}
     return with_numbers(graph, given) if given else graph

@@ -17,9 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.graph.graph import Graph
 from autoconv.operators.bodies import AbandonTrace
 from autoconv.operators.layout import Variant
+from autoconv.ops.list_arrays import is_guess
 from autoconv.ops.objects import LIBRARY
+from autoconv.ops.undo import can_undo
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, materialise
 from autoconv.runtime.objects import record_object
@@ -127,6 +130,18 @@ def _parts_given(value: Any) -> Iterator[Any]:
             yield value
         for part in structure_parts(value):
             yield from _parts_given(part)
+
+
+def check_guesses(graph: Graph) -> None:
+    """Raises RunPlain for a graph that guesses what lists hold and does what cannot be taken back: where it is wrong,
+    the call could not be made again."""
+    guess = next((node for node in graph.walk() if is_guess(node)), None)
+    if guess is not None and not can_undo(graph):
+        place = "" if guess.span is None else f" in line {guess.span.line}"
+        raise RunPlain(
+            f"the list{place} that an array is made of may hold other items than is known while tracing, and what the "
+            "call prints, draws or writes cannot be taken back"
+        )
 
 
 def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:

@@ -38,7 +38,7 @@ from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
-from autoconv.tracing.given import told_of_items
+from autoconv.tracing.given import items_of, told_of_items
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
 from autoconv.tracing.keys import Custom, Literal, ObjectKey, Reference, SpecKey, TensorKey
@@ -172,10 +172,14 @@ def _trace(
     captures += make_inputs(graph, trace.sources or (), guards.arrays)
     guards.arrays.clear()
     trace.sources = None
+    trace.regions.clear()
+    trace.appended.clear()
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
     with young_garbage():
         told = told_of_items(graph, call.key)
         finished = optimise(told, contract=contract, dump=trace_logs.optimisations(name))
+        if contract == COMPILE:
+            python_contract.check_guesses(finished)
         trace_logs.graphs(name, graph, finished)
         what = (call.key, call.names, captures, layout, guards, contract, owner, name)
         concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays)
@@ -236,7 +240,11 @@ def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
             type_ = replace(key.type, shared=call.key.overlaps)
             leaves.append(SymbolicArray(trace.root.graph.add_parameter(type_, name)))
         elif isinstance(key, ObjectKey):
-            leaves.append(SymbolicObject(trace.root.graph.add_parameter(ObjectType(key.kind), name)))
+            value = trace.root.graph.add_parameter(ObjectType(key.kind), name)
+            items = items_of(key)
+            if items is not None:
+                trace.given_items[value] = items
+            leaves.append(SymbolicObject(value))
         elif isinstance(key, SpecKey):
             leaves.append(key.spec(trace.root.graph.add_parameter(key.spec.type, name)))
         elif isinstance(leaf, Variable):

@@ -29,6 +29,7 @@ WITHOUT_SAMPLES = {
     "numpy_tolist": "gives a list; tests of compiled functions",
     "generator_make": "gives a generator; tests/numpy/test_random.py",
     "generator_draw": "takes a generator; tests/numpy/test_random.py",
+    "list_array": "on lists of Python's own; tests/tracing/test_lists_as_arrays.py",
     "absent": "its attribute is a type; tests of tracing",
     **{name: "on values of Python's own; tests/ops/test_objects.py" for name in OPS if name.startswith("object_")},
     **{name: "on lists of the graph's own; tests/ops/test_typed_lists.py" for name in OPS if name.startswith("typed_")},

@@ -36,10 +36,11 @@ from autoconv.backends.llvm import (
     typed_list_loops,
     typed_lists,
 )
+from autoconv.backends.llvm.callable import can_call
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.complex_parts import is_split
 from autoconv.backends.llvm.engine import Code, make_ready, native_entry
-from autoconv.backends.llvm.entry import CALL, RUN, can_call, write_call, write_graph, write_run
+from autoconv.backends.llvm.entry import CALL, RUN, write_call, write_graph, write_run
 from autoconv.backends.llvm.expand import is_composite
 from autoconv.backends.llvm.fresh import keeps_nothing
 from autoconv.backends.llvm.open_sizes import open_sizes

@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.form import DICT_COUNT, CallForm, Captured, CellGuard, Listed, outputs_of
+from autoconv.backends.form import DICT_COUNT, CallForm, Captured, CellGuard, Listed
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.answers import Answers
+from autoconv.backends.llvm.callable import is_data
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.fresh import made_outputs
 from autoconv.backends.llvm.list_ends import write_borrowed, write_given
 from autoconv.backends.llvm.memory_values import boxed, ends, is_memory, numbers_of
 from autoconv.backends.llvm.open_entry import SizesOfArguments
 from autoconv.backends.llvm.regions import Region
-from autoconv.backends.llvm.roles import is_complex, is_dense, is_open, is_scalar, role, sizes
+from autoconv.backends.llvm.roles import is_dense, is_open, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
@@ -95,7 +96,7 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collectio
     entry = _Entry(graph, module, calls, RUN, len(graph.parameters))
     arguments = [entry.argument(i) for i in range(len(graph.parameters))]
     natives = [
-        entry.taken(entry.array_of(given, value), value) if _is_data(value) and not is_memory(value.type) else given
+        entry.taken(entry.array_of(given, value), value) if is_data(value) and not is_memory(value.type) else given
         for given, value in zip(arguments, graph.parameters, strict=True)
     ]
     for given, value in zip(arguments, graph.parameters, strict=True):
@@ -158,33 +159,6 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
     found = entry.results(natives, [natives[i] for i in boxes])
     Answers(entry.out, calls).as_form(found, form, made_outputs(graph))
     entry.refuse()
-
-
-def can_call(graph: Graph, form: CallForm) -> bool:
-    """Whether arguments and results of those forms can be taken apart and made natively."""
-    parameters = zip(form.parameters, graph.parameters, strict=True)
-    for given, value in parameters:
-        if isinstance(given, (Captured, Listed)):
-            continue
-        if not _is_data(value) or (given == "array" and _is_complex_number(value)):
-            return False
-    kinds = outputs_of(form.answer)
-    return all(
-        kind in ("memory", "object")
-        or (kind == "number" and is_complex(graph.outputs[i].type))
-        or is_scalar(graph.outputs[i].type)
-        or (kind in ("tensor", "array") and is_dense(graph.outputs[i].type))
-        for i, kind in kinds.items()
-    )
-
-
-def _is_complex_number(value: Value) -> bool:
-    """Of these graphs have arrays without dimensions, which are no scalars."""
-    return is_complex(value.type) and sizes(value.type) == ()
-
-
-def _is_data(value: Value) -> bool:
-    return is_scalar(value.type) or is_dense(value.type) or is_memory(value.type)
 
 
 class _Entry:
@@ -405,4 +379,4 @@ class _Entry:
         self._module.add(self.out.text())
 
 
-__all__ = ["CALL", "RUN", "can_call", "write_call", "write_graph", "write_run"]
+__all__ = ["CALL", "RUN", "write_call", "write_graph", "write_run"]

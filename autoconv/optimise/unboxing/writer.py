@@ -8,6 +8,7 @@ from typing import Any
 from autoconv.graph.graph import Graph, Node, Span, Value, copied_regions, copy_node, settle_effects
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
+from autoconv.ops.list_arrays import OF_OBJECTS
 from autoconv.ops.typed_lists import CURSOR as CURSOR_TYPE
 from autoconv.ops.typed_lists import NUMBERS
 from autoconv.optimise.unboxing.kinds import (
@@ -31,6 +32,7 @@ from autoconv.optimise.unboxing.kinds import (
 # is a way of going over a list, which has as many as `_types` says.
 Write = Callable[["Writer", Node], Sequence[Value]]
 _WRITES: dict[str, Write] = {}
+_ALIKE = frozenset({"object_defined", OF_OBJECTS})  # written in one way for lists of numbers and lists of lists
 
 
 def write(*names: str) -> Callable[[Write], Write]:
@@ -129,7 +131,7 @@ class Writer:
             self.values[value] = tuple(next(parts) for _ in self.types(value))
 
     def write(self, node: Node) -> None:
-        nested = node in self.kinds.nested and key_of(node) != "object_defined"
+        nested = node in self.kinds.nested and key_of(node) not in _ALIKE
         is_row = nested and key_of(node) == "object_apply.getitem"
         found = self._row(node) if is_row else self.raw(node) if nested else _WRITES[key_of(node)](self, node)
         if not found:

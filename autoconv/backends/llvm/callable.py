@@ -1,0 +1,45 @@
+"""Which calls of the user's an entry can take: by what arguments come as, and results leave as."""
+
+from __future__ import annotations
+
+from autoconv.backends.form import CallForm, Captured, Listed, outputs_of
+from autoconv.backends.llvm.memory_values import is_memory
+from autoconv.backends.llvm.roles import is_complex, is_dense, is_scalar, sizes
+from autoconv.graph.graph import Graph, Value
+from autoconv.graph.types import TensorType, Type
+
+
+def can_call(graph: Graph, form: CallForm) -> bool:
+    """Whether arguments and results of those forms can be taken apart and made natively."""
+    parameters = zip(form.parameters, graph.parameters, strict=True)
+    for given, value in parameters:
+        if isinstance(given, (Captured, Listed)):
+            continue
+        if not is_data(value) or (given == "array" and _is_complex_number(value)):
+            return False
+    kinds = outputs_of(form.answer)
+    return all(
+        kind in ("memory", "object")
+        or (kind == "number" and is_complex(graph.outputs[i].type))
+        or is_scalar(graph.outputs[i].type)
+        or (kind in ("tensor", "array") and (is_dense(graph.outputs[i].type) or _is_array(graph.outputs[i].type)))
+        for i, kind in kinds.items()
+    )
+
+
+def _is_array(type_: Type) -> bool:
+    """Whether it is an array whose sizes only a kernel knows, which hands it over as it is."""
+    return isinstance(type_, TensorType) and bool(type_.shape) and type_.dtype.numpy.kind in "biufc"
+
+
+def _is_complex_number(value: Value) -> bool:
+    """Of these graphs have arrays without dimensions, which are no scalars."""
+    return is_complex(value.type) and sizes(value.type) == ()
+
+
+def is_data(value: Value) -> bool:
+    """Whether native code takes it apart: a number, an array of known form, or memory."""
+    return is_scalar(value.type) or is_dense(value.type) or is_memory(value.type)
+
+
+__all__ = ["can_call", "is_data"]

@@ -1,0 +1,41 @@
+"""What NumPy makes of lists of numbers, and of lists of such lists: arrays of what lies side by side."""
+
+from __future__ import annotations
+
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.list_arrays import OF_OBJECTS
+from autoconv.optimise.unboxing.kinds import LIST, Cell, Kinds, is_number, nested_rule, root, rule
+from autoconv.optimise.unboxing.writer import Writer, write
+
+
+@rule(OF_OBJECTS)
+@nested_rule(OF_OBJECTS)
+def _array_kind(kinds: Kinds, node: Node) -> bool | None:
+    """Where the items are what they were taken for."""
+    kind = kinds.kind(node.inputs[0])
+    if "function" in node.attributes:
+        return False
+    if kind != LIST:
+        return None if kind is None else False
+    item, depth = _innermost(kinds.item(node.inputs[0]))
+    if item.kind is None:
+        return None
+    if not is_number(item.kind) or node.attributes["shape"] != (None,) * depth:
+        return False
+    return node.attributes["given"] or item.kind.dtype is node.attributes["dtype"]  # type: ignore[union-attr]
+
+
+def _innermost(cell: Cell) -> tuple[Cell, int]:
+    """The cell of a list's items, or of theirs, and how many lists are around."""
+    seen: set[Cell] = set()
+    while cell.kind == LIST and cell not in seen and cell.of is not None:
+        seen.add(cell)
+        cell = root(cell.of)
+    return cell, len(seen) + 1
+
+
+@write(OF_OBJECTS)
+def _write_array(w: Writer, node: Node) -> list[Value]:
+    (value,) = node.inputs
+    item, _ = _innermost(w.kinds.item(value))
+    return [w.add(f"typed_{OF_OBJECTS}", node, *w.list(value), element=item.kind, **node.attributes)]
