@@ -22,18 +22,18 @@ from autoconv.runtime.tensor import SymbolicTensor
 _TAKING = {
     1: """
         all amax amin any argmax argmin argpartition argsort argwhere around array asanyarray asarray
-        ascontiguousarray atleast_1d atleast_2d average bincount clip copy corrcoef count_nonzero cov cumprod cumsum
+        ascontiguousarray atleast_1d atleast_2d average bincount clip copy count_nonzero cov cumprod cumsum
         cumulative_prod cumulative_sum diag diff ediff1d expand_dims fft.fft fft.fft2 fft.fftn fft.ifft fft.irfft
         fft.rfft fix flatnonzero flip fliplr flipud gradient histogram histogram_bin_edges linalg.cholesky
         linalg.cond linalg.det linalg.eigh linalg.eigvalsh linalg.inv linalg.matrix_power linalg.matrix_rank
-        linalg.norm linalg.pinv linalg.qr linalg.slogdet linalg.svd max mean median min moveaxis nan_to_num
+        linalg.norm linalg.pinv linalg.qr linalg.slogdet linalg.svd max mean median min moveaxis nan_to_num ndim
         nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile
         nanstd nansum nanvar nonzero ones_like partition percentile prod ptp quantile ravel repeat reshape roll
-        rot90 round sort squeeze std sum swapaxes tile trace transpose tril triu trim_zeros unique unwrap vander var
-        zeros_like
+        rot90 round shape size sort squeeze std sum swapaxes tile trace transpose tril triu trim_zeros unique unwrap
+        vander var zeros_like
     """,
     2: """
-        allclose append array_equal convolve correlate cross digitize dot inner intersect1d isclose isin kron
+        allclose append array_equal convolve corrcoef correlate cross digitize dot inner intersect1d isclose isin kron
         linalg.lstsq linalg.solve outer polyfit polyval searchsorted setdiff1d setxor1d take tensordot trapezoid
         union1d vdot
     """,
