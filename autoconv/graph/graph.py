@@ -240,9 +240,14 @@ def settle_effects(graph: Graph) -> None:
             node.effects = found
 
 
-def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
+def own_effects(op: Op, attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
+    """Those of an op without regions, whether or not its inputs go together."""
     declared = op.effects
-    total = declared if isinstance(declared, Effects) else declared([value.type for value in inputs], attributes)
+    return declared if isinstance(declared, Effects) else declared([value.type for value in inputs], attributes)
+
+
+def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
+    total = own_effects(op, attributes, inputs)
     for region in regions:
         total |= region.effects
     if op.elementwise and len(inputs) > 1 and not total & Effects.RAISE and _may_not_broadcast(inputs):

@@ -23,6 +23,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shaping import moveaxis
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
+from autoconv.ops.numpy_shapes import DOT
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.tensor import Tensor
 
@@ -39,6 +40,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if 0 in ranks:
         found = call_ufunc(np.multiply, a, b)
     elif ranks[1] <= 2:
+        apply("numpy_shapes", x, y, how=DOT)
         found = multiply(x, y)
     else:
         found = tensordot(x, y, ((ranks[0] - 1,), (ranks[1] - 2,)))

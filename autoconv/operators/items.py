@@ -74,14 +74,14 @@ def get_item(x: Any, index: Any) -> Any:
 _OF_PYTHON = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
 
 
-def _index_number(index: Any) -> Any:
+def _index_number(index: Any, role: str = "item") -> Any:
     """An index whose objects of the graph are the integers that they have to be."""
     if type(index) is SymbolicObject:
-        return unboxed(index, _INTEGER, index=True)
+        return unboxed(index, _INTEGER, index=role)
     if type(index) is tuple:
         return tuple(map(_index_number, index))
     if type(index) is builtins.slice:
-        return builtins.slice(*(_index_number(part) for part in (index.start, index.stop, index.step)))
+        return builtins.slice(*(_index_number(part, "bound") for part in (index.start, index.stop, index.step)))
     return index
 
 

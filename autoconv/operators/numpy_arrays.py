@@ -265,11 +265,13 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 def _constant(function: Any) -> Callable[..., Any]:
-    """A function of plain values that makes an array: of the same elements on every call."""
+    """A function that makes an array; of plain values one of the same elements on every call."""
 
     def make(*args: Any, **kwargs: Any) -> Any:
         if any(as_tensor(value) is not None for value in (*args, *kwargs.values())):
-            raise StagingError(f"numpy.{function.__name__} is given what only the graph knows", current_place())
+            compute = implementation(function)
+            assert compute is not None
+            return fresh(compute(*map(_loaded, args), **{key: _loaded(value) for key, value in kwargs.items()}))
         return fresh(EagerTensor(function(*args, **kwargs)))
 
     return make

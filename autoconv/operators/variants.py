@@ -18,6 +18,7 @@ from autoconv.operators.names import Undefined, unbound
 from autoconv.operators.staging import stage_arms
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_values import element_of
+from autoconv.runtime.asked import asked_by_program, is_of_program
 from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import table_of
 from autoconv.runtime.objects import box
@@ -274,7 +275,8 @@ Variant.__autoconv_present__ = present  # type: ignore[attr-defined]
 def _attribute(self: Variant, name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return distribute(lambda value: getattr(value, name), self)
+    read = asked_by_program if is_of_program(sys._getframe(1)) else getattr
+    return distribute(lambda value: read(value, name), self)
 
 
 Variant.__getattr__ = _attribute  # type: ignore[attr-defined]

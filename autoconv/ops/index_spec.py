@@ -63,7 +63,7 @@ def _parse_item(item: Any, is_tensor: Callable[[Any], bool], operands: list[Any]
 def _parse_tensor(item: Any, operands: list[Any]) -> tuple[Any, ...]:
     dtype = as_dtype(item.dtype)
     if not (dtype.is_integer or dtype.is_bool):
-        raise NotAnIndex(f"{_ALLOWED}a {dtype.name} tensor", IndexError(SAID_BY_NUMPY))
+        raise NotAnIndex(f"{_ALLOWED}a {dtype.name} tensor")
     operands.append(item)
     if dtype.is_bool:
         return ("mask",)
@@ -91,8 +91,7 @@ def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[An
         return None
     if is_tensor(bound):
         if not as_dtype(bound.dtype).is_integer:
-            found = f"slice bounds have to be integers, found a {as_dtype(bound.dtype).name} tensor"
-            raise NotAnIndex(found, TypeError(_SAID_OF_SLICES))
+            raise NotAnIndex(f"slice bounds have to be integers, found a {as_dtype(bound.dtype).name} tensor")
         operands.append(bound)
         return INPUT
     try:
@@ -114,9 +113,9 @@ def _contains(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
 
 
 class NotAnIndex(TypeError):
-    """What is no index; `plain` is what NumPy says of it."""
+    """What is no index; `plain` is what NumPy says of it, None for a tensor, of which the graph knows alone."""
 
-    def __init__(self, message: str, plain: Exception) -> None:
+    def __init__(self, message: str, plain: Exception | None = None) -> None:
         super().__init__(message)
         self.plain = plain
 
@@ -129,7 +128,7 @@ SAID_BY_NUMPY = (
     "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
     "indices"
 )
-_SAID_OF_SLICES = "slice indices must be integers or None or have an __index__ method"
+SAID_OF_SLICES = "slice indices must be integers or None or have an __index__ method"
 
 
 def with_operands(spec: Spec, operands: Any) -> Iterator[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 Range = tuple[int, int]
 WHOLE: Range = (-(1 << 63), (1 << 63) - 1)
+SIZES: Range = (0, 1 << 62)  # of dimensions, and of how many elements there are
 
 
 def result_range(name: str, given: Sequence[Range]) -> Range | None:
@@ -67,4 +68,4 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "range_item": _item,
 }  # fmt: skip
 
-__all__ = ["WHOLE", "Range", "is_inside", "result_range"]
+__all__ = ["SIZES", "WHOLE", "Range", "is_inside", "result_range"]

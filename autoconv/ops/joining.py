@@ -74,11 +74,11 @@ def _common_dtype(op: str, inputs: tuple[TensorType, ...]) -> Any:
 def _concat(*inputs: Any, axis: int) -> Any:
     try:
         return np.concatenate(inputs, axis)
-    except ValueError:
+    except ValueError as error:
         shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
         raise InvalidArgumentError(
             f"concat: the shapes {shapes} do not go together along axis {axis}"
-        ) from None
+        ).in_place_of(error) from None
 
 
 def _concat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -157,9 +157,9 @@ def _stack_type(*inputs: TensorType, axis: int = 0) -> TensorType:
 def _stack(*inputs: Any, axis: int = 0) -> Any:
     try:
         return np.stack(inputs, axis)
-    except ValueError:
+    except ValueError as error:
         shapes = ", ".join(str(list(np.shape(x))) for x in inputs)
-        raise InvalidArgumentError(f"Shapes of all inputs must match: they are {shapes}") from None
+        raise InvalidArgumentError(f"Shapes of all inputs must match: they are {shapes}").in_place_of(error) from None
 
 
 def _stack_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -26,7 +26,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
 from autoconv.ops.control import again
 from autoconv.ops.exception_groups import left_of_group, split_group
-from autoconv.ops.index_spec import SAID_BY_NUMPY
+from autoconv.ops.index_spec import SAID_BY_NUMPY, SAID_OF_SLICES
 from autoconv.ops.python_numbers import KINDS, to_python_array
 from autoconv.ops.record import define, none
 from autoconv.ops.undo import CHANGING_HEAPS, note_apply, note_attribute, note_method
@@ -162,11 +162,11 @@ define(
 )  # fmt: skip
 
 
-def _unbox(x: Any, *, type: TensorType, index: bool = False) -> np.ndarray:
-    """`index`: of an array."""
+def _unbox(x: Any, *, type: TensorType, index: str = "") -> np.ndarray:
+    """`index`: as an "item" of an array's index, or as a "bound" of a slice."""
     if type.weak and type.dtype.is_integer and not isinstance(x, (int, np.integer)):
         if index and isinstance(x, (float, complex, str, np.number)):
-            raise IndexError(SAID_BY_NUMPY)
+            raise IndexError(SAID_BY_NUMPY) if index == "item" else TypeError(SAID_OF_SLICES)
         name = x.__class__.__name__
         raise OtherKindError(f"a {name} comes where this graph was recorded for an int; @autoconv.compile takes both")
     if type.weak:
@@ -178,7 +178,7 @@ def _unbox(x: Any, *, type: TensorType, index: bool = False) -> np.ndarray:
 
 
 define(
-    name="object_unbox", graphdef="ObjectUnbox", result=lambda x, *, type, index=False: type, kernel=_unbox,
+    name="object_unbox", graphdef="ObjectUnbox", result=lambda x, *, type, index="": type, kernel=_unbox,
     gradient=NO_GRADIENT,
     effects=READS,
 )  # fmt: skip

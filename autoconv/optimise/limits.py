@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
-from autoconv.ops.integer_ranges import WHOLE, Range, is_inside, result_range
+from autoconv.ops.integer_ranges import SIZES, WHOLE, Range, is_inside, result_range
 from autoconv.ops.list_arrays import is_guess
 
 # What a number that grows by little in each turn of a loop stays below, for as long as anybody waits.
@@ -16,6 +16,7 @@ _SLOWLY: Range = (-(1 << 61), 1 << 61)
 _LITTLE = 1 << 10
 _TURNS = 4
 # Ops on Python's ints that raise for numbers beyond 64 bits where their operands do not say that there are none.
+_SIZES = frozenset({"array_size", "dimension", "size"})
 _CHECKED = frozenset(
     f"python_{name}"
     for name in ("add", "subtract", "multiply", "power", "left_shift", "negative", "abs", "int", "round", "math")
@@ -51,6 +52,8 @@ class _Ranges:
         given = [self.of(value) for value in node.inputs]
         if name == "constant":
             self._constant(node)
+        elif name in _SIZES:
+            self._known[node.results[0]] = SIZES
         elif name == "cond":
             arms = [self.visit(region, given[1:]) for region in node.regions]
             for value, ranges in zip(node.results, zip(*arms, strict=True), strict=True):

@@ -113,8 +113,12 @@ class _Promotion:
             return self._arrays[value]
         found = self._values[value]
         if node.op.name == "while" and node.regions[1].parameters[position] in self._found.values:
-            is_array = isinstance(found.type, ArrayType)
-            return copy.add(OPS["array_load"], [found], span=node.span).results[0] if is_array else found
+            if not isinstance(found.type, ArrayType):
+                return found
+            if found.node is not None and found.node.op.name == "absent":  # there is nothing to be read
+                none = {"type": TensorType(found.type.dtype, found.type.shape)}
+                return copy.add(OPS["absent"], (), none, span=node.span).results[0]
+            return copy.add(OPS["array_load"], [found], span=node.span).results[0]
         return found
 
     def _array_of(self, copy: Graph, result: Value, going: Value | None) -> Value:

@@ -3,6 +3,7 @@ Python's numbers."""
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from autoconv.graph.types import TensorType
@@ -13,7 +14,27 @@ from autoconv.runtime.spans import is_own_file
 def is_asked_as_array(frame: Any) -> bool:
     """Whether the program asks, which under `compile` has NumPy's arrays, and not this package."""
     region = current_region()
-    return region is not None and region.trace.arrays and not is_own_file(frame.f_code.co_filename)
+    return region is not None and region.trace.arrays and (_ASKED.by_program or is_of_program(frame))
+
+
+def is_of_program(frame: Any) -> bool:
+    return not is_own_file(frame.f_code.co_filename)
+
+
+class _Asked(threading.local):
+    by_program = False
+
+
+_ASKED = _Asked()
+
+
+def asked_by_program(value: Any, name: str) -> Any:
+    """`value.name`, which this package reads where the program does."""
+    before, _ASKED.by_program = _ASKED.by_program, True
+    try:
+        return getattr(value, name)
+    finally:
+        _ASKED.by_program = before
 
 
 def check_asked(type_: TensorType, name: str, frame: Any) -> None:
@@ -26,4 +47,4 @@ def check_asked(type_: TensorType, name: str, frame: Any) -> None:
         raise error
 
 
-__all__ = ["check_asked", "is_asked_as_array"]
+__all__ = ["asked_by_program", "check_asked", "is_asked_as_array", "is_of_program"]

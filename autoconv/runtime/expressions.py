@@ -74,6 +74,8 @@ def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
     except NotAnIndex as error:
         if not _are_arrays():
             raise
+        if error.plain is None:
+            raise StagingError("a float that only the running graph knows is an index", current_place()) from None
         error.plain._autoconv_run_time = True  # type: ignore[attr-defined]
         raise error.plain from None
 

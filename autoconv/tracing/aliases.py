@@ -19,26 +19,6 @@ def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
     return {position for position, value in enumerate(graph.outputs) if value in aliases}
 
 
-def has_views_among(graph: Graph) -> bool:
-    """Whether two outputs that are not one and the same may share memory: a view, and what it is of."""
-    known: dict[Value, Value] = {}
-    for value in graph.outputs:
-        while value.node is not None and value.node.op.name == "identity":
-            value = value.node.inputs[0]
-        root = value
-        while _has_elements(root) and root.node is not None and _is_view(root.node):
-            root = root.node.inputs[0]
-        other = known.setdefault(root, value)
-        parts = value.node is other.node and value.node is not None and value.node.op.name == "split"
-        if _has_elements(value) and other is not value and not parts:
-            return True
-    return False
-
-
-def _is_view(node: Node) -> bool:
-    return bool(node.inputs) and not node.regions and bool(_aliased_results(node, {node.inputs[0]}))
-
-
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
     if node.op.name == "get_item" and any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
         return set()  # what arrays pick is a copy

@@ -34,7 +34,7 @@ from autoconv.runtime.tracebacks import at_definition, raised_by_us
 from autoconv.runtime.variable import Variable
 from autoconv.tracing import logs as trace_logs
 from autoconv.tracing import python_contract
-from autoconv.tracing.aliases import aliased_outputs, has_views_among
+from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
@@ -164,8 +164,6 @@ def _trace(
         if outside is not None and outside.arrays:
             raise Restage(arguments=outside.arrays)  # of an array that came in as an object it is the same one
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
-    if trace.arrays and not trace.memory and outside is not None and outside.may_be_memory and has_views_among(graph):
-        raise Restage(memory=True)
     if contract == COMPILE and guards.blind:
         raise python_contract.RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
     if contract == COMPILE and aliased_outputs(graph, live_constants(trace.sources or (), guards.arrays)):

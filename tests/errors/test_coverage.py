@@ -45,6 +45,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/builtins.py", "Python's … goes over the rows of an array"): ONLY_COMPILE,
     ("autoconv/operators/ordering.py", "…"): ONLY_COMPILE,
     ("autoconv/runtime/expressions.py", "an index is out of range"): ONLY_COMPILE,
+    ("autoconv/runtime/expressions.py", "a float that only the running graph knows is an index"): ONLY_COMPILE,
     (
         "autoconv/runtime/expressions.py",
         "an array is compared with …, which NumPy does element by ele",

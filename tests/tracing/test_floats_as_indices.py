@@ -32,7 +32,14 @@ def bound(A, a, k):
     return A[k:]
 
 
-@pytest.mark.parametrize("function", [doubled, read, of_python, bound])
+def bound_of_objects(A, a, k):
+    if a.sum() > 0:
+        k = sum([x * 2 for x in a])
+        k = k + 2
+    return A[k:]
+
+
+@pytest.mark.parametrize("function", [doubled, read, of_python, bound, bound_of_objects])
 def test_floats_are_no_indices(function):
     def outcome(called, total):
         try:

@@ -19,3 +19,15 @@ def test_filling_with_what_is_of_two_kinds(total):
         assert type(one) is type(other)
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("total", (6, 2))
+def test_attributes_of_an_array_of_two_kinds(total):
+    def f(x, k):
+        if x.sum() > 4:
+            k = x.sum() + 2.5
+        filled = np.full(3, k)
+        return filled.dtype, filled.shape, filled.ndim, filled.size
+
+    x = np.ones(total)
+    assert autoconv.compile(f)(x, 2) == f(x, 2)

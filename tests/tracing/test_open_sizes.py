@@ -208,3 +208,35 @@ def test_views_by_other_orders(function):
         np.testing.assert_array_equal(ours, theirs)
         assert np.shares_memory(found, ours)
     assert ("one code for any size" in compiled.explain()) is (function is transposed)
+
+
+def at_the_ends(a, k):
+    found = 0.0
+    n = len(a)
+    for i in range(n):
+        found = found + a[(i + 1) % n] * a[n - 1 - i]
+    for i in range(n - 1, -1, -1):
+        a[i] = a[i - k]
+    return found + a[-1]
+
+
+def beyond(a, k):
+    for i in range(len(a)):
+        a[i + k] = a[i] + 1
+    return a
+
+
+@pytest.mark.parametrize("function", [at_the_ends, beyond])
+def test_indices_are_looked_at_where_sizes_do_not_say_that_they_fit(function):
+    compiled = autoconv.compile(function)
+    for size in (4, 5, 6, 7, 2, 9):
+        for k in (0, 1, -1, 3):
+            found, expected = [], []
+            for call, into in ((compiled, found), (function, expected)):
+                a = np.arange(size) * 1.0
+                try:
+                    into.append(described(call(a, k)))
+                except IndexError as error:
+                    into.append(str(error))
+                into.append(a.tolist())
+            assert found == expected

@@ -59,7 +59,13 @@ def test_an_unused_result_that_does_not_broadcast_raises_as_in_numpy() -> None:
     assert type(error.value) is ValueError
 
 
-@pytest.mark.parametrize("product", [lambda A, b: A @ b, lambda A, b: A.dot(b), lambda A, b: np.concatenate([A, [b]])])
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda A, b: A @ b, lambda A, b: A.dot(b), lambda A, b: np.dot(A, b), lambda A, b: np.concatenate([A, [b]]),
+        lambda A, b: np.stack([A[0], b]),
+    ],
+)  # fmt: skip
 def test_what_does_not_go_together_raises_in_numpys_words(product: Callable[..., Any]) -> None:
     compiled = autoconv.compile(product)
     for n in (3, 4, 5, 6):
@@ -150,3 +156,14 @@ def test_sizes_that_numpy_refuses(function: Callable[..., Any]) -> None:
             assert str(found.value) == str(error)
         else:
             same(compiled(np.full(n, n - 6.0)), expected)
+
+
+def test_functions_of_open_sizes_where_arrays_change_in_place() -> None:
+    def f(a: Any) -> Any:
+        steps = np.linspace(0, 1, len(a))
+        steps[0] = 5.0
+        ones = np.eye(len(a))
+        ones[-1, 0] += 2.0
+        return steps, ones, steps.size
+
+    assert "one code for any size: (n0)" in opened(f, vectors(5, 7, 12, 3, 2, 9))

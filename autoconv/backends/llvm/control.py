@@ -241,10 +241,12 @@ def _note_counter(
     """Says how far the counter goes: `inside` the body it is below the limit."""
     first, now = start[counter.position], state[counter.position]
     assert isinstance(first, Element) and isinstance(now, Element)
-    low = region.body.range_of(first)[0]
-    high = region.body.range_of(_limit(ElementWriter(region.out), counter, captures))[1]
+    limit = _limit(ElementWriter(region.out), counter, captures)
+    low, high = region.body.range_of(first)[0], region.body.range_of(limit)[1]
     at_most = high - 1 if inside else max(high, region.body.range_of(first)[1])  # it may begin beyond the limit
     region.body.note_range(now, (low, max(low, at_most)))
+    if inside:
+        region.body.note_limit(now, limit, -1)
 
 
 def _is_long(node: Node) -> bool:

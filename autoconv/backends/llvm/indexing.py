@@ -71,9 +71,12 @@ def _position(region: Region, node: Node, value: Value, size: Position) -> str:
     """A single position, counted from the start; those of Python's and of brackets may count from the end."""
     b = RegisterWriter(region)
     index = b.cast(region.number(value), int64)
-    if node.op.name != "gather" or value.type.weak:  # type: ignore[union-attr]
+    low, high = region.body.range_of(index)
+    below = high < size if isinstance(size, int) else region.body.is_below(index, size)
+    if low < 0 and (node.op.name != "gather" or value.type.weak):  # type: ignore[union-attr]
         index = b.select(index < 0, index + b.wrap(int64, str(size)), index)
-    region.refuse(node, region.out.new(f"icmp uge i64 {index.ir}, {size}"))
+    if low < 0 or not below:
+        region.refuse(node, region.out.new(f"icmp uge i64 {index.ir}, {size}"))
     return index.ir
 
 

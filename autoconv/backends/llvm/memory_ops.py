@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import memory_values, slices
 from autoconv.backends.llvm.memory_values import held
+from autoconv.backends.llvm.open_sizes import SMALLEST
 from autoconv.backends.llvm.positions import Index, Position, Size, element_count, linear, plus, product
 from autoconv.backends.llvm.roles import MEMORY, is_dense, is_scalar, register_of, sizes
 from autoconv.backends.llvm.scalars import Element, load, store
@@ -19,6 +20,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Symbol
 from autoconv.ops.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.index_spec import INPUT
+from autoconv.ops.integer_ranges import SIZES
 from autoconv.ops.numpy_shapes import UPDATE, core_dimensions
 
 if TYPE_CHECKING:
@@ -107,7 +109,8 @@ def position_of(region: Region, node: Node, index: Any, size: Position) -> Posit
     found = lowest
     if low < 0:
         found = b.select(lowest < 0, b.wrap(int64, str(plus(out, lowest.ir, size))), lowest)
-    if low < 0 or not isinstance(size, int) or high >= size:
+    below = high < size if isinstance(size, int) else region.body.is_below(lowest, size)
+    if low < 0 or not below:
         region.refuse(node, out.new(f"icmp uge i64 {found.ir}, {size}"))
     return found.ir
 
@@ -141,8 +144,10 @@ def _write_part(region: Region, node: Node) -> None:
 
 @_native("array_size")
 def _write_size(region: Region, node: Node) -> None:
-    size = held(region, node.inputs[0]).sizes[node.attributes["axis"]]
-    region.set(node.results[0], RegisterWriter(region).wrap(int64, str(size)))
+    found = held(region, node.inputs[0]).sizes[node.attributes["axis"]]
+    size = RegisterWriter(region).wrap(int64, str(found))
+    region.body.note_range(size, (SMALLEST if isinstance(found, Size) else SIZES[0], SIZES[1]))
+    region.set(node.results[0], size)
 
 
 @_native("numpy_shapes")

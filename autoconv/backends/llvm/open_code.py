@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.blas import alone, declared_gemm
+from autoconv.backends.llvm.open_sizes import SMALLEST
 from autoconv.backends.llvm.open_split import OpenSplit
 from autoconv.backends.llvm.open_tiles import OpenProductText, open_tiling
-from autoconv.backends.llvm.positions import Position, element_count, is_known
+from autoconv.backends.llvm.positions import Position, Size, element_count, is_known
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import literal, register
 from autoconv.backends.llvm.text import QUICK, FunctionText
@@ -20,6 +21,7 @@ from autoconv.backends.llvm.values import RegisterWriter
 from autoconv.backends.llvm.vectors import registers
 from autoconv.graph.dtypes import DType, float32, int64
 from autoconv.graph.graph import Node
+from autoconv.ops.integer_ranges import SIZES
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
@@ -34,7 +36,14 @@ def write_extent(region: Region, node: Node) -> None:
     shape = sizes(node.inputs[0].type)
     found = shape[node.attributes["axis"]] if node.op.name == "dimension" else element_count(region.out, shape)
     b = RegisterWriter(region)
-    region.set(result, b.cast(b.wrap(int64, str(found)), result.type.dtype))  # type: ignore[union-attr]
+    size = b.wrap(int64, str(found))
+    region.body.note_range(size, SIZES)
+    if isinstance(found, Size):
+        region.body.note_range(size, (SMALLEST, SIZES[1]))
+    made = b.cast(size, result.type.dtype)  # type: ignore[union-attr]
+    if made.ir != size.ir:
+        region.body.note_limit(made, size, 0)  # what does not fit becomes less
+    region.set(result, made)
 
 
 def write_open_product(region: Region, node: Node) -> None:

@@ -8,7 +8,7 @@ What a step reads is read when it is made: that is as good as before where nothi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +17,12 @@ import numpy as np
 from autoconv.backends.llvm.roles import has_element_rule
 from autoconv.backends.llvm.scalars import is_native
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
+from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, own_effects, settle_effects
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.index_spec import INPUT
+from autoconv.ops.numpy_shapes import UPDATE
 from autoconv.ops.overlaps import APART, Overlaps
 from autoconv.ops.record import Op, none
 
@@ -80,6 +81,11 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
         if node in found.absorbed:
             continue
         statement = found.of.get(node)
+        if node in found.checks and node.inputs[1].node in found.absorbed:
+            for leaf in found.leaves(node.inputs[1]):
+                given = [values[node.inputs[0]], values[leaf]]
+                copy.add(node.op, given, node.attributes, name=node.name, span=node.span)
+            continue
         if statement is None:
             regions = copied_regions(node, copies, lambda region: _rebuilt(region, overlaps, copies))
             copied = copy_node(copy, node, [values[value] for value in node.inputs], regions)
@@ -126,6 +132,8 @@ class _Statements:
         self._overlaps = overlaps
         self._positions = {node: i for i, node in enumerate(graph.nodes)}
         self._writes = [node for node in graph.nodes if node.effects.must_run]
+        updates = (node for node in graph.nodes if node.op.name == "numpy_shapes")
+        self.checks = {node for node in updates if node.attributes["how"] == UPDATE}  # to which sizes do
         self._users: dict[Value, set[Node]] = {}
         for node in graph.nodes:
             for value in node.inputs:
@@ -161,7 +169,19 @@ class _Statements:
 
     def _is_used_by(self, node: Node, users: set[Node]) -> bool:
         (result,) = node.results
-        return result not in self._outputs and self._users.get(result, set()) <= users
+        return result not in self._outputs and self._users.get(result, set()) <= users | self.checks
+
+    def leaves(self, value: Value) -> Iterator[Value]:
+        """What a value that only statements compute is made of, as far as that has dimensions."""
+        node = value.node
+        if node is None or node not in self.absorbed:
+            if value.type.shape != ():  # type: ignore[union-attr]
+                yield value
+        elif node.op.name == "array_load":
+            yield node.inputs[0]
+        else:
+            for each in node.inputs:
+                yield from self.leaves(each)
 
     def _tree(self, store: Node) -> set[Node]:
         """The nodes that compute the value element by element, and do so for nobody else."""
@@ -241,7 +261,9 @@ def _has_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
 
 def _is_element(node: Node) -> bool:
     """Whether a node computes each element of its result by itself."""
-    if node.effects is not Effects.PURE or len(node.results) != 1 or not node.op.elementwise:
+    if len(node.results) != 1 or not node.op.elementwise:
+        return False
+    if own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # sizes are asked for by the statement
         return False
     types = [value.type for value in node.inputs]
     return all(isinstance(t, TensorType) and is_native(t.dtype) for t in types) and has_element_rule(node)

@@ -107,6 +107,7 @@ class Body:
         self.recursion_state: str | None = None
         self._ticks: str | None = None
         self.ranges: dict[str, tuple[int, int]] = {}  # of integers in registers, as far as they are known
+        self.limits: dict[str, dict[str, int]] = {}  # by how much at most they are above others
         self.overlaps = Overlaps(graph)
         self.fresh = fresh_objects(graph)
         made = (value.type for node in graph.walk() for value in node.results)
@@ -237,6 +238,16 @@ class Body:
         if number.ir[0] == "%":
             low, high = self.range_of(number)
             self.ranges[number.ir] = max(low, range_[0]), min(high, range_[1])
+
+    def note_limit(self, number: Element, base: Element, by: int) -> None:
+        """Says that an integer is at most `base + by`."""
+        if number.ir[0] == "%" and base.ir[0] == "%":
+            further = {register: offset + by for register, offset in self.limits.get(base.ir, {}).items()}
+            self.limits[number.ir] = {base.ir: by, **further, **self.limits.get(number.ir, {})}
+
+    def is_below(self, number: Element, size: Position) -> bool:
+        """Whether an integer is known to be less than what is in the register of a size."""
+        return self.limits.get(number.ir, {}).get(str(size), 0) < 0
 
     def poll_after(self, iterations: str) -> None:
         """As `poll`, for so many short iterations that are about to run."""
