@@ -485,6 +485,52 @@ def test_texts_stay_plain():
     assert "numpy.array is not converted" in compiled.explain()
 
 
+def test_lists_as_indices():
+    def taken(a):
+        keep = []
+        for i in range(len(a)):
+            if a[i] > 0:
+                keep.append(i)
+        return a[keep], a[sorted(keep)], a[keep[1:]].sum()
+
+    def masked(a):
+        keep = []
+        for x in a:
+            keep.append(x > 0)
+        return a[keep]
+
+    def written(a):
+        keep = []
+        for i in range(len(a)):
+            if a[i] > 0:
+                keep.append(i)
+        a[keep] = 0.0
+        a[keep] += 2
+        return a.sum()
+
+    def places(a):
+        rows, columns = [], []
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                if a[i, j] > 0:
+                    rows.append(i)
+                    columns.append(j)
+        return a[rows, columns], a[:, columns[:2]]
+
+    staged(taken, (A,), (-np.abs(A),))
+    staged(masked, (A,))
+    staged(written, (A,), (-np.abs(A),))
+    staged(places, (A.reshape(7, 10),))
+
+    def outside(a):
+        keep = []
+        for i in range(len(a)):
+            keep.append(i * 2)
+        return a[keep]
+
+    assert "out of bounds" in str(outcome(check(outside, (A,)), (A,)))
+
+
 # ---- items joined
 
 
