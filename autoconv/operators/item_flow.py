@@ -24,17 +24,18 @@ RULES: dict[str, Callable[[Flow, Node], None]] = {}
 
 class Contents:
     """What is known of one object: `numbers`, an example for each class of number that it may be; `arrays`, dtypes and
-    shapes; `items`, the same of what it holds; `lengths`, of tuples, None of lists; `others`: whether it may be
-    something else."""
+    shapes; `items`, the same of what it holds; `parts`, of each item of a tuple; `lengths`, of tuples, None of lists;
+    `others`: whether it may be something else; `elsewhere`: which may be a list that something else holds."""
 
-    __slots__ = ("arrays", "items", "lengths", "numbers", "others", "parent")
+    __slots__ = ("arrays", "elsewhere", "items", "lengths", "numbers", "others", "parent", "parts")
 
     def __init__(self) -> None:
         self.numbers: dict[type, Any] = {}
         self.arrays: set[tuple[np.dtype[Any], tuple[Dimension, ...]]] = set()
         self.items: Contents | None = None
+        self.parts: dict[int, Contents] = {}
         self.lengths: set[int | None] = set()
-        self.others = False
+        self.others = self.elsewhere = False
         self.parent: Contents | None = None
 
     @property
@@ -115,9 +116,10 @@ class Flow:
             contents.arrays.add(known)
             self._changed = True
 
-    def say_other(self, contents: Contents) -> None:
-        self._changed |= not contents.others
+    def say_other(self, contents: Contents, elsewhere: bool = False) -> None:
+        self._changed |= not contents.others or contents.elsewhere < elsewhere
         contents.others = True
+        contents.elsewhere |= elsewhere
 
     def held(self, contents: Contents, length: int | None) -> Contents:
         """The items of what holds some: so many, or any number."""
@@ -130,6 +132,16 @@ class Flow:
 
     def put(self, target: Contents, item: Contents) -> None:
         self.join(self.held(target, None), item)
+
+    def put_parts(self, target: Contents, parts: Sequence[Contents]) -> None:
+        """A tuple of these."""
+        self.held(target, len(parts))
+        for position, part in enumerate(parts):
+            self.join(self.part(target, position), part)
+            self.join(self.held(target, len(parts)), part)
+
+    def part(self, contents: Contents, position: int) -> Contents:
+        return root(contents.parts.setdefault(position, Contents()))
 
     def gather(self, target: Contents, source: Contents) -> None:
         """A new list, of the items of another among others."""
@@ -145,7 +157,7 @@ class Flow:
         if source.items is not None:
             self.join(target, root(source.items))
         elif source.others or source.arrays:
-            self.say_other(target)
+            self.say_other(target, elsewhere=source.others)
 
     def join(self, target: Contents, source: Contents) -> None:
         """What is in the first may be the second."""
@@ -160,7 +172,9 @@ class Flow:
             target.lengths |= source.lengths
             self._changed = True
         if source.others:
-            self.say_other(target)
+            self.say_other(target, source.elsewhere)
+        for position, part in list(source.parts.items()):
+            self.join(self.part(target, position), root(part))
         if source.items is not None:
             if target.items is None:
                 target.items = source.items
@@ -226,7 +240,7 @@ class Flow:
         else:
             for value in node.results:
                 if isinstance(value.type, ObjectType):
-                    self.say_other(self.of(value))
+                    self.say_other(self.of(value), elsewhere=name == "object_get_attribute")
 
 
 def _is_numeric(dtype: DType) -> bool:

@@ -29,9 +29,12 @@ def _build(flow: Flow, node: Node) -> None:
     if kind not in ("list", "tuple"):
         flow.say_other(contents)
         return
-    items = flow.held(contents, len(node.inputs) if kind == "tuple" else None)
+    if kind == "tuple":
+        flow.put_parts(contents, [flow.of(value) for value in node.inputs])
+        return
+    flow.held(contents, None)
     for value in node.inputs:
-        flow.join(root(items), flow.of(value))
+        flow.put(contents, flow.of(value))
 
 
 def _defined(flow: Flow, node: Node) -> None:
@@ -47,9 +50,13 @@ def _current(flow: Flow, node: Node) -> None:
 
 
 def _unpack(flow: Flow, node: Node) -> None:
+    source, has_star = flow.of(node.inputs[0]), node.attributes.get("star", -1) >= 0
     for position, value in enumerate(node.results):
+        if position in source.parts and not has_star:
+            flow.join(flow.of(value), flow.part(source, position))
+            continue
         give = flow.gather if position == node.attributes.get("star", -1) else flow.give_item
-        give(flow.of(value), flow.of(node.inputs[0]))
+        give(flow.of(value), source)
 
 
 def _method(flow: Flow, node: Node) -> None:
@@ -66,24 +73,32 @@ def _method(flow: Flow, node: Node) -> None:
     elif name in ("index", "count"):
         flow.say(result, 1)
     elif name not in ("append", "insert"):
-        flow.say_other(result)
+        flow.say_other(result, elsewhere=True)
 
 
 def _apply(flow: Flow, node: Node) -> None:
     function, given = node.attributes["function"], [flow.of(value) for value in node.inputs]
     result, first = flow.of(node.results[0]), given[0] if given else None
-    if node.attributes["keywords"] or first is None:
+    if first is None or (node.attributes["keywords"] and function != "sorted"):
         flow.say_other(result)
     elif function == "getitem" and first.items is not None:
         if given[1].others:  # a slice
             flow.gather(result, first)
         elif given[1].numbers:
             flow.give_item(result, first)
+    elif function == "getitem" and first.others:
+        flow.say_other(result, elsewhere=True)
     elif function == "setitem" and given[1].numbers:
         flow.put(first, given[2])
     elif function == "iadd" and first.items is not None:
         flow.share(result, first)
         flow.gather(first, given[1])
+    elif function in ("zip", "enumerate") and all(one.items is not None for one in given):
+        pair = flow.held(result, None)
+        first_place = [flow.part(pair, 0)] if function == "enumerate" else []
+        for place in first_place:
+            flow.say(place, 1)
+        flow.put_parts(pair, [*first_place, *(root(one.items) for one in given if one.items is not None)])
     elif function in _GATHERING and any(one.items is not None for one in given):
         for one in given:
             flow.gather(result, one)

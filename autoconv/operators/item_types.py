@@ -42,7 +42,7 @@ def _array_type(flow: Flow, value: Value) -> TensorType | None:
     contents = flow.of(value)
     if flow.is_known(value):
         return _as_type(_described(contents, at_top=True))
-    if contents.numbers or contents.arrays:
+    if contents.numbers or contents.arrays or (contents.others and not contents.elsewhere):
         return None
     filled = {_described(flow.of(one), at_top=True) for one in flow.filled if flow.is_known(one)}
     filled |= {_described(one) for one in flow.appended.values()}

@@ -18,6 +18,7 @@ from autoconv.operators.builtins import called
 from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.instances import is_described, refuse_hook
 from autoconv.operators.layout import Variant
+from autoconv.operators.list_arrays import index_array
 from autoconv.operators.picking import is_only_an_arm, picked_by_object, picked_item, picked_value, picks_an_arm
 from autoconv.operators.twins import refuse_change
 from autoconv.operators.variants import distribute, is_absent, one_number, payload, raise_if
@@ -76,6 +77,7 @@ _OF_PYTHON = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
 
 def _index_number(index: Any, role: str = "item") -> Any:
     """An index whose objects of the graph are the integers that they have to be."""
+    index = index_array(index)
     if type(index) is SymbolicObject:
         return unboxed(index, _INTEGER, index=role)
     if type(index) is tuple:

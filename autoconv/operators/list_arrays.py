@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import DTYPES, DType
+from autoconv.graph.dtypes import DTYPES, DType, int64
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ObjectType
 from autoconv.operators.item_types import array_type
 from autoconv.ops.list_arrays import OF_OBJECTS, WITH_AXIS, WITHOUT_AXIS, join_items
 from autoconv.runtime.containers import TracedList, heap_of
@@ -22,23 +24,24 @@ from autoconv.runtime.tensor import SymbolicTensor
 _TAKING = {
     1: """
         all amax amin any argmax argmin argpartition argsort argwhere around array asanyarray asarray
-        ascontiguousarray atleast_1d atleast_2d average bincount clip copy corrcoef count_nonzero cov cumprod cumsum
+        ascontiguousarray atleast_1d atleast_2d average bincount clip copy count_nonzero cov cumprod cumsum
         cumulative_prod cumulative_sum diag diff ediff1d expand_dims fft.fft fft.fft2 fft.fftn fft.ifft fft.irfft
         fft.rfft fix flatnonzero flip fliplr flipud gradient histogram histogram_bin_edges linalg.cholesky
         linalg.cond linalg.det linalg.eigh linalg.eigvalsh linalg.inv linalg.matrix_power linalg.matrix_rank
-        linalg.norm linalg.pinv linalg.qr linalg.slogdet linalg.svd max mean median min moveaxis nan_to_num
+        linalg.norm linalg.pinv linalg.qr linalg.slogdet linalg.svd max mean median min moveaxis nan_to_num ndim
         nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile
         nanstd nansum nanvar nonzero ones_like partition percentile prod ptp quantile ravel repeat reshape roll
-        rot90 round sort squeeze std sum swapaxes tile trace transpose tril triu trim_zeros unique unwrap vander var
-        zeros_like
+        rot90 round shape size sort squeeze std sum swapaxes tile trace transpose tril triu trim_zeros unique unwrap
+        vander var zeros_like
     """,
     2: """
-        allclose append array_equal convolve correlate cross digitize dot inner intersect1d isclose isin kron
+        allclose append array_equal convolve corrcoef correlate cross digitize dot inner intersect1d isclose isin kron
         linalg.lstsq linalg.solve outer polyfit polyval searchsorted setdiff1d setxor1d take tensordot trapezoid
         union1d vdot
     """,
     3: "interp where",
 }
+_LIST = ObjectType("list")
 _COUNTS = {numpy_named(name): count for count, names in _TAKING.items() for name in names.split()}
 _JOINING = frozenset(numpy_named(name) for name in (*WITH_AXIS, *WITHOUT_AXIS))
 _WITH_DTYPE = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
@@ -93,6 +96,29 @@ def joined(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Symb
     return found
 
 
+def index_array(index: Any) -> Any:
+    """What an array is indexed by: of a list that only the running graph knows the array, as far as it can be
+    guessed."""
+    if type(index) is SymbolicObject:
+        is_list = _makes_list(index.value_in_graph)
+    else:
+        is_list = type(index) is TracedList and heap_of(index) is not None
+    region = current_region()
+    if not is_list or region is None or region.contract != COMPILE:
+        return index
+    found = _array(index, is_index=True)
+    return index if found is None else found
+
+
+def _makes_list(value: Value) -> bool:
+    """Whether an object is a list, or what an operator gives that probably makes one."""
+    node = value.node
+    if value.type == _LIST or node is None or node.op.name != "object_apply":
+        return value.type == _LIST
+    cuts = node.attributes["function"] == "getitem" and node.inputs[1].type == ObjectType("slice")
+    return cuts or node.attributes["function"] in ("list", "sorted")
+
+
 def _is_in_graph(value: Any) -> bool:
     """Whether it is an object that only the running graph knows, or holds such, at any depth of lists and tuples."""
     if type(value) is SymbolicObject or (type(value) is TracedList and heap_of(value) is not None):
@@ -100,7 +126,9 @@ def _is_in_graph(value: Any) -> bool:
     return type(value) in (list, tuple, TracedList) and any(map(_is_in_graph, value))
 
 
-def _array(value: Any, dtype: Any = None) -> SymbolicTensor | None:
+def _array(value: Any, dtype: Any = None, is_index: bool = False) -> SymbolicTensor | None:
+    """The list as an array, of that dtype if one is named; None where it cannot be guessed what it is. No index at all
+    is an array of ints."""
     region = current_region()
     assert region is not None
     named = None if dtype is None else _numeric(dtype)
@@ -110,6 +138,8 @@ def _array(value: Any, dtype: Any = None) -> SymbolicTensor | None:
     guess = array_type(region, region.lift(boxed.value_in_graph))
     if guess is None:
         return None
+    if is_index and guess.dtype is int64:
+        named = int64
     attributes = {"dtype": named or guess.dtype, "shape": guess.shape, "given": named is not None}
     found: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
     return found
@@ -123,4 +153,4 @@ def _numeric(dtype: Any) -> DType | None:
     return DTYPES.get(found.name) if found.isnative else None
 
 
-__all__ = ["joined", "with_arrays"]
+__all__ = ["index_array", "joined", "with_arrays"]

@@ -24,7 +24,7 @@ _NOTED = frozenset(
     {
         "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
         "object_iterate", "object_advance", "object_unpack", "object_exception",
-        "object_make",
+        "object_make", "numpy_tolist",
         "array_new", "array_of",
     }
 )  # fmt: skip

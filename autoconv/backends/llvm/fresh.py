@@ -8,10 +8,11 @@ from autoconv.backends.llvm.roles import is_scalar, role
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
+from autoconv.ops.list_arrays import OF_NUMBERS, OF_OBJECTS
 from autoconv.ops.views import PASSING, VIEWS
 
 _ALWAYS = frozenset({"element", "reduce", "matmul", "whole", "join", "search", "scatter", "scalar"})
-_GENERATORS = frozenset({"zeros_like", "ones_like", "fill", "one_hot"})
+_GENERATORS = frozenset({"zeros_like", "ones_like", "fill", "one_hot", OF_OBJECTS, OF_NUMBERS})
 
 
 def made_outputs(graph: Graph, made: Sequence[bool] = ()) -> list[bool]:
