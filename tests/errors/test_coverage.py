@@ -88,7 +88,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/numpy_arrays.py", "an array is made with ndmin"): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "an array of … is made"): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "numpy.arange is given floats that only the graph knows"): BY_OBJECT,
-    ("autoconv/operators/numpy_arrays.py", "numpy.… is given what only the graph knows"): BY_OBJECT,
     ("autoconv/runtime/array_members.py", "a view of an array whose sizes only the running graph knows "): BY_OBJECT,
     ("autoconv/runtime/array_members.py", "an array becomes one of …"): BY_OBJECT,
     ("autoconv/runtime/array_members.py", "an array is copied in the order …"): BY_OBJECT,
