@@ -60,6 +60,9 @@ class Flow:
         self._changed = True
         for value, (element, depth) in trace.given_items.items():
             self._give(value, element, depth)
+        for value in trace.root.graph.parameters:
+            if isinstance(value.type, ObjectType) and value not in trace.given_items:
+                self.say_other(self.of(value), elsewhere=True)
         for node in nodes:
             self._collect(node)
         self.appended: dict[int, Contents] = {}  # to lists, while what these hold was known to Python

@@ -29,7 +29,7 @@ from autoconv.ops.exception_groups import left_of_group, split_group
 from autoconv.ops.index_spec import SAID_BY_NUMPY, SAID_OF_SLICES
 from autoconv.ops.python_numbers import KINDS, to_python_array
 from autoconv.ops.record import define, none
-from autoconv.ops.undo import CHANGING_HEAPS, note_apply, note_attribute, note_method
+from autoconv.ops.undo import CHANGING_HEAPS, note_apply, note_attribute, note_made, note_method
 
 NO_GRADIENT = none(
     "it went through an object of Python's own: a list or dict, or a variable as it was when an exception was raised"
@@ -233,7 +233,9 @@ def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tup
     """The operator or builtin of that name; the last operands are passed by the names in `keywords`."""
     count = len(operands) - len(keywords)
     note_apply(function, operands)
-    return (FUNCTIONS[function](*operands[:count], **dict(zip(keywords, operands[count:], strict=True))),)
+    found = FUNCTIONS[function](*operands[:count], **dict(zip(keywords, operands[count:], strict=True)))
+    note_made(found)
+    return (found,)
 
 
 def _apply_effects(_: Any, attributes: Any) -> Effects:

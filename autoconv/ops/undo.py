@@ -18,6 +18,7 @@ import numpy as np
 from autoconv.errors import IntegerLimitError, OtherKindError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node
+from autoconv.graph.types import ObjectType
 
 # Nodes that write, and whose changes are noted, or are to objects of the graph alone.
 _NOTED = frozenset(
@@ -78,6 +79,7 @@ class _Log:
         self.noted: set[Any] = set()  # (id, key), or the id of what is noted as a whole
         self.bytes: dict[int, int] = {}  # of parts of arrays
         self.writes: dict[int, int] = {}  # how often items of a list or dict were written
+        self.iterators: dict[int, Any] = {}  # that the run made, which nobody misses
         self.lost = False
 
     def add(self, owner: Any, key: Any, undo: Callable[[], Any]) -> None:
@@ -91,6 +93,7 @@ class _Log:
         self.lost = True
         self.entries.clear()
         self.noted.clear()
+        self.iterators.clear()
 
     def undo(self) -> None:
         for _, undo in reversed(self.entries):
@@ -107,6 +110,14 @@ def can_undo(graph: Graph) -> bool:
     Arrays that come in as memory count as noted (see `restoring`); others are the run's own.
     """
     return not any(map(lasts, graph.walk()))
+
+
+def may_not_undo(node: Node) -> bool:
+    """Whether it comes to light only while the node runs that what it does cannot be taken back."""
+    name = node.attributes.get("name" if node.op.name == "object_method" else "function")
+    if node.op.name == "object_method":
+        return name in _ARRAYS_CHANGE and node.inputs[0].type != ObjectType("list")
+    return node.op.name == "object_apply" and name in ("next", "collections.defaultdict")
 
 
 def lasts(node: Node) -> bool:
@@ -219,14 +230,28 @@ def note_apply(function: str, operands: tuple[Any, ...]) -> None:
     elif function in _IN_PLACE or function.startswith(("heapq.heap", "bisect.insort")):
         _note_whole(log, operands[0])
     fills = function == "getitem" and isinstance(operands[0], dict) and type(operands[0]) is not dict
-    if fills or any(hasattr(operand, "__next__") for operand in operands):
+    if fills or any(_is_used_up(log, operand) for operand in operands):
         log.lose()
+
+
+def note_made(found: Any) -> None:
+    """Behind an operator or builtin: what it gave."""
+    log = _ACTIVE.log
+    if log is not None and hasattr(found, "__next__"):
+        log.iterators[id(found)] = found
+        if len(log.iterators) > _MOST:
+            log.lose()
+
+
+def _is_used_up(log: _Log, items: Any) -> bool:
+    """Whether going over it changes what was there before the run."""
+    return hasattr(items, "__next__") and id(items) not in log.iterators
 
 
 def note_iteration(items: Any) -> None:
     """Before something is gone over: what is an iterator already does not start again."""
     log = _ACTIVE.log
-    if log is not None and hasattr(items, "__next__"):
+    if log is not None and _is_used_up(log, items):
         log.lose()
 
 
@@ -235,7 +260,7 @@ def note_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
     log = _ACTIVE.log
     if log is None or log.lost:
         return
-    if any(hasattr(argument, "__next__") for argument in arguments):
+    if any(_is_used_up(log, argument) for argument in arguments):
         log.lose()
     elif name in _READING.get(type(owner), ()) or (type(owner) is np.ndarray and name not in _ARRAYS_CHANGE):
         return
@@ -349,9 +374,11 @@ __all__ = [
     "changes",
     "is_noted",
     "lasts",
+    "may_not_undo",
     "note_apply",
     "note_attribute",
     "note_iteration",
+    "note_made",
     "note_method",
     "restoring",
     "undoing",

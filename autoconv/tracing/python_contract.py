@@ -22,7 +22,7 @@ from autoconv.operators.bodies import AbandonTrace
 from autoconv.operators.layout import Variant
 from autoconv.ops.list_arrays import is_guess
 from autoconv.ops.objects import LIBRARY
-from autoconv.ops.undo import can_undo
+from autoconv.ops.undo import can_undo, may_not_undo
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, materialise
 from autoconv.runtime.objects import record_object
@@ -136,7 +136,7 @@ def check_guesses(graph: Graph) -> None:
     """Raises RunPlain for a graph that guesses what lists hold and does what cannot be taken back: where it is wrong,
     the call could not be made again."""
     guess = next((node for node in graph.walk() if is_guess(node)), None)
-    if guess is not None and not can_undo(graph):
+    if guess is not None and not (can_undo(graph) and not any(map(may_not_undo, graph.walk()))):
         place = "" if guess.span is None else f" in line {guess.span.line}"
         raise RunPlain(
             f"the list{place} that an array is made of may hold other items than is known while tracing, and what the "
