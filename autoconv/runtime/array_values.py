@@ -24,7 +24,7 @@ def as_value(value: Any, type_: ArrayType) -> Tensor:
     if is_object(value) and type_.shape == ():
         return element_of(value, dtype)
     if tensor is not None:
-        return tensor if not tensor.weak else _converted(tensor, dtype)
+        return _converted(tensor, dtype) if tensor.weak or _is_checked(value, dtype) else tensor
     if isinstance(value, (bool, int, float, complex)):
         try:
             held = np.zeros((), dtype.numpy)
@@ -40,6 +40,13 @@ def as_value(value: Any, type_: ArrayType) -> Tensor:
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
         return EagerTensor(to_array(value))
     raise StagingError(f"a {value.__class__.__name__} is assigned to elements of an array", current_place())
+
+
+def _is_checked(value: Any, dtype: DType) -> bool:
+    """Whether NumPy takes one of its floats as it takes Python's: for signed integers, and no array is one."""
+    if not isinstance(value, SymbolicTensor) or value.type.shape != () or not value.type.dtype.is_floating:
+        return False
+    return dtype.is_integer and not dtype.is_unsigned
 
 
 def element_of(value: Any, dtype: DType) -> Tensor:

@@ -240,3 +240,27 @@ def test_indices_are_looked_at_where_sizes_do_not_say_that_they_fit(function):
                     into.append(str(error))
                 into.append(a.tolist())
             assert found == expected
+
+
+def floats_as_ints(a, b):
+    for i in range(len(b)):
+        b[i] = a[i] / 2
+    b[:2] = a.max()
+    return b
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint8", "bool"])
+def test_floats_become_elements_of_integer_arrays_as_in_numpy(dtype):
+    compiled = autoconv.compile(floats_as_ints)
+    for last in (3.5, np.nan, -7.0, 300.0, 1e12, 1e30, np.inf):
+        found, expected = [], []
+        for call, into in ((compiled, found), (floats_as_ints, expected)):
+            a, b = np.array([1.5, 2.5, last]), np.zeros(3, dtype)
+            with np.errstate(all="ignore"):
+                try:
+                    into.append(described(call(a, b)))
+                except (ValueError, OverflowError) as error:
+                    into.append((type(error), str(error)))
+            into.append(b.tolist())
+        if dtype != "uint8" or last <= 300:  # beyond its range the processor decides
+            assert found == expected
