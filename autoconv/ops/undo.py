@@ -56,6 +56,7 @@ _IN_PLACE = frozenset(
     }
 )  # fmt: skip
 _CHANGING = frozenset({"setitem", "delitem", "next"})  # and in place, what is no number or text
+MAKING_ITERATORS = frozenset({"enumerate", "iter", "reversed", "zip"})  # among the functions of `ops/objects.py`
 CHANGING_HEAPS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
 _SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
@@ -370,6 +371,7 @@ def _note_whole(log: _Log, owner: Any) -> None:
 
 
 __all__ = [
+    "MAKING_ITERATORS",
     "can_undo",
     "changes",
     "is_noted",

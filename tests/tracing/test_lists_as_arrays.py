@@ -451,6 +451,35 @@ def test_a_wrong_guess_leaves_nothing_behind():
     check(counted, (A.copy(), 50), (A.copy(), 0))
 
 
+def test_a_wrong_guess_after_iterators_of_its_own():
+    """Arrays come in as objects here, and the loop goes over an iterator that the call makes."""
+
+    def program(a, t):
+        out = []
+        a[0] += 1
+        for _i, x in enumerate(a):
+            if x > t:
+                out.append(x * 2)
+            else:
+                out.append([x, 1.0])
+            if len(out) > 7:
+                break
+        return np.array([v for v in out])  # noqa: C416
+
+    def zipped(xs, n):
+        out = []
+        for i in range(n):
+            out.append(i)
+        total = 0
+        for x, y in zip(xs, out):  # noqa: B905
+            total += x * y
+        xs[0] += 1
+        return np.array(out), total
+
+    check(program, (A, -5.0), (A, 5.0), (A, 0.0))
+    check(zipped, ([*range(40)], 50), ([*range(40)], 0))
+
+
 def test_behind_a_print(capsys):
     """Where the call cannot be made again, nothing is guessed that may turn out wrong."""
 

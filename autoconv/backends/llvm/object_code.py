@@ -22,7 +22,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ObjectType
 from autoconv.ops import objects
 from autoconv.ops.object_iteration import Cursor
-from autoconv.ops.undo import changes, is_noted
+from autoconv.ops.undo import MAKING_ITERATORS, changes, is_noted
 
 _TEXT = mask("str", "tuple", "list")
 _ITEMS = mask("list", "tuple", "dict", "str", "range", "bytes")
@@ -159,8 +159,8 @@ def _apply(op: Operation) -> None:
     text = ", ".join(f"ptr {operand}" for operand in operands)
     if function == "setitem" and not op.is_fresh(op.node.inputs[0]):
         write_item(op, text)
-    elif changes(function) and not op.is_fresh(op.node.inputs[0]):
-        op.region.write_kernel(op.node)
+    elif (changes(function) and not op.is_fresh(op.node.inputs[0])) or function in MAKING_ITERATORS:
+        op.region.write_kernel(op.node)  # which notes what it does
     elif function in _BINARY and len(operands) == 2:
         name, left, right = _BINARY[function]
         api = op.api(name, "ptr", "ptr", "ptr")
