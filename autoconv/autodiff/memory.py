@@ -17,9 +17,11 @@ import numpy as np
 
 from autoconv.autodiff.memory_regions import Captures, Reference, WrittenRegion, chosen
 from autoconv.autodiff.memory_views import put, refuse, seen
+from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, settle_effects
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.index_spec import INPUT
 from autoconv.ops.overlaps import Overlaps
 
 _VIEWS = frozenset({"array_view", "array_strided", "array_transpose"})
@@ -98,11 +100,24 @@ class _Conversion:
         if node.op.name == "array_of":
             region.contents[result] = region.values[node.inputs[0]]
         else:
+            fill = np.array(node.attributes.get("fill") or 0, type_.dtype.numpy)
             if None in type_.shape:
-                refuse("an array is made whose sizes only the running graph knows")
-            fill = node.attributes.get("fill") or 0
-            region.contents[result] = region.b.constant(value=np.full(type_.shape, fill, type_.dtype.numpy), weak=False)
+                region.contents[result] = self._filled(region, node, fill)
+            else:
+                region.contents[result] = region.b.constant(value=np.full(type_.shape, fill), weak=False)
         region.references[result] = Reference((result,))
+
+    def _filled(self, region: WrittenRegion, node: Node, fill: np.ndarray) -> Value:
+        """A new array some of whose sizes only the running graph knows."""
+        given, b, shape = iter(node.inputs), region.b, node.attributes["shape"]
+        sizes = [
+            b.cast(region.values[next(given)], dtype=int64) if size == INPUT else b.constant(value=np.array(size))
+            for size in shape
+        ]
+        return b.fill(b.constant(value=fill, weak=False), b.stack(*sizes, axis=0), shape=node.results[0].type.shape)  # type: ignore[union-attr]
+
+    def _shapes(self, region: WrittenRegion, node: Node) -> None:
+        copy_node(region.graph, node, [self._given(region, value) for value in node.inputs], [])
 
     def _read(self, region: WrittenRegion, node: Node) -> None:
         region.values[node.results[0]] = self._load(region, node.inputs[0])
@@ -285,7 +300,8 @@ def _touches(node: Node) -> bool:
 _STEPS: dict[str, Any] = {
     "array_view": _Conversion._view, "array_strided": _Conversion._view, "array_transpose": _Conversion._view,
     "array_size": _Conversion._size, "array_new": _Conversion._new, "array_of": _Conversion._new,
-    "array_load": _Conversion._read, "array_store": _Conversion._write, "array_set": _Conversion._write,
+    "numpy_shapes": _Conversion._shapes, "array_load": _Conversion._read, "array_store": _Conversion._write,
+    "array_set": _Conversion._write,
 }  # fmt: skip
 _CONTROL: dict[str, Any] = {"call": _Conversion._call, "cond": _Conversion._cond, "while": _Conversion._while}
 

@@ -264,3 +264,21 @@ def test_floats_become_elements_of_integer_arrays_as_in_numpy(dtype):
             into.append(b.tolist())
         if dtype != "uint8" or last <= 300:  # beyond its range the processor decides
             assert found == expected
+
+
+def of_new_arrays(a):
+    sums = np.zeros(len(a) + 1)
+    for i in range(len(a)):
+        sums[i + 1] = sums[i] + a[i] ** 2
+    pairs = np.full((len(a), 2), 3.0)
+    pairs[:, 0] *= a
+    sums[1:] += a[::-1]
+    return (sums * sums).sum() + pairs.sum() * a[0]
+
+
+def test_the_gradient_of_one_that_makes_arrays_of_open_sizes():
+    gradient = autoconv.grad(autoconv.compile(of_new_arrays))
+    for size in (3, 4, 5, 6, 2):
+        x = np.arange(1, size + 1) * 0.5
+        expected = [(of_new_arrays(x + e) - of_new_arrays(x - e)) / 2e-6 for e in np.eye(size) * 1e-6]
+        np.testing.assert_allclose(gradient(x), expected, rtol=1e-5)

@@ -1,49 +1,41 @@
-"""Loops that go backwards over memory, with how many elements they are to take at a time.
+"""Loops that go backwards over memory, whose counts LLVM is not told.
 
-LLVM asks two models of cost which number suits a loop. Built with assertions, as llvmlite has it, it ends the
-process when they disagree: they do for some loops whose count it knows and that go over memory from its end (`x[::-1]`
-of 30 numbers). Of a loop that says the number it asks neither.
+It asks two models of cost how many elements a loop is to take at a time. Built with assertions, as llvmlite has it, it
+ends the process when they disagree: they do for some loops that go over memory from its end (`x[::-1]` of 30 numbers),
+if it knows how often. So the counts in such functions are numbers that it has to read.
 """
 
 from __future__ import annotations
 
 import re
 
-# What makes an index that falls while a counter grows.
-_FALLING = re.compile(
-    r"mul (?:nsw )?i64 (?:%\S+, -\d|-\d+, %)|sub (?:nsw )?i64 \S+, %|xor i64 %\S+, -1"
-    r"|add (?:nsw )?i64 %\S+, -1\b|s(?:sub|mul)\.with\.overflow\.i64"
-)
-_LABEL = re.compile(r"([\w.$-]+):$")
-_BRANCH = re.compile(r"  br .*")
-_TARGET = re.compile(r"label %([\w.$-]+)")
-_MARKED = re.compile(r"(, !llvm\.loop )!\w+$")
-_LOOP = ", !llvm.loop "
-FOUR, EIGHT = "!FOUR", "!EIGHT"  # stand for the marks of such loops
-MARKS = {
-    mark: f'!{{!"llvm.loop.unroll.disable"}}, !{{!"llvm.loop.vectorize.width", i32 {count}}}'
-    for mark, count in ((FOUR, 4), (EIGHT, 8))
-}
+# A stride that is negative, times a counter.
+_FALLING = re.compile(r"mul nsw i64 %\S+, -\d")
+_COUNT = re.compile(r"(= icmp slt i64 %\S+, )(\d+)$", re.MULTILINE)
+_ENTRY = "\nentry:\n"
+_FEWEST = 4  # below, no loop is worth taking several elements at a time
 
 
-def with_widths(function: str) -> str:
-    """The text of a function, whose loops say a width if one of them may go backwards."""
+def with_hidden_counts(function: str) -> str:
+    """The text of a function; of one with an index that may fall, without the numbers that loops are compared with."""
     if not _FALLING.search(function):
         return function
-    mark = FOUR if "double" in function or "load i64" in function else EIGHT
-    seen: set[str] = set()
-    lines = []
-    for line in function.split("\n"):
-        label = _LABEL.match(line)
-        if label is not None:
-            seen.add(label[1])
-        elif _BRANCH.match(line):
-            if _MARKED.search(line):
-                line = _MARKED.sub(rf"\1{mark}", line)
-            elif seen.intersection(_TARGET.findall(line)):
-                line += _LOOP + mark
-        lines.append(line)
-    return "\n".join(lines)
+    counts: set[int] = set()
+
+    def hidden(found: re.Match[str]) -> str:
+        count = int(found[2])
+        if count < _FEWEST:
+            return found[0]
+        counts.add(count)
+        return f"{found[1]}%count{count}"
+
+    text = _COUNT.sub(hidden, function)
+    if not counts:
+        return function
+    lines = ["%zero.place = alloca i64", "store volatile i64 0, ptr %zero.place"]
+    lines.append("%zero = load volatile i64, ptr %zero.place")
+    lines += [f"%count{count} = add nuw nsw i64 %zero, {count}" for count in sorted(counts)]
+    return text.replace(_ENTRY, _ENTRY + "".join(f"  {line}\n" for line in lines), 1)
 
 
-__all__ = ["EIGHT", "FOUR", "MARKS", "with_widths"]
+__all__ = ["with_hidden_counts"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autoconv.backends.llvm.backwards import MARKS, with_widths
+from autoconv.backends.llvm.backwards import with_hidden_counts
 
 QUICK = "noinline optnone"  # attributes of functions that are compiled quickly: they do little, or run rarely
 # !5 and !6 mark what is known of lists and their items: no write to the one changes the other.
@@ -47,7 +47,6 @@ _MARKS = {
     _LONG_LOOP: '!{!"llvm.loop.unroll.disable"}',
     _WRITTEN_OUT: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
     '!{!"llvm.loop.unroll.full"}}',
-    **MARKS,
 }
 
 
@@ -116,7 +115,7 @@ class ModuleText:
             if name not in quick and not (self.has_loops and self._is_of_elements(name, text))
         }
         thorough = {
-            name: with_widths(text)
+            name: with_hidden_counts(text)
             for name, text in self._functions.items()
             if name not in quick and name not in brief
         }
@@ -165,7 +164,7 @@ def _declaration(text: str) -> str:
 
 def _marked(text: str) -> str:
     """The text with the marks of long loops numbered, each of which is another."""
-    first, *rest = re.split(f"({'|'.join(_MARKS)})", text)
+    first, *rest = re.split(f"({_LONG_LOOP}|{_WRITTEN_OUT})", text)
     kinds = dict(zip(itertools.count(_FIRST_LOOP), rest[::2], strict=False))
     text = first + "".join(f"!{mark}{part}" for mark, part in zip(kinds, rest[1::2], strict=True))
     return text + "\n".join(f"!{mark} = distinct !{{!{mark}, {_MARKS[kind]}}}" for mark, kind in kinds.items())
