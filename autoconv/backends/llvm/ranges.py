@@ -1,12 +1,19 @@
-"""Python's ints in registers whose results are known not to overflow: without checks, and by shorter code."""
+"""Python's ints in registers: without checks, and by shorter code, where they are known not to overflow; what they stay
+below."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from autoconv.backends.llvm.roles import is_integer
 from autoconv.backends.llvm.scalars import Element, ElementWriter
-from autoconv.graph.dtypes import int64
+from autoconv.graph.dtypes import int32, int64
+from autoconv.graph.graph import Node
 from autoconv.ops.integer_ranges import Range
+
+if TYPE_CHECKING:
+    from autoconv.backends.llvm.values import Body
 
 
 def unchecked(b: ElementWriter, name: str, operands: Sequence[Element], given: Sequence[Range]) -> Element | None:
@@ -20,6 +27,27 @@ def unchecked(b: ElementWriter, name: str, operands: Sequence[Element], given: S
         x, y = operands
         return b.wrap(int64, b.out.new(f"{'udiv' if name == 'python_floor_divide' else 'urem'} i64 {x.ir}, {y.ir}"))
     return None
+
+
+def note_limits(body: Body, node: Node, found: Element, operands: Sequence[Element]) -> None:
+    """Keeps in mind by how much the result of a node, an integer, is above others at most."""
+    name = node.op.name
+    if not is_integer(node.results[0].type) or not all(x.dtype in (int32, int64) for x in operands):
+        return
+    ranges = [body.range_of(x) for x in operands]
+    if name == "range_item" and ranges[3][0] > 0:
+        body.note_limit(found, operands[2], -1)
+    elif name == "range_item" and ranges[3][1] < 0:
+        body.note_limit(found, operands[1], 0)
+    elif name == "python_add":
+        body.note_limit(found, operands[0], ranges[1][1])
+        body.note_limit(found, operands[1], ranges[0][1])
+    elif name == "python_subtract":
+        body.note_limit(found, operands[0], -ranges[1][0])
+    elif name == "python_modulo" and ranges[1][0] > 0:
+        body.note_limit(found, operands[1], -1)
+    elif name in ("python_int", "python_cast"):
+        body.note_limit(found, operands[0], 0)
 
 
 _PLAIN = {"python_add": "add", "python_subtract": "sub", "python_multiply": "mul"}

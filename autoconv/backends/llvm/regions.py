@@ -30,7 +30,7 @@ from autoconv.backends.llvm.open_code import write_extent
 from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Index, linear
 from autoconv.backends.llvm.products import write_matmul
-from autoconv.backends.llvm.ranges import unchecked
+from autoconv.backends.llvm.ranges import note_limits, unchecked
 from autoconv.backends.llvm.roles import is_integer, is_scalar, sizes
 from autoconv.backends.llvm.rows import RowsText
 from autoconv.backends.llvm.rules import apply_rule
@@ -40,7 +40,6 @@ from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, 
 from autoconv.backends.llvm.updates import write_update
 from autoconv.backends.llvm.values import Body, Memory, Native, Object, RegisterWriter
 from autoconv.backends.llvm.views import viewed
-from autoconv.graph.dtypes import int32, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
 from autoconv.ops.integer_ranges import Range, is_inside, result_range
@@ -221,7 +220,7 @@ class Region(KernelCalls):
             if short is not None:
                 self.body.note_range(short, known)
                 self.set(result, short)
-                self._note_limits(node, operands)
+                note_limits(self.body, node, self.number(result), operands)
                 return
         cold, done = self.out.label("cold"), self.out.label("done")
         failing: list[str] = []
@@ -238,7 +237,7 @@ class Region(KernelCalls):
             if known is not None:
                 self.body.note_range(found, known)
             self.set(result, found)
-            self._note_limits(node, operands)
+            note_limits(self.body, node, self.number(result), operands)
             return
         fast = self.out.block
         self.out.branch(done)
@@ -252,26 +251,6 @@ class Region(KernelCalls):
         self.set(
             result, b.wrap(found.dtype, self.out.new(f"phi {kind} [ {found.ir}, %{fast} ], [ {slow.ir}, %{after} ]"))
         )
-
-    def _note_limits(self, node: Node, operands: Sequence[Element]) -> None:
-        """Keeps in mind by how much an integer is above others at most."""
-        name, result = node.op.name, node.results[0]
-        if not is_integer(result.type) or not all(x.dtype in (int32, int64) for x in operands):
-            return
-        found, ranges = self.number(result), [self.body.range_of(x) for x in operands]
-        if name == "range_item" and ranges[3][0] > 0:
-            self.body.note_limit(found, operands[2], -1)
-        elif name == "range_item" and ranges[3][1] < 0:
-            self.body.note_limit(found, operands[1], 0)
-        elif name == "python_add":
-            self.body.note_limit(found, operands[0], ranges[1][1])
-            self.body.note_limit(found, operands[1], ranges[0][1])
-        elif name == "python_subtract":
-            self.body.note_limit(found, operands[0], -ranges[1][0])
-        elif name == "python_modulo" and ranges[1][0] > 0:
-            self.body.note_limit(found, operands[1], -1)
-        elif name in ("python_int", "python_cast"):
-            self.body.note_limit(found, operands[0], 0)
 
     def _range_of(self, node: Node, operands: Sequence[Element]) -> Range | None:
         """Of the result, an integer that does not overflow; None where that is not known."""
