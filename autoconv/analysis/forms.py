@@ -37,33 +37,42 @@ def staged_tries(
 ) -> list[gast.AST]:
     """The try and with statements of a function that can be recorded round by round: what leaves them early has to do
     so by an exit code, and nothing in them may be tied to the frame."""
-    finder = _Finder(escapes, "", bool(native_return))
-    found: list[gast.AST] = []
+    tries = _StagedTries(escapes, reasons, native_return)
+    tries.block(function.body, False, 0)
+    return tries.found
 
-    def block(statements: Sequence[gast.AST], native: bool, depth: int) -> None:
+
+class _StagedTries:
+    """Goes through a function for `staged_tries`."""
+
+    def __init__(self, escapes: Escapes, reasons: dict[int, str], native_return: str) -> None:
+        self.escapes = escapes
+        self.reasons = reasons
+        self.native_return = native_return
+        self.finder = _Finder(escapes, "", bool(native_return))
+        self.found: list[gast.AST] = []
+
+    def block(self, statements: Sequence[gast.AST], native: bool, depth: int) -> None:
         """`native`: whether something around keeps its form; `depth`: how many blocks of Python's are around."""
         for node in statements:
             if isinstance(node, REGIONS):
-                kept = id(node) in reasons
+                kept = id(node) in self.reasons
                 for part in _blocks(node):
-                    block(part, native or kept, depth + 1 if kept else 0)
+                    self.block(part, native or kept, depth + 1 if kept else 0)
                 continue
             inside, level = native, depth
             if isinstance(node, (gast.Try, gast.With)):
-                level += rounds_depth(node, escapes)
-                leaves = escapes.statement(node).escapes
-                stays = finder.pin(node) or (leaves and (native or native_return)) or level > _DEEPEST
+                level += rounds_depth(node, self.escapes)
+                leaves = self.escapes.statement(node).escapes
+                stays = self.finder.pin(node) or (leaves and (native or self.native_return)) or level > _DEEPEST
                 if stays:
                     inside, level = True, depth + 2
                 else:
-                    found.append(node)
+                    self.found.append(node)
             elif _blocks(node):
                 level += 1
             for part in _blocks(node):
-                block(part, inside, level)
-
-    block(function.body, False, 0)
-    return found
+                self.block(part, inside, level)
 
 
 # Python allows twenty blocks inside of each other; rounds are made of several.
@@ -80,26 +89,27 @@ def rounds_depth(node: gast.AST, escapes: Escapes) -> int:
 
 def give_room(function: gast.AST, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]) -> None:
     """Where the rounds of a try or with would be too deep inside of others, `wrap` makes it a region of its own."""
-    if frame_of(function):
-        return
+    if not frame_of(function):
+        _give_room_in(function.body, 0, escapes, wrap)
 
-    def block(statements: list[gast.AST], depth: int) -> None:
-        for index, node in enumerate(statements):
-            level = depth
-            if isinstance(node, REGIONS):
+
+def _give_room_in(
+    statements: list[gast.AST], depth: int, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]
+) -> None:
+    for index, node in enumerate(statements):
+        level = depth
+        if isinstance(node, REGIONS):
+            level = 0
+        elif isinstance(node, (gast.Try, gast.With)):
+            own = rounds_depth(node, escapes)
+            if depth and depth + own > _DEEPEST:
+                statements[index] = wrap(node)
                 level = 0
-            elif isinstance(node, (gast.Try, gast.With)):
-                own = rounds_depth(node, escapes)
-                if depth and depth + own > _DEEPEST:
-                    statements[index] = wrap(node)
-                    level = 0
-                level += own
-            elif _blocks(node):
-                level += 1
-            for part in _blocks(node):
-                block(part, level)
-
-    block(function.body, 0)
+            level += own
+        elif _blocks(node):
+            level += 1
+        for part in _blocks(node):
+            _give_room_in(part, level, escapes, wrap)
 
 
 def frame_call(function: gast.AST) -> str:

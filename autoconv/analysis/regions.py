@@ -114,7 +114,7 @@ class _Planner:
         self.is_exit_check = is_exit_check
         self.thunks = thunks
         self.liveness = Liveness()
-        self.going_on = Liveness(self._leaves)
+        self.going_on = Liveness(_leaves)
         self.plan = Plan()
         self.deletes = deletes
         self.inside = 0  # how many functions that regions become are around
@@ -298,11 +298,12 @@ class _Planner:
         """Whether this is `ag__.goes_on(exit_)`."""
         return build.is_operation(test, "goes_on")
 
-    def _leaves(self, node: Any) -> bool:
-        """Whether a statement sets an exit code, or is a break or continue that stays one."""
-        if isinstance(node, gast.Assign) and isinstance(node.targets[0], gast.Name):
-            return build.is_operator(node.value, "CONTINUE", "BREAK", "RETURN")
-        return isinstance(node, (gast.Break, gast.Continue))
+
+def _leaves(node: Any) -> bool:
+    """Whether a statement sets an exit code, or is a break or continue that stays one."""
+    if isinstance(node, gast.Assign) and isinstance(node.targets[0], gast.Name):
+        return build.is_operator(node.value, "CONTINUE", "BREAK", "RETURN")
+    return isinstance(node, (gast.Break, gast.Continue))
 
 
 def _deletes_names(function: Any) -> bool:

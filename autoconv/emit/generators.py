@@ -98,7 +98,6 @@ def _first_yield(statement: Any) -> Any:
 
 class _Handing(Transformer):
     def __init__(self, name: str, context: Context) -> None:
-        super().__init__()
         self.name = name
         self.context = context
         self.around = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,23 +161,21 @@ def _is_compiled(node: Any) -> bool:
 
 def qualified_functions(tree: Any) -> list[tuple[str, Any]]:
     """(qualified name, node) of the functions of a module and of its classes, in order."""
-    found: list[tuple[str, Any]] = []
+    return list(_functions_in(tree.body, ""))
 
-    def visit(body: list[Any], prefix: str) -> None:
-        for node in body:
-            kind = type(node).__name__
-            if kind in ("FunctionDef", "AsyncFunctionDef"):
-                found.append((prefix + node.name, node))
-            elif kind == "ClassDef":
-                visit(node.body, f"{prefix}{node.name}.")
-            elif kind in ("If", "Try", "With", "For", "While"):
-                visit(node.body, prefix)
-                visit(getattr(node, "orelse", []), prefix)
-                for handler in getattr(node, "handlers", []):
-                    visit(handler.body, prefix)
 
-    visit(tree.body, "")
-    return found
+def _functions_in(body: list[Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for node in body:
+        kind = type(node).__name__
+        if kind in ("FunctionDef", "AsyncFunctionDef"):
+            yield prefix + node.name, node
+        elif kind == "ClassDef":
+            yield from _functions_in(node.body, f"{prefix}{node.name}.")
+        elif kind in ("If", "Try", "With", "For", "While"):
+            yield from _functions_in(node.body, prefix)
+            yield from _functions_in(getattr(node, "orelse", []), prefix)
+            for handler in getattr(node, "handlers", []):
+                yield from _functions_in(handler.body, prefix)
 
 
 def _check_names(tree: ast.Module, filename: str, options: Options) -> None:

@@ -109,7 +109,6 @@ class FunctionPass(Transformer):
     the whole."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__()
         self.context = context
         self.path: list[str] = []
         self.function = ""

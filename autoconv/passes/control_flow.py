@@ -323,7 +323,6 @@ class _Leaving(Transformer):
     """Ways out of a try body report to `watched` too."""
 
     def __init__(self, mark: str) -> None:
-        super().__init__()
         self.mark = mark
         self.in_loop = False
 
@@ -382,7 +381,6 @@ def _unannotated(body: list[Any], cells: tuple[str, ...]) -> list[Any]:
 
 class _Unannotated(Transformer, statements_only=True):
     def __init__(self, names: tuple[str, ...]) -> None:
-        super().__init__()
         self.names = names
 
     def visit_AnnAssign(self, node: Any) -> Any:

@@ -39,7 +39,6 @@ class Remover(Transformer, statements_only=True):
     """Takes out statements by identity; blocks that become empty get a pass."""
 
     def __init__(self, unwanted: set[int]) -> None:
-        super().__init__()
         self.unwanted = unwanted
 
     def visit_list(self, items: list[Any]) -> list[Any]:

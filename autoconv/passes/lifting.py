@@ -92,7 +92,6 @@ class _Reads(Transformer):
     """Checks the reads that may find a name undefined; `del x` makes it so again."""
 
     def __init__(self, unsure: Container[int], names: set[str], deleted: set[str], thunks: Container[int]) -> None:
-        super().__init__()
         self.unsure = unsure
         self.names = names
         self.deleted = deleted

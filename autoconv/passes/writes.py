@@ -32,7 +32,6 @@ class PlainWrites(Transformer, statements_only=True):
     """Rewrites the writes to items in a block of `function`."""
 
     def __init__(self, context: Context, function: Any, namer: Namer) -> None:
-        super().__init__()
         self.context = context
         self.namer = namer
         self.scope = scope_of(function)

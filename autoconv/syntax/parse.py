@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import gast
+from gast.ast3 import Ast3ToGAst, GAstToAst3
 
 from autoconv.errors import Place, SourceError
 
@@ -28,9 +32,116 @@ def parse_ast(source: str, filename: str) -> ast.Module:
 
 
 def to_gast(tree: ast.AST) -> gast.Module:
-    return gast.ast_to_gast(tree)
+    return _ToGast().visit(tree)
 
 
 def to_ast(tree: gast.AST) -> ast.Module:
-    """The standard library's tree, every node with a position."""
-    return ast.fix_missing_locations(gast.gast_to_ast(tree))
+    """The standard library's tree, every node with a position: its own, or else that of what it is in."""
+    result: ast.Module = _ToAst().visit(tree)
+    return result
+
+
+_START = (1, 0, 1, 0)
+
+
+class _Forms(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]]):
+    """What there is to know about a kind of node, found out once: the kind that it becomes, the fields of that, gast's
+    own rule where it has one, and the one node that stands for all of a kind that holds nothing, such as Load and Add.
+    """
+
+    def __init__(self, translator: Any, to: ModuleType) -> None:
+        self._translator = translator
+        self._to = to
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]:
+        name = kind.__name__
+        new = getattr(self._to, name, None)
+        rule = getattr(self._translator, f"visit_{name}", None)
+        if rule is None and new is not None and set(new._fields) != set(kind._fields):
+            rule = self._translator.generic_visit
+        only = new() if new is not None and rule is None and not kind._fields and not kind._attributes else None
+        self[kind] = new, () if new is None else new._fields, rule, only
+        return self[kind]
+
+
+class _ToGast(Ast3ToGAst):  # type: ignore[misc]
+    """gast's rules, without looking for them at each node."""
+
+    forms: _Forms
+
+    def visit(self, node: Any) -> Any:
+        new, fields, rule, only = self.forms[node.__class__]
+        if only is not None:
+            return only
+        if rule is not None:
+            return rule(self, node)
+        if new is None:
+            return None
+        made = new(*[self._visit(getattr(node, field, None)) for field in fields])
+        for attribute in node._attributes:
+            setattr(made, attribute, getattr(node, attribute, None))
+        return made
+
+    def _visit(self, value: Any) -> Any:
+        if value.__class__ is list:
+            return [self._visit(item) for item in value]
+        return self.visit(value) if isinstance(value, ast.AST) else value
+
+
+class _ToAst(GAstToAst3):  # type: ignore[misc]
+    """gast's rules, without looking for them at each node; positions are given on the way down."""
+
+    forms: _Forms
+
+    def __init__(self) -> None:
+        self._around = _START
+
+    def visit(self, node: Any) -> Any:
+        new, fields, rule, only = self.forms[node.__class__]
+        if only is not None:
+            return only
+        if new is None:
+            return None
+        if "lineno" not in new._attributes:
+            return rule(self, node) if rule else new(*[self._visit(getattr(node, field, None)) for field in fields])
+        around = self._around
+        here = self._around = _position(node, around)
+        if rule is not None:
+            made = rule(self, node)
+        else:
+            made = new(*[self._visit(getattr(node, field, None)) for field in fields])
+        self._around = around
+        made.lineno, made.col_offset, made.end_lineno, made.end_col_offset = here
+        return made
+
+    def visit_Name(self, node: Any) -> Any:
+        return ast.Name(node.id, self.visit(node.ctx))
+
+    def _visit(self, value: Any) -> Any:
+        if value.__class__ is list:
+            return [self._visit(item) for item in value]
+        return self.visit(value) if isinstance(value, ast.AST) else value
+
+    def _make_arg(self, node: Any) -> Any:
+        if node is None:
+            return None
+        around = self._around
+        here = self._around = _position(node, around)
+        made = ast.arg(node.id, self._visit(node.annotation), node.type_comment)
+        self._around = around
+        made.lineno, made.col_offset, made.end_lineno, made.end_col_offset = here
+        return made
+
+
+def _position(node: Any, around: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+    line, column, end_line, end_column = around
+    return (
+        getattr(node, "lineno", line),
+        getattr(node, "col_offset", column),
+        getattr(node, "end_lineno", None) or end_line,
+        end_column if (end := getattr(node, "end_col_offset", None)) is None else end,
+    )
+
+
+_ToGast.forms = _Forms(_ToGast, gast)
+_ToAst.forms = _Forms(_ToAst, ast)

@@ -161,22 +161,24 @@ class Transformer:
     are gone through: where `statements_only` is given, none that holds expressions."""
 
     fields: dict[type, tuple[str, ...]] = _FIELDS
+    # Both belong to the class: a transformer that held methods of its own would be in a cycle with them, and what it
+    # holds, whole trees, would stay until the next collection.
+    _methods: dict[type, Callable[[Any, Any], Any]]
+    _untouched: frozenset[type]
 
     def __init_subclass__(cls, statements_only: bool = False) -> None:
         if statements_only:
             cls.fields = _BLOCKS
-
-    def __init__(self) -> None:
-        self._methods: dict[type, Callable[[Any], Any]] = {}
-        self._untouched = {kind for kind in _ENDS if not hasattr(self, f"visit_{kind.__name__}")}
+        cls._methods = {}
+        cls._untouched = frozenset(kind for kind in _ENDS if not hasattr(cls, f"visit_{kind.__name__}"))
 
     def visit(self, node: Any) -> Any:
         kind = type(node)
         method = self._methods.get(kind)
         if method is None:
-            method = getattr(self, f"visit_{kind.__name__}", self.generic)
-            self._methods[kind] = method
-        return method(node)
+            cls = type(self)
+            method = self._methods[kind] = getattr(cls, f"visit_{kind.__name__}", cls.generic)
+        return method(self, node)
 
     def generic(self, node: Any) -> Any:
         for field in self.fields[type(node)]:

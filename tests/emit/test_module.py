@@ -1,5 +1,6 @@
 """Whole modules: what is kept, what is renamed, what is put under a decorator, and that the text is stable."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -133,3 +134,22 @@ def test_a_thousand_arms(tmp_path):
     exec(compile(convert_source(source, "arms.py").text, "arms", "exec"), namespace)
     for function in (namespace["chain"], namespace["ladder"]):
         assert [function(x) for x in (0, 500, 999, 1000)] == [0, 500, 999, -1]
+
+
+def test_conversion_leaves_no_trees_to_the_collector() -> None:
+    part = """
+    for y in ys:
+        try:
+            x[y] = y if y > 1 else 2
+        except KeyError:
+            return x
+"""
+    source = f"def f(x, ys):\n{part * 5}"
+    convert_source(source, "f.py")  # what is found out once
+    gc.collect()
+    gc.disable()
+    try:
+        convert_source(source, "f.py")
+        assert gc.collect() < 50
+    finally:
+        gc.enable()

@@ -1,0 +1,39 @@
+"""Trees from text and back: as gast's own conversions make them, and every node with a position."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import gast
+import pytest
+
+from autoconv.passes import run_passes
+from autoconv.passes.base import Context
+from autoconv.syntax.names import Namer
+from autoconv.syntax.parse import parse_ast, to_ast, to_gast
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+SOURCES = [*sorted((FIXTURES / "programs").glob("*.py")), Path(ast.__file__), Path(gast.__file__)]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_trees_are_those_of_gast(path: Path) -> None:
+    tree = parse_ast(path.read_text(), path.name)
+    found, expected = to_gast(tree), gast.ast_to_gast(tree)
+    assert gast.dump(found, include_attributes=True) == gast.dump(expected, include_attributes=True)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_converted_trees_have_the_positions_that_python_would_fill_in(path: Path) -> None:
+    source = path.read_text()
+    tree = to_gast(parse_ast(source, path.name))
+    tree = run_passes(tree, Context(path.name, source.splitlines(), Namer(tree)))
+    expected = ast.fix_missing_locations(gast.gast_to_ast(tree))
+    assert ast.dump(to_ast(tree), include_attributes=True) == ast.dump(expected, include_attributes=True)
+
+
+def test_nodes_that_hold_nothing_are_one() -> None:
+    tree = to_gast(parse_ast("a + b + c", "f.py"))
+    outer = tree.body[0].value
+    assert outer.op is outer.left.op and outer.right.ctx is outer.left.left.ctx
