@@ -129,6 +129,99 @@ def may_change_in_place(node: Any, arithmetic: Container[str], numbers: Containe
     return isinstance(node.value, gast.JoinedStr) or may_have_parts(node.value, numbers)
 
 
+def shared_names(function: Any) -> set[str]:
+    """The names that may hold an array which others hold too, so that `x += y` changes it for them: parameters, and
+    what is taken from attributes, items and calls. Not those that the text shows to be single numbers."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    nodes = [node for statement in body for node in walk(statement)]
+    found = set(parameter_names(function.args))
+    follows: defaultdict[str, set[str]] = defaultdict(set)  # a name, and those that it is assigned to
+    bound: set[str] = set()
+    seen: set[int] = set()
+    for node in nodes:
+        bound.update(bindings(node))
+        if isinstance(node, (gast.Global, gast.Nonlocal)):
+            found.update(node.names)
+        elif isinstance(node, gast.Assign):
+            for target, value in [pair for written in node.targets for pair in _pairs(written, node.value)]:
+                if not isinstance(target, gast.Name):
+                    continue
+                seen.add(id(target))
+                if isinstance(value, gast.Name):
+                    follows[value.id].add(target.id)
+                elif not _is_new(value):
+                    found.add(target.id)
+        elif isinstance(node, gast.AugAssign) or (isinstance(node, gast.For) and _counts(node.iter)):
+            seen.add(id(node.target))
+        elif id(node) not in seen:
+            found.update(bindings(node))
+    pending = [*found, *(follows.keys() - bound)]
+    while pending:
+        for name in follows.pop(pending.pop(), ()):
+            found.add(name)
+            pending.append(name)
+    return found - _single_numbers(nodes)
+
+
+def _pairs(target: Any, value: Any) -> list[tuple[Any, Any]]:
+    """What is assigned to what, where the text says so."""
+    tuples = isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple) and len(target.elts) == len(value.elts)
+    if not tuples or any(isinstance(part, gast.Starred) for part in (*target.elts, *value.elts)):
+        return [(target, value)]
+    return [pair for parts in zip(target.elts, value.elts, strict=True) for pair in _pairs(*parts)]
+
+
+# Functions of NumPy, and methods, that give arrays which nobody has yet.
+_MAKING = frozenset(
+    {
+        "arange", "array", "copy", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like",
+        "zeros", "zeros_like", "sum", "mean", "min", "max",
+    }
+)  # fmt: skip
+
+
+def _is_new(node: Any) -> bool:
+    """Whether what an expression gives is no array that was there before."""
+    if isinstance(node, gast.Call):
+        if isinstance(node.func, gast.Name):
+            return node.func.id in _SIMPLE
+        return isinstance(node.func, gast.Attribute) and node.func.attr in _MAKING
+    return not isinstance(node, _HANDING)
+
+
+# Expressions that give what somebody had before.
+_HANDING = (
+    gast.Attribute, gast.Await, gast.BoolOp, gast.IfExp, gast.Name, gast.NamedExpr, gast.Starred, gast.Subscript,
+    gast.Yield, gast.YieldFrom,
+)  # fmt: skip
+
+
+_ORDERING = (gast.Eq, gast.NotEq, gast.Lt, gast.LtE, gast.Gt, gast.GtE)
+
+
+def _single_numbers(nodes: list[Any]) -> set[str]:
+    """The names that decide something, count or pick: `while n > 1`, `range(n)`, `x[n]`. No array could."""
+    found: set[str] = set()
+    for node in nodes:
+        sides: list[Any] = []
+        if isinstance(node, (gast.If, gast.While, gast.IfExp, gast.Assert)):
+            parts = node.test.values if isinstance(node.test, gast.BoolOp) else [node.test]
+            for part in parts:
+                if isinstance(part, gast.Compare) and isinstance(part.ops[0], _ORDERING):
+                    sides += [part.left, *part.comparators]
+        elif isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "range":
+            sides += node.args
+        elif isinstance(node, gast.Subscript):
+            sides = [node.slice]
+        while sides:
+            side = sides.pop()
+            if isinstance(side, gast.Name):
+                found.add(side.id)
+            elif isinstance(side, gast.BinOp):
+                sides += [side.left, side.right]
+    return found
+
+
 def computed_names(function: Any) -> set[str]:
     """The names that a function computes with, as with no list: `-x`, `x / 2`, `x - y`."""
     body = function.body if isinstance(function.body, list) else [function.body]

@@ -6,7 +6,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.operators.items import about_to_write
+import numpy as np
+
+from autoconv.operators.items import about_to_change, about_to_write
 from autoconv.operators.layout import Variant
 from autoconv.operators.set_operators import bitand, bitor, bitxor, sub
 from autoconv.operators.variants import distribute
@@ -27,6 +29,8 @@ def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             return distribute(lambda one, other: (computed if _is_typed(one) else augment)(one, other), x, value)
         if isinstance(x, (list, dict, set)):
             about_to_write(x)
+        elif isinstance(x, np.ndarray):
+            about_to_change(x)
         if type(x) is SymbolicArray and type(value) is Variant:
             distribute(lambda v: change(x, v), value)
             return x

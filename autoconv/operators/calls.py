@@ -10,6 +10,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autoconv.config import SETTINGS
 from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted
 from autoconv.errors import ConversionError, StagingError
@@ -25,7 +27,7 @@ from autoconv.operators.items import about_to_call
 from autoconv.operators.layout import Variant
 from autoconv.operators.noted_calls import is_noted, noted
 from autoconv.operators.numpy_arrays import array_function
-from autoconv.operators.numpy_calls import numpy_call
+from autoconv.operators.numpy_calls import numpy_call, only_reading
 from autoconv.operators.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.special_methods import convert_special_methods
@@ -102,6 +104,8 @@ def converted(function: Any, region: Any = None) -> Any:
         about_to_call(function)
         if guard is not None:
             guard(function)
+            if isinstance(getattr(function, "__self__", None), np.ndarray):
+                return on_objects(function, only_reading(function))
         if region is None:
             return function
         return on_objects(function) if region.contract == COMPILE else _without_lists(function)

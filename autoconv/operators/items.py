@@ -348,6 +348,13 @@ def about_to_write(x: Any) -> None:
     _outside_effect(region, x, f"a {type(x).__name__} is changed")
 
 
+def about_to_change(x: Any) -> None:
+    """Told of an array before `x += y` changes it: one that was there before the trace changes on every call."""
+    region = current_region()
+    if region is not None and region.trace.is_outside is not None and region.trace.is_outside(x):
+        _outside_effect(region, x, "an array is changed in place")
+
+
 _UNCHANGING = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # Python refuses the write
 
 

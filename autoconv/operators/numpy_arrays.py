@@ -23,6 +23,7 @@ from autoconv.runtime.array_values import stacked
 from autoconv.runtime.arrays import SymbolicArray, fresh, new_array, strided
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.numpy_protocol import implementation, name_of
+from autoconv.runtime.objects import holds_symbols
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -50,10 +51,12 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     made = joined(function, args, kwargs)
     if made is not None:
         return fresh(made)
-    if function in _MAKING:
-        return _MAKING[function](*args, **kwargs)
+    if args and isinstance(args[0], np.ndarray) and function in _SHARING and not holds_symbols((args, kwargs)):
+        return function(*args, **kwargs)  # of an array of the program's: the same one, or a view
     if args and type(args[0]) is SymbolicArray and function in _VIEWS:
         return _VIEWS[function](args[0], *map(_loaded, args[1:]), **{k: _loaded(v) for k, v in kwargs.items()})
+    if function in _MAKING:
+        return _MAKING[function](*args, **kwargs)
     region = current_region()
     compute = numpy_call(function, region)
     if compute is None:
@@ -285,5 +288,8 @@ _MAKING: dict[Any, Callable[..., Any]] = {
     np.eye: _constant(np.eye),
     np.identity: _constant(np.identity), np.linspace: _constant(np.linspace),
 }  # fmt: skip
+
+# Those whose results may share memory with their first argument.
+_SHARING = frozenset({*_VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
 
 __all__ = ["array_function"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType
 from autoconv.operators.layout import Variant
 from autoconv.operators.list_arrays import joined, with_arrays
@@ -19,6 +20,7 @@ from autoconv.runtime.numpy_protocol import CREATING, implementation, numpy_name
 from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import COMPILE
 from autoconv.runtime.shape import TensorShape
+from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import Tensor
 
 # What only says how NumPy warns: entering it while tracing says the same for the trace.
@@ -59,6 +61,20 @@ def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
     if function in _ARRAYS and not compiles:
         return None
     return functools.partial(_called, function, found, region.trace if compiles else None)
+
+
+def only_reading(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of an array of the program's, which may not write to another one while a graph is traced."""
+
+    @functools.wraps(method)
+    def read(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None or any(isinstance(value, np.ndarray) for value in args[1:]):
+            name = f"numpy.ndarray.{method.__name__}"
+            message = f"{name} has no form in a graph here: it may be given an array to write to"
+            raise StagingError(message, current_place())
+        return method(*args, **kwargs)
+
+    return read
 
 
 def is_harmless(function: Any) -> bool:
@@ -155,4 +171,4 @@ def _kinds(values: Any) -> set[Any]:
     return found
 
 
-__all__ = ["HARMLESS", "gives_array", "is_harmless", "numpy_call"]
+__all__ = ["HARMLESS", "gives_array", "is_harmless", "numpy_call", "only_reading"]

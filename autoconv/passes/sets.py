@@ -1,18 +1,24 @@
-"""`+=` and the like on a name that may be a list, dict or set changes what others may have by other names, and goes
-through an operator. So does, in files that speak of frozensets, what may be a set on both sides of `|`, `&`, `^` or
-`-`: a frozenset does not ask a set of the graph, and would find it empty. (Numbers are subtracted far more often than
-sets, so all other files keep these operators.)
+"""`+=` and the like on a name that may be a list, dict or set, or an array that others hold too, changes what these
+have by other names, and goes through an operator. So does, in files that speak of frozensets, what may be a set on both
+sides of `|`, `&`, `^` or `-`: a frozenset does not ask a set of the graph, and would find it empty. (Numbers are
+subtracted far more often than sets, so all other files keep these operators.)
 
-    def f(words, found, n):
+    def f(words, found, o):
+        n = 0
         n += 1
         known = frozenset(words)
         found |= known
+        weights = o.weights
+        weights /= 2
         return known - found, n - 1
     # becomes
-    def f(words, found, n):
+    def f(words, found, o):
+        n = 0
         n += 1
         known = frozenset(words)
         found = ag__.ior(found, known)
+        weights = o.weights
+        weights = ag__.itruediv(weights, 2)
         return ag__.sub(known, found), n - 1
 """
 
@@ -22,7 +28,13 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.numbers import arithmetic_names, computed_names, may_be_sets, may_change_in_place
+from autoconv.analysis.numbers import (
+    arithmetic_names,
+    computed_names,
+    may_be_sets,
+    may_change_in_place,
+    shared_names,
+)
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.normalise import INPLACE
 from autoconv.syntax import build
@@ -37,7 +49,8 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Sets(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._found: dict[int, tuple[Any, tuple[set[str], set[str]]]] = {}  # names that a function computes with
+        # By function: names that it computes with, as with no set and with no list, and that may hold others' arrays.
+        self._found: dict[int, tuple[Any, tuple[set[str], set[str], set[str]]]] = {}
         self._frozen = any("frozenset" in line for line in context.lines)
 
     def visit_BinOp(self, node: Any) -> Any:
@@ -49,7 +62,7 @@ class Sets(FunctionPass):
 
     def visit_AugAssign(self, node: Any) -> Any:
         named = self.function_node is not None and isinstance(node.target, gast.Name)
-        changes = named and may_change_in_place(node, *self._names())
+        changes = named and self._may_change(node)
         self.generic(node)
         if not changes:
             return node
@@ -57,8 +70,13 @@ class Sets(FunctionPass):
         value = build.operate(INPLACE[type(node.op)], build.name(name), node.value)
         return build.placed(build.assign(name, value), node)
 
-    def _names(self) -> tuple[set[str], set[str]]:
+    def _may_change(self, node: Any) -> bool:
+        arithmetic, computed, shared = self._names()
+        return node.target.id in shared or may_change_in_place(node, arithmetic, computed)
+
+    def _names(self) -> tuple[set[str], set[str], set[str]]:
         function = self.function_node
         if id(function) not in self._found:
-            self._found[id(function)] = function, (arithmetic_names(function), computed_names(function))
+            names = arithmetic_names(function), computed_names(function), shared_names(function)
+            self._found[id(function)] = function, names
         return self._found[id(function)][1]

@@ -112,13 +112,17 @@ def may_fit(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
     return len(shape) <= len(place) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
 
 
+_WITH_SHAPES = (np.ndarray, np.generic, bool, int, float, complex, list, tuple)
+
+
 def check_broadcast(op: str, operands: Sequence[Any], into: Any = None) -> None:
     """Raises ValueError, in NumPy's words, for shapes that are known not to go together; `into` is that of the result
     where there is an array for it."""
     shapes: list[Any] = []
     for operand in operands:
         tensor = as_tensor(operand)
-        shapes.append(np.shape(operand) if tensor is None else tensor.type.shape)
+        known = isinstance(operand, _WITH_SHAPES)  # not what is one of several things
+        shapes.append(tensor.type.shape if tensor is not None else np.shape(operand) if known else None)
     if op == "matmul" or any(shape is None for shape in shapes):
         return
     pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)

@@ -6,6 +6,7 @@ written is collected and the old one put back, so that the region can give it ou
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -106,6 +107,15 @@ def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
 
     kind = owner if isinstance(owner, type) else type(owner)
     return Spot((id(owner), name), f"{kind.__name__}.{name}", read, write, owner, home, "attribute")
+
+
+def reader(spot: Spot) -> Callable[[], Any]:
+    """What reads a spot where only its value counts; that of an object's own attribute in few steps."""
+    held = getattr(spot.owner, "__dict__", None)
+    name = spot.key[-1]
+    if spot.kind != "attribute" or type(held) is not dict or getattr_static(type(spot.owner), name, None) is not None:
+        return spot.read
+    return functools.partial(held.get, name, MISSING)
 
 
 def _is_computed(known: Any) -> bool:

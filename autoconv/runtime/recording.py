@@ -72,6 +72,7 @@ class Trace:
     pending_output: list[Any] | None = None
     allows_call: Any = None
     outside_effect: Any = None
+    is_outside: Any = None
     python_print: Any = None
     concretise: Any = None
     attribute: Any = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from autoconv.runtime import taping
 from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.donation import give_away
+from autoconv.runtime.journal import Spot, reader
 from autoconv.runtime.recording import Region
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present, presented
@@ -27,7 +29,7 @@ from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.aliases import aliased_outputs
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.derivable import Derivable
-from autoconv.tracing.direct import call_form, needs_asking
+from autoconv.tracing.direct import call_form, needs_asking, with_spots
 from autoconv.tracing.donation import donated_leaves
 from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
@@ -64,6 +66,7 @@ class ConcreteFunction:
         owner: Any,
         name: str,
         arrays: bool = False,
+        spots: Sequence[Spot] = (),
     ) -> None:
         self.recorded = graph
         self.optimised = optimised
@@ -84,6 +87,8 @@ class ConcreteFunction:
         self._gives_out_captures = has_arrays and bool(
             aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
         )
+        # Of a function that writes to arrays: those of the program that it read while it was traced.
+        self.apart_from: list[weakref.ref[np.ndarray]] = []
         self.seconds = 0.0  # that tracing, optimising and compiling took
         self.used = 0  # when it was, as a number that grows
         self.weight = _weight(graph) + _weight(optimised)
@@ -98,7 +103,7 @@ class ConcreteFunction:
         self._gives_out_constants = self._arrays_out and bool(aliased_outputs(optimised, constants))
         shares = not self._gives_out_captures and not self._gives_out_constants
         what = (key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
-        form = call_form(*what, self._donated, self.function_name)
+        form = call_form(*what, self._donated, self.function_name, len(spots))
         compile_graph = BACKENDS[SETTINGS.backend]
         if SETTINGS.backend == "llvm" and depends_on_shapes(optimised):
             self._run: Any = ByShape(optimised, compile_graph, contract, form)
@@ -114,6 +119,9 @@ class ConcreteFunction:
         if contract == "compile" and not self.can_run_again:
             at = [i for i, leaf in enumerate(key.leaves) if isinstance(leaf, _INPUTS)]
             self._run, self.entry = taking_back(optimised, self._run, self.entry, at)
+        self._held = [reader(spot) for spot in spots]
+        if spots and self.entry is not None:
+            self.entry = with_spots(self.entry, self._held)
 
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:
@@ -122,6 +130,14 @@ class ConcreteFunction:
             return ()
         several = getattr(self.entry, "__self__", None)
         return several.entries if isinstance(several, ByShape) else (self.entry,)
+
+    def meets_outside(self, leaves: Iterable[Any]) -> bool:
+        """Whether an argument may share memory with an array that the trace took for one that nothing changes."""
+        if not self.apart_from:
+            return False
+        others = [array for array in (held() for held in self.apart_from) if array is not None]
+        mine = [x for x in (*leaves, *(read() for read in self._held)) if isinstance(x, np.ndarray)]
+        return any(np.may_share_memory(x, y) for x in mine for y in others)
 
     @property
     def kernels(self) -> list[str]:

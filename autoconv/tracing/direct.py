@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import types
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFuncti
 
 def call_form(
     key: Key, captures: Sequence[Any], layout: Layout, guards: Guards, contract: str, arrays_out: bool, shares: bool,
-    first_of: Sequence[int], donated: Collection[int], name: str,
+    first_of: Sequence[int], donated: Collection[int], name: str, spots: int,
 ) -> CallForm | None:
     """How native code may be called with the user's own arguments; None where they need more than a look.
 
@@ -49,14 +49,14 @@ def call_form(
     of constants, and one or the other of them. Guards that compare more than identities are not among the form's; the
     caller asks them. `shares`: whether neither captured arrays nor constants are given out; `first_of`: for each output
     the first one that is the same, if any are; `donated` are the positions of the leaves that are given to the function
-    of that name.
+    of that name, and the last leaves are what so many `spots` hold.
     """
     leaves = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, ArrayKey)) or _is_listed(leaf)]
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
     exact = {i: value for i, value in literals.items() if _is_checked(value)}
     if len(leaves) + len(exact) < len(key.leaves) or any(template is not None for _, template in key.templates):
         return None
-    if len(key.leaves) != len(key.templates) or key.orders or key.shared or key.overlaps:
+    if len(key.leaves) != len(key.templates) + spots or key.orders or key.shared or key.overlaps:
         return None
     answer = _answer(layout, iter(first_of) if first_of else itertools.count(), contract, arrays_out)
     held = [_held(captured) for captured in captures]
@@ -79,6 +79,14 @@ def call_form(
         donated=frozenset(i for i, place in enumerate(places) if place in donated and origins[i] == "tensor"),
         donation=Donated(name) if donated else None,
     )
+
+
+def with_spots(entry: Callable[..., Any], held: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
+    """The entry as calls reach it whose function writes attributes or outer names: what these hold goes along."""
+    if len(held) == 1:
+        (read,) = held
+        return lambda *given: entry(*given, read())
+    return lambda *given: entry(*given, *[read() for read in held])
 
 
 def _is_listed(leaf: Any) -> bool:

@@ -114,7 +114,7 @@ class Function(Described, Pickled):
                 for concrete, entry in self._direct:
                     if given is None:
                         break
-                    if concrete.asks_guards and concrete.guards.changed():
+                    if concrete.asks_guards and (concrete.guards.changed() or concrete.meets_outside(given)):
                         continue
                     try:
                         found = entry(*given)
@@ -160,6 +160,9 @@ class Function(Described, Pickled):
             return self._run_plain(call, args, kwargs)
         if region is not None:
             return concrete.record(region, call.leaves)
+        if concrete.meets_outside(call.leaves):
+            self._explanation.plain.append("one call: an argument shares memory with an array that it reads besides")
+            return self.python_function(*args, **kwargs)
         self._bailout.ran_graph()
         return self._run(concrete, call.leaves, args, kwargs)
 

@@ -7,7 +7,7 @@ import enum
 import functools
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,6 +133,13 @@ class Guards:
             if isinstance(held, dict) and is_user_code(type(spot.read())):
                 for attribute in held:
                     yield attribute_spot(spot.read(), attribute)
+
+    def held_arrays(self) -> Iterable[np.ndarray]:
+        """The arrays that the names lead to now, until `settle`."""
+        makes = Fingerprints(self.skip, strict=False)
+        for _, read, _ in self._pending:
+            makes.of(read())
+        return makes.arrays.values()
 
     def values(self) -> Iterator[Any]:
         """What the names hold now, until `settle`."""

@@ -103,6 +103,10 @@ class Outside:
             return
         if not self.trace.memory and self.may_be_memory and _is_of_arrays(owner):
             raise Restage(memory=True)  # what is computed of arrays changes in place as they do
+        if self.trace.memory and isinstance(owner, SymbolicTensor):
+            arrays = [s for s in self.guards.holders() if isinstance(s.read(), np.ndarray) and s.key not in self.known]
+            if arrays:  # what it was chosen from may be among them
+                raise Restage(arrays)
         for name, copy in self.copies.items():
             if _holds(copy, owner):
                 raise Restage(arguments=[name])
@@ -113,6 +117,10 @@ class Outside:
             # Where that does not do, they come in by reference, as objects.
             raise Restage(arguments=self.arrays)
         raise RunPlain(f"{what}, which has to happen on every call")
+
+    def is_outside(self, array: np.ndarray) -> bool:
+        """Whether an array is one of the program's, or a view of one, that was there before the trace."""
+        return any(np.may_share_memory(array, other) for other in self.guards.held_arrays())
 
     def check_dimensions(self, call: Call) -> None:
         """Arrays without dimensions are traced as memory: a tensor without any is a scalar of NumPy's."""
@@ -164,7 +172,9 @@ def _record_store(spot: Spot, value: Any) -> None:
 
 
 def _holds(value: Any, owner: Any) -> bool:
-    """Whether the value is the container, or a structure in which it is."""
+    """Whether the value is the container, or a structure in which it is; of arrays, whether they share memory."""
+    if isinstance(value, np.ndarray) and isinstance(owner, np.ndarray):
+        return np.may_share_memory(value, owner)
     return value is owner or any(part is owner for part in mutable_parts(value))
 
 

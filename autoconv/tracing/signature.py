@@ -169,11 +169,16 @@ class Signature:
         call.leaves += values
         call.names += [spot.name for spot in spots]
         call.spots = tuple(spots)
-        call.key = replace(call.key, leaves=(*call.key.leaves, *map(self._spot_key, values)))
+        memory = call.key.memory
+        keys = (*call.key.leaves, *(self._spot_key(value, memory) for value in values))
+        arrays = [a for a, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]
+        call.key = replace(call.key, leaves=keys, overlaps=memory and overlap(arrays))
 
-    def _spot_key(self, value: Any) -> LeafKey:
+    def _spot_key(self, value: Any, memory: bool) -> LeafKey:
         if value is MISSING:
             return Literal(None)
+        if memory and isinstance(value, np.ndarray):
+            return array_key(value)
         if value is None or isinstance(value, (str, bytes, list, dict, set)):
             return object_key(value)
         return self._leaf_key(value, {}, False)

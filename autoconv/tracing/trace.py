@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from autoconv.backends import expect_graphs
 from autoconv.emit.converted import ABOUT_TO_CONVERT, changed_names
 from autoconv.errors import StagingError
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
@@ -170,6 +172,10 @@ def _trace(
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
     captures = [obj for obj, _ in trace.captures.values()]
     captures += make_inputs(graph, trace.sources or (), guards.arrays)
+    writes = any(node.effects & Effects.WRITE for node in graph.nodes)
+    apart_from = [weakref.ref(array) for array in guards.arrays.values()] if contract == COMPILE and writes else []
+    if apart_from and call.by_object:
+        raise python_contract.RunPlain("arrays are changed as objects, and one from outside may be among them")
     guards.arrays.clear()
     trace.sources = None
     trace.regions.clear()
@@ -182,7 +188,8 @@ def _trace(
             python_contract.check_guesses(finished)
         trace_logs.graphs(name, graph, finished)
         what = (call.key, call.names, captures, layout, guards, contract, owner, name)
-        concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays)
+        concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays, spots=call.spots)
+        concrete.apart_from = apart_from
         concrete.seconds = time.perf_counter() - begin
     return Traced(concrete, created)
 
@@ -204,6 +211,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
+    trace.is_outside = outside.is_outside
     trace.without_dimensions = outside.without_dimensions
     trace.begin_again = begin_again
     trace.holders = {name for how, name in call.learned if how == "holder"}
