@@ -39,7 +39,7 @@ from autoconv.runtime.containers import PLAIN, TracedList, items_of, traced, unt
 from autoconv.runtime.convert import as_tensor, table_of, to_array, weak_constant, weak_dtype
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, box, named, unboxed
-from autoconv.runtime.recording import Region, current_region
+from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import Template, pack
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
@@ -110,13 +110,15 @@ def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
     assert isinstance(type_, TensorType)
     if type(value) is SymbolicObject:
         value = unboxed(value, type_)
-    if isinstance(value, (bool, int, float, complex)):
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         array = np.array(value, type_.dtype.numpy)
         if not type_.weak:
             return dispatch.graph_value(region, array)
         return weak_constant(region, value if weak_dtype(value) is type_.dtype else array.item()).value_in_graph
     tensor = as_tensor(value)
     if tensor is None:
+        if region.contract == COMPILE and isinstance(value, (np.ndarray, np.generic)):
+            region.trace.arrays = True
         tensor = EagerTensor(to_array(value))
     if tensor.type.dtype is not type_.dtype or (tensor.weak and not type_.weak):
         tensor = dispatch.apply("python_cast", tensor, dtype=type_.dtype, weak=type_.weak)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from autoconv.errors import StagingError
 from autoconv.graph.types import NoCommonType, ObjectType, TensorType, Type, join
 from autoconv.operators.layout import (
@@ -249,7 +251,7 @@ def _leaf(layout: Layout) -> Leaf:
         return layout
     assert isinstance(layout, Static)
     value = layout.value
-    if isinstance(value, (bool, int, float, complex)):
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return Leaf(weak_type(value))
     return Leaf(typed(value))
 

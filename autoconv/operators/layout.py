@@ -212,7 +212,7 @@ def state_layout(value: Any, region: Region) -> Layout:
     """The layout of a loop variable: numbers and arrays in it are expected to change."""
     if home_of(value, region) is not None or (type(value) in PLAIN and heap_of(value) is None):
         return Static(value)
-    if isinstance(value, (bool, int, float, complex)):
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return Leaf(weak_type(value))
     if type(value) is SymbolicArray:
         return Static(value)

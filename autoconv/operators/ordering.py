@@ -31,9 +31,12 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
         better = b > a if name == "max" else b < a
         if not isinstance(better, Tensor):
             return b if better else a
-        if is_weak(a) and is_weak(b) and _same_dtype(a, b):
+        if is_weak(a) and is_weak(b):
+            same = _same_dtype(a, b)
+            return dispatch.apply("select", better, b, a) if same else if_exp(better, lambda: b, lambda: a)
+        if is_compiled() and better.type.shape == ():
             return dispatch.apply("select", better, b, a)
-        return if_exp(better, lambda: b, lambda: a) if is_weak(a) and is_weak(b) else dispatch.apply(op, a, b)
+        return dispatch.apply(op, a, b)
 
     def extreme(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(value_of, args))

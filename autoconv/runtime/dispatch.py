@@ -128,6 +128,9 @@ def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
         return value
     if isinstance(value, EagerTensor):
         return region.trace.capture(value, value.type, region.trace.scope + name)
+    if isinstance(value, np.generic) and region.contract == COMPILE:
+        region.trace.arrays = True  # np.float64 is a float, and yet no number of Python's
+        return record_constant(region, to_array(value), name=name).value_in_graph
     if isinstance(value, NUMBERS):
         return record_constant(region, np.array(value, weak_dtype(value).numpy), True, name).value_in_graph
     resource = getattr(value, "__autoconv_resource__", None)
@@ -138,6 +141,11 @@ def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
 
 def _operand(x: Any) -> Any:
     """Tensors, Python numbers and graph values as they are; everything else as an array or tensor."""
+    if isinstance(x, np.generic):
+        region = current_region()
+        if region is not None and region.contract == COMPILE:
+            region.trace.arrays = True
+            return to_array(x)
     if isinstance(x, (Tensor, bool, int, float, complex, Value)):
         return x
     tensor = as_tensor(x)

@@ -237,7 +237,9 @@ class Function(Described, Pickled):
             if call.key in self._plain:
                 return None
             start = time.perf_counter()
-            reason = self._explanation.why(call, self._cache.by_key)
+            reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
+            if self.contract == COMPILE and self._learning.takes_in(call, self._cache.by_key.get(call.key, ())):
+                return self._cache.find(call.key) or self._obtain(call)
             concrete = None
             if self._reduce_retracing:
                 call.key = wider_key(call.key, reversed(list(self._cache.by_key)))
@@ -248,7 +250,8 @@ class Function(Described, Pickled):
                 with self._own_effects(), traced(self._signature.name, self._traces + 1, reason):
                     concrete = self._trace(call)
             except Specialise as wanted:
-                self._learning.specialise(call, wanted.leaf)
+                if not self._learning.puts_back(call):
+                    self._learning.specialise(call, wanted.leaf)
             except Restage as wanted:
                 refused = self._learning.refuses(call, wanted)
                 if refused:
@@ -258,6 +261,8 @@ class Function(Described, Pickled):
             except RunPlain as plain:
                 if self._learning.closes(call, exact, plain.reason):
                     return self._obtain(call)
+                if self._learning.puts_back(call):
+                    return self._cache.find(call.key) or self._obtain(call)
                 place = place_in(self.python_function, plain)
                 if self._learning.is_object_next(call, plain.reason, place):
                     return self._cache.find(call.key) or self._obtain(call)
@@ -266,6 +271,8 @@ class Function(Described, Pickled):
             except Exception as error:
                 if self._learning.closes(call, exact, str(error)):
                     return self._obtain(call)
+                if self._learning.puts_back(call):
+                    return self._cache.find(call.key) or self._obtain(call)
                 if self.contract == COMPILE:
                     place = getattr(error, "place", None) or place_in(self.python_function, error)
                     message = getattr(error, "message", str(error))

@@ -27,6 +27,8 @@ _IDENTITY = (
     np.ufunc, np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType, types.GenericAlias,
 )  # fmt: skip
 
+_MOVING = (np.ndarray, int, float)  # what is an input where it changes from call to call
+
 _HELD_BY_GRAPHS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
 
 
@@ -43,11 +45,12 @@ class Guards:
     arrays that they lead to, by id.
 
     With `python`, what tracing itself would change (an iterator) makes the call plain. `skip` are the keys of spots
-    that are inputs of the trace instead.
+    that are inputs of the trace instead, `take_in` leaves the trace to begin anew with further ones.
     """
 
     python: bool = False
     skip: frozenset[Any] = frozenset()
+    take_in: Callable[[list[Spot]], Any] = list
     checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
@@ -119,6 +122,9 @@ class Guards:
             try:
                 fingerprint(read(), skip=self.skip)
             except Unguardable as what:  # an iterator, say, which tracing would advance: before anything runs
+                large = [spot for spot in self.holders() if is_large(spot.read()) and spot.key not in self.skip]
+                if large:
+                    self.take_in(large)
                 raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
 
     def knows(self, key: Any) -> bool:
@@ -129,10 +135,18 @@ class Guards:
         """The names, and the attributes of the objects among them, that the trace may have got a value from."""
         for spot in self._spots:
             yield spot
-            held = getattr(spot.read(), "__dict__", None)
-            if isinstance(held, dict) and is_user_code(type(spot.read())):
+            value = spot.read()
+            kind = value if isinstance(value, type) else type(value)
+            held = getattr(value, "__dict__", None)
+            if not is_user_code(kind):
+                continue
+            if isinstance(held, dict):
                 for attribute in held:
-                    yield attribute_spot(spot.read(), attribute)
+                    yield attribute_spot(value, attribute)
+            for base in filter(is_user_code, kind.__mro__):
+                for attribute, part in list(vars(base).items()):
+                    if isinstance(part, np.ndarray):
+                        yield attribute_spot(base, attribute)
 
     def held_arrays(self) -> Iterable[np.ndarray]:
         """The arrays that the names lead to now, until `settle`."""
@@ -156,6 +170,35 @@ class Guards:
         self._pending.clear()
         self._spots.clear()
 
+    def moved(self) -> Iterator[tuple[Spot, Any]]:
+        """The names and attributes whose arrays and numbers are not what they were, as spots, with what they hold."""
+        for name, read, expected, place in self.checks:
+            value = read()
+            if place is None or not isinstance(value, _MOVING):
+                yield from self._moved_parts(value, expected, _DEPTH)
+            elif self._differs(value, expected):
+                container, key = place
+                yield (cell_spot(container, name) if key is None else global_spot(container, key)), value
+
+    def _moved_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[Spot, Any]]:
+        """As `moved`, of the attributes of an object; `expected` is the fingerprint that it had."""
+        held = getattr(value, "__dict__", None)
+        if type(held) is not dict or not is_user_code(type(value)) or len(expected) != 3 or not depth:
+            return
+        for name, before in expected[1]:
+            part = held.get(name)
+            if isinstance(part, _MOVING):
+                if (id(value), name) not in self.skip and self._differs(part, before):
+                    yield attribute_spot(value, name), part
+            elif isinstance(before, tuple):
+                yield from self._moved_parts(part, before, depth - 1)
+
+    def _differs(self, value: Any, expected: Any) -> bool:
+        """Whether it is another value of the same kind."""
+        if isinstance(value, np.ndarray):
+            return expected[0] is np.ndarray and (is_large(value) or Fingerprints(self.skip).of(value) != expected)
+        return expected[0] is type(value) and Fingerprints(self.skip).of(value) != expected
+
     def settle_again(self) -> None:
         """Takes the values as they are now once more."""
         for position, (name, read, _, place) in enumerate(self.checks):
@@ -174,6 +217,11 @@ class Guards:
             except Unguardable:
                 return name
         return ""
+
+
+def is_large(value: Any) -> bool:
+    """Whether this is an array of numbers too large to be looked at on every call."""
+    return isinstance(value, np.ndarray) and value.nbytes > _LARGE and value.dtype.kind in "biufc"
 
 
 @dataclass(slots=True)
@@ -200,7 +248,7 @@ class Fingerprints:
         if isinstance(value, types.MethodType) and depth:
             return types.MethodType, id(value.__func__), self.of(value.__self__, name, depth - 1)
         if isinstance(value, type):
-            return id(value), _weak(value), _class_values(value, self.skip) if is_user_code(value) else ()
+            return id(value), _weak(value), self._class_values(value, name) if is_user_code(value) else ()
         if isinstance(value, _IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS):
             return id(value), _weak(value)
         if isinstance(value, (np.ndarray, np.generic)):
@@ -233,7 +281,7 @@ class Fingerprints:
             for k, v in sorted(held.copy().items())  # a copy: other threads may change it meanwhile
             if not k.startswith("__autoconv") and (id(value), k) not in self.skip
         )
-        return id(value), own, _class_values(type(value), self.skip)
+        return id(value), own, self._class_values(type(value), name)
 
     def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
         """By identity and, while it is not large, by what is in it: Python may have read that while tracing."""
@@ -247,6 +295,26 @@ class Fingerprints:
             return np.ndarray, identity, array.dtype.str, array.shape
         return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
 
+    def _class_values(self, cls: type, name: str) -> tuple[Any, ...]:
+        """What a class and its bases hold for their instances: plain values, containers of such, arrays, methods;
+        without the attributes in `skip`, by (id of the class, name)."""
+        return tuple(
+            (key, self._class_value(value, f"{name}.{key}"))
+            for base in cls.__mro__
+            if is_user_code(base)
+            for key, value in vars(base).items()
+            if not (key.startswith("__") and key.endswith("__")) and (id(base), key) not in self.skip
+        )
+
+    def _class_value(self, value: Any, name: str) -> Any:
+        """Plain values, containers of such and arrays by value, everything else by identity."""
+        if isinstance(value, np.ndarray):
+            return self._array(value, value, name)
+        if value is None or isinstance(value, (bool, int, float, complex, str, list, tuple, dict, set, frozenset)):
+            with contextlib.suppress(Unguardable):
+                return self.of(value, name, 2)
+        return id(value)
+
     def _unguardable(self, value: Any, name: str, why: str) -> Any:
         if self.strict:
             raise Unguardable(why)
@@ -258,8 +326,9 @@ class Fingerprints:
         held = (function.__defaults__, function.__kwdefaults__, function.__dict__)
         if not any(held) or not depth or not is_user_code(function):
             return ()
+        own = [(key, value) for key, value in function.__dict__.items() if not key.startswith("__")]
         return tuple(self.of(part, name, depth - 1) for part in held[:2]) + tuple(
-            (key, _class_value(value)) for key, value in function.__dict__.items() if not key.startswith("__")
+            (key, self._class_value(value, name)) for key, value in own
         )
 
 
@@ -284,28 +353,6 @@ def _difference(old: Any, new: Any) -> str:
             return f"[{part[0][-1]!r}]{_difference(part[1], other[1])}"
         return f"[{position}]{_difference(part, other)}" if kind in (list, tuple) else ""
     return ""
-
-
-def _class_values(cls: type, skip: frozenset[Any]) -> tuple[Any, ...]:
-    """What a class and its bases hold for their instances: plain values, containers of such, methods; without the
-    attributes in `skip`, by (id of the class, name)."""
-    return tuple(
-        (name, _class_value(value))
-        for base in cls.__mro__
-        if is_user_code(base)
-        for name, value in vars(base).items()
-        if not (name.startswith("__") and name.endswith("__")) and (id(base), name) not in skip
-    )
-
-
-def _class_value(value: Any) -> Any:
-    """Plain values and containers of such by value, everything else by identity."""
-    if value is None or isinstance(value, (bool, int, float, complex, str, list, tuple, dict, set, frozenset)):
-        try:
-            return fingerprint(value, 2)
-        except Unguardable:
-            pass
-    return id(value)
 
 
 def _weak(value: Any) -> Any:

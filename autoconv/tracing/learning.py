@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.logs import log
 from autoconv.runtime.structure import is_mutable_dataclass
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.bounded import Bounded
+from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation
 from autoconv.tracing.keys import Key, ObjectKey
 from autoconv.tracing.outside import Restage
@@ -33,6 +36,7 @@ class Learning:
         self._not_open: set[Key] = set()  # keys of open sizes for which there is no trace
         self._by_object: set[Key] = set()  # of those the calls whose arrays come in as objects all the same
         self._spots: Bounded[Key, list[Spot]] = Bounded(MOST_KEYS)
+        self._moving: dict[Any, bool] = {}  # spots that are inputs as their values change, and whether that does
 
     def bind(self, args: Any, kwargs: Any) -> Call:
         """A call's arguments taken apart. Raises TypeError for arguments that do not fit the function."""
@@ -101,9 +105,8 @@ class Learning:
             self._whole |= wanted.arguments
             self._literal = frozenset()
         else:
-            base = self._bind_arguments(call.args, call.kwargs).key
-            known = self._spots.setdefault(base, [])
-            known += [spot for spot in wanted.spots if spot.key not in {other.key for other in known}]
+            self._take(call, wanted.spots)
+            return
         self._rebind(call)
 
     def is_object_next(self, call: Call, reason: str, place: Any) -> bool:
@@ -115,6 +118,44 @@ class Learning:
         self._explanation.by_object.append(f"{place}: {reason}" if place else reason)
         self._rebind(call)
         return True
+
+    # ---- values that change between calls
+
+    def takes_in(self, call: Call, traces: Sequence[ConcreteFunction]) -> bool:
+        """Where earlier traces of the same arguments are of no use because an array or a number outside has another
+        value each time: binds the call with these as inputs. An array is one the second time, a number the third."""
+        if not traces or len(call.spots) >= _MOST_SPOTS:
+            return False
+        moved = [{spot.key: (spot, value) for spot, value in trace.guards.moved()} for trace in traces]
+        found = [
+            spot
+            for key, (spot, value) in moved[0].items()
+            if all(key in other for other in moved)
+            and (isinstance(value, np.ndarray) or len(traces) > 1)
+            and self._moving.get(key, True)
+        ]
+        if not found:
+            return False
+        self._moving.update((spot.key, True) for spot in found)
+        self._take(call, found)
+        return True
+
+    def puts_back(self, call: Call) -> bool:
+        """Whether a trace that failed had such inputs: the call is bound without them then."""
+        tried = {spot.key for spot in call.spots if self._moving.get(spot.key)}
+        if not tried:
+            return False
+        self._moving.update(dict.fromkeys(tried, False))
+        for spots in self._spots.values():
+            spots[:] = [spot for spot in spots if spot.key not in tried]
+        self._rebind(call)
+        return True
+
+    def _take(self, call: Call, spots: Sequence[Spot]) -> None:
+        base = self._bind_arguments(call.args, call.kwargs).key
+        known = self._spots.setdefault(base, [])
+        known += [spot for spot in spots if spot.key not in {other.key for other in known}]
+        self._rebind(call)
 
     # ---- sizes
 

@@ -118,6 +118,10 @@ class Outside:
             raise Restage(arguments=self.arrays)
         raise RunPlain(f"{what}, which has to happen on every call")
 
+    def take_in(self, spots: Sequence[Spot]) -> NoReturn:
+        """Begins anew with what the spots hold as inputs."""
+        raise Restage(spots)
+
     def is_outside(self, array: np.ndarray) -> bool:
         """Whether an array is one of the program's, or a view of one, that was there before the trace."""
         return any(np.may_share_memory(array, other) for other in self.guards.held_arrays())

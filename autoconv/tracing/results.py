@@ -84,6 +84,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         if isinstance(value, np.ndarray):
             raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
         if isinstance(value, np.generic):
+            trace.arrays = True
             return _symbolic(EagerTensor(value), trace)
         if trace.owned is not None and id(value) in trace.owned:
             return value

@@ -58,6 +58,7 @@ class Call:
     spots: tuple[Spot, ...] = ()
     by_object: bool = False  # arrays could not be traced as memory, and come in as objects
     learned: frozenset[tuple[str, Any]] = frozenset()
+    why: str = ""  # it is traced, where that was known before it was bound again
 
 
 class Signature:

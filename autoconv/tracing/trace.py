@@ -212,6 +212,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
     trace.is_outside = outside.is_outside
+    guards.take_in = outside.take_in
     trace.without_dimensions = outside.without_dimensions
     trace.begin_again = begin_again
     trace.holders = {name for how, name in call.learned if how == "holder"}

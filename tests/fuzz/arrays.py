@@ -1,6 +1,8 @@
 """Random programs of slices, views, in-place updates and loops over arrays, compiled and compared with plain NumPy.
 
-    python tests/fuzz/arrays.py --programs 2000 [--seed 0]
+    python tests/fuzz/arrays.py --programs 2000 [--seed 0] [--held]
+
+With `--held` an object's attributes hold the arrays, or global names, and no argument is one.
 
 A program is run on inputs that take different paths. Compared are the results, what the arguments hold afterwards
 (after an error, too), and which arrays share memory. What is assigned is what was there before: NumPy's own copies of
@@ -221,21 +223,60 @@ def described(value):
     return type(value).__name__, str(value)
 
 
-def check(source: str, number: int, dtype: str) -> tuple[str, str]:
+def check(source: str, number: int, dtype: str, held: bool = False) -> tuple[str, str]:
     """("memory" | "objects" | "plain" | "WRONG", details) for one program."""
     name = f"<array program {number}>"
+    if held:
+        source = in_attributes(source) if number % 2 else in_globals(source)
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     plain, compiled = _made(copying(source), name), ac.compile(_made(source, name))
+    explain = compiled.explain
+    if held:
+        plain, compiled = holding(plain), holding(compiled)
     for turn, numbers in enumerate(NUMBERS):
         overlapping = turn == len(NUMBERS) - 1 and number % 3 == 0
         expected = outcome(plain, arguments(dtype, turn, overlapping), numbers)
         found = outcome(compiled, arguments(dtype, turn, overlapping), numbers)
         if expected != found:
             return "WRONG", f"{dtype} {numbers} overlapping={overlapping}\nexpected {expected}\nfound    {found}"
-    told = compiled.explain()
+    told = explain()
     if "plain Python" in told:
         return "plain", told
     return ("objects" if "own operations" in told else "memory"), told
+
+
+def in_attributes(source: str) -> str:
+    """The program with its arrays as attributes of `o`."""
+    tree = _Renaming().visit(ast.parse(source))
+    return ast.unparse(ast.fix_missing_locations(tree)).replace("(A, B, x, k, c)", "(o, k, c)")
+
+
+class _Renaming(ast.NodeTransformer):
+    def visit_Name(self, node):
+        return ast.Attribute(ast.Name("o", ast.Load()), node.id, node.ctx) if node.id in ("A", "B", "x") else node
+
+
+def in_globals(source: str) -> str:
+    """The program with its arrays in global names."""
+    return source.replace("(A, B, x, k, c):\n", "(k, c):\n    global A, B, x\n")
+
+
+class Holder:
+    """What attributes are held by."""
+
+
+def holding(function):
+    """The function as one of arrays and ints, which are put where it looks for them; gives what is there then, too."""
+    plain = getattr(function, "python_function", function)
+    place = plain.__globals__ if plain.__code__.co_argcount == 2 else vars(o := Holder())
+    first = () if place is plain.__globals__ else (o,)
+
+    def call(*given):
+        place.update(zip("ABx", given[:3], strict=True))
+        value = function(*first, *given[3:])
+        return (*(value if isinstance(value, tuple) else (value,)), *(place[name] for name in "ABx"))
+
+    return call
 
 
 def _made(program, name):
@@ -260,12 +301,13 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", action="store_true", help="why programs were not traced with arrays as memory")
+    parser.add_argument("--held", action="store_true", help="the arrays are attributes or global names")
     options = parser.parse_args()
     counts: collections.Counter[str] = collections.Counter()
     for number in range(options.seed, options.seed + options.programs):
         generator = Generator(number)
         source = generator.program()
-        kind, details = check(source, number, generator.dtype)
+        kind, details = check(source, number, generator.dtype, options.held)
         counts[kind] += 1
         if kind == "WRONG":
             print(f"--- program {number}\n{source}\n{details}\n")

@@ -72,9 +72,59 @@ def test_one_that_is_written_is_changed():
     assert board.tolist() == [2.0, 0.0, 3.0]
 
 
-def test_large_ones_are_left_to_python():
+def test_large_ones_are_inputs():
     @ac.compile
     def f(n):
-        return LARGE[n]
+        return LARGE[n] + LARGE.sum()
 
-    assert f(2) == 1.0 and "LARGE (a ndarray) is read" in f.explain()
+    for value in (1.0, 5.0, -2.0):
+        LARGE[2] = value
+        assert f(2) == value + LARGE.sum()
+    assert "plain Python" not in f.explain() and f.experimental_get_tracing_count() == 1
+
+
+def test_those_that_change_become_inputs():
+    class Holder:
+        pass
+
+    held = Holder()
+    held.w, held.part = np.ones(3), Holder()
+    held.part.t, held.rate = np.zeros(3), 0.5
+
+    @ac.compile
+    def f(x):
+        return x * held.w + held.part.t * held.rate
+
+    for step in range(6):
+        held.w = held.w * 1.5  # another array
+        held.part.t += step  # the same one
+        np.testing.assert_array_equal(f(np.arange(3.0)), np.arange(3.0) * held.w + held.part.t * 0.5)
+    assert f.experimental_get_tracing_count() == 2, f.explain()
+
+
+def test_numbers_that_change_become_inputs_the_third_time():
+    rate, count = 0.5, 1
+
+    @ac.compile
+    def f(x):
+        total = x * rate
+        for i in range(count):
+            total = total + i
+        return total
+
+    for _ in range(8):
+        rate, count = rate * 0.5, count + 1
+        assert f(2.0) == 2.0 * rate + sum(range(count))
+    assert f.experimental_get_tracing_count() == 3, f.explain()
+
+
+def test_what_python_needs_the_value_of_stays_part_of_the_trace():
+    table = np.array([2, 3])
+
+    @ac.compile
+    def f(x):
+        return np.zeros(int(table[0])), x
+
+    for size in (2, 3, 4, 2):
+        table[0] = size
+        assert f(1.0)[0].shape == (size,)

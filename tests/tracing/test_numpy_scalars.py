@@ -1,0 +1,82 @@
+"""Under `compile`: NumPy's scalars that a function finds outside are no numbers of Python's, `np.float64` neither."""
+
+import math
+
+import numpy as np
+import pytest
+
+import autoconv
+
+TABLE = np.array([2.0, 3.0, 5.0])
+COUNTS = np.array([[2, 3], [5, 7]])
+RATE, NUMBER, TRUTH = np.float64(1.5), np.complex128(1 + 2j), np.True_
+
+
+def halved(value, count):
+    while count > 0:
+        value = value * 0.5
+        count -= 1
+    return value
+
+
+def summed(value, count):
+    for i in range(count):
+        value = value + i
+    return value
+
+
+FUNCTIONS = [
+    lambda x, k: TABLE[0] + k,
+    lambda x, k: k / RATE,
+    lambda x, k: -TABLE[1] ** 2 * k,
+    lambda x, k: TABLE[0],
+    lambda x, k: COUNTS[0, 1],
+    lambda x, k: [COUNTS.sum(), RATE, k],
+    lambda x, k: {"a": RATE + k, "b": COUNTS[0][0]},
+    lambda x, k: RATE if k > 1 else TABLE[0],
+    lambda x, k: COUNTS[0, 0] if k > 1 else COUNTS[1, 0],
+    lambda x, k: COUNTS[0, 0] if k > 1 else 3,
+    lambda x, k: halved(RATE, k),
+    lambda x, k: summed(TABLE[1], k),
+    lambda x, k: summed(COUNTS[0, 0], k),
+    lambda x, k: x[0] + k * RATE,
+    lambda x, k: x * RATE,
+    lambda x, k: x * TABLE[0],
+    lambda x, k: np.sqrt(RATE) + k,
+    lambda x, k: abs(NUMBER) + k,
+    lambda x, k: NUMBER * k,
+    lambda x, k: NUMBER.real + k,
+    lambda x, k: TRUTH & (k > 1),
+    lambda x, k: math.sqrt(RATE) + k,
+    lambda x, k: RATE.item() + k,
+    lambda x, k: float(RATE) + k,
+    lambda x, k: TABLE.mean() * k,
+    lambda x, k: f"{RATE:.2f} {k}",
+]
+
+
+def described(value):
+    if isinstance(value, (list, dict)):
+        return [described(item) for item in (value.values() if isinstance(value, dict) else value)]
+    return type(value).__name__, getattr(value, "dtype", None), repr(value)
+
+
+@pytest.mark.parametrize("number", range(len(FUNCTIONS)))
+def test_they_stay_what_they_are(number):
+    function = FUNCTIONS[number]
+    compiled = autoconv.compile(function)
+    for x in (np.array([1.0, 2.5]), np.array([1.0, 2.5], np.float32)):
+        for k in (1, 2, 3):
+            assert described(compiled(x, k)) == described(function(x, k))
+    assert "plain Python" not in compiled.explain(), compiled.explain()
+
+
+def test_the_larger_one_is_pythons_choice_where_there_are_nans():
+    def f(x, k):
+        return max(x[0], x[1]), min(x[0], x[1]), max(k, x[1]), min(x[0], k), max(x[0], k, x[1])
+
+    compiled = autoconv.compile(f)
+    for x in ([1.0, math.nan], [math.nan, 2.0], [0.0, -0.0], [-0.0, 0.0], [1.0, 2.0]):
+        for k in (1.5, math.nan, -0.0):
+            found, expected = (function(np.array(x), k) for function in (compiled, f))
+            assert list(map(repr, map(float, found))) == list(map(repr, map(float, expected)))
