@@ -121,7 +121,7 @@ def as_dtype(value: object) -> DType:
     """
     if isinstance(value, DType):
         return value
-    found = _BY_OBJECT.get(value) if isinstance(value, (str, type)) else None
+    found = _BY_OBJECT.get(value) if isinstance(value, (str, type, np.dtype)) else None
     if found is not None:
         return found
     try:
@@ -131,7 +131,10 @@ def as_dtype(value: object) -> DType:
     if dtype.kind in "OSU":
         return string
     try:
-        return DTYPES[dtype.name]
+        known = DTYPES[dtype.name]
+        if dtype.isnative and dtype.isbuiltin == 1:
+            _BY_OBJECT[dtype] = known
+        return known
     except KeyError:
         raise TypeError(f"NumPy's {dtype} has no dtype here; there are {', '.join(DTYPES)}.") from None
 

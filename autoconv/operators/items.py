@@ -283,8 +283,9 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
         record_object("object_set_attribute", [heap, value], name=attribute)
         return
     note_attribute(owner, attribute)
+    there = type(value) is SymbolicArray and getattr(owner, "__dict__", {}).get(attribute) is value  # `o.w += x`
     setattr(owner, attribute, value)
-    if _is_outside(region, owner):
+    if _is_outside(region, owner) and not there:
         record_object("object_set_attribute", [constant_object(owner), value], name=attribute)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from autoconv.errors import OtherKindError, StagingError
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node
 from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
 from autoconv.ops.control import again
 from autoconv.ops.exception_groups import left_of_group, split_group
@@ -248,6 +249,22 @@ define(
 )  # fmt: skip
 
 
+_IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
+_METHODS_OF_ARRAYS = frozenset({"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "sort"})
+
+
+def may_change_array(node: Node) -> bool:
+    """Whether a node may write to the elements of an array that is an object of the graph, as one in a list is."""
+    if not node.inputs or node.inputs[0].type not in (ObjectType(), ObjectType("ndarray")):
+        return False
+    if node.op.name == "object_method":
+        return node.attributes["name"] in _METHODS_OF_ARRAYS
+    if node.op.name == "object_set_attribute":
+        return node.attributes["name"] in ("shape", "dtype", "strides", "real", "imag", "flat")
+    function = node.attributes.get("function", "") if node.op.name == "object_apply" else ""
+    return function == "setitem" or function in _IN_PLACE
+
+
 def not_assigned(name: str, is_outer: bool = False) -> NameError:
     """What Python raises where a name that is not assigned is read: in its own function, or in an inner one."""
     if is_outer:
@@ -395,4 +412,4 @@ define(
     effects=Effects.OUTPUT | READS,
 )  # fmt: skip
 
-__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "not_assigned"]
+__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "may_change_array", "not_assigned"]

@@ -40,7 +40,16 @@ class Spot:
     write: Callable[[Any], None]
     owner: Any = None
     home: Any = None
-    kind: str = ""  # "attribute", "cell", "global"
+    kind: str = ""  # "attribute", "cell", "global", "item"
+    _look: Callable[[], Any] | None = None
+
+    @property
+    def look(self) -> Callable[[], Any]:
+        """What reads it outside of traces, an object's own attribute in few steps."""
+        if self._look is None:
+            object.__setattr__(self, "_look", _reader(self))
+        assert self._look is not None
+        return self._look
 
 
 @dataclass(slots=True)
@@ -109,13 +118,23 @@ def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
     return Spot((id(owner), name), f"{kind.__name__}.{name}", read, write, owner, home, "attribute")
 
 
-def reader(spot: Spot) -> Callable[[], Any]:
-    """What reads a spot where only its value counts; that of an object's own attribute in few steps."""
-    held = getattr(spot.owner, "__dict__", None)
-    name = spot.key[-1]
+def _reader(spot: Spot) -> Callable[[], Any]:
+    held, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
     if spot.kind != "attribute" or type(held) is not dict or getattr_static(type(spot.owner), name, None) is not None:
         return spot.read
     return functools.partial(held.get, name, MISSING)
+
+
+def item_spot(owner: list[Any], place: int) -> Spot:
+    """An array in a list."""
+
+    def read() -> Any:
+        return owner[place] if place < len(owner) else MISSING
+
+    def write(value: Any) -> None:
+        owner[place] = value
+
+    return Spot((id(owner), place), f"item {place} of a list", read, write, owner, kind="item")
 
 
 def _is_computed(known: Any) -> bool:

@@ -21,7 +21,7 @@ from autoconv.runtime import taping
 from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.donation import give_away
-from autoconv.runtime.journal import Spot, reader
+from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import Region
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
 from autoconv.runtime.tracebacks import present, presented
@@ -119,7 +119,7 @@ class ConcreteFunction:
         if contract == "compile" and not self.can_run_again:
             at = [i for i, leaf in enumerate(key.leaves) if isinstance(leaf, _INPUTS)]
             self._run, self.entry = taking_back(optimised, self._run, self.entry, at)
-        self._held = [reader(spot) for spot in spots]
+        self._held = [spot.look for spot in spots]
         if spots and self.entry is not None:
             self.entry = with_spots(self.entry, self._held)
 

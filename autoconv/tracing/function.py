@@ -162,7 +162,7 @@ class Function(Described, Pickled):
             return concrete.record(region, call.leaves)
         if concrete.meets_outside(call.leaves):
             self._explanation.plain.append("one call: an argument shares memory with an array that it reads besides")
-            return self.python_function(*args, **kwargs)
+            return self._run_plain(None, args, kwargs)
         self._bailout.ran_graph()
         return self._run(concrete, call.leaves, args, kwargs)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import dis
 import enum
 import functools
 import types
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,12 +16,14 @@ import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.operators.calls import is_user_code
-from autoconv.runtime.journal import Spot, attribute_spot, cell_spot, global_spot
+from autoconv.runtime.journal import Spot, attribute_spot, cell_spot, global_spot, item_spot
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.variable import Variable
 from autoconv.tracing.python_contract import RunPlain
 
 _DEPTH = 20
+_NESTED = 6  # how deep names are looked for that are to be inputs, and in lists of how many items
+_MOST_ITEMS = 256
 _LARGE = 1 << 20  # bytes of an array that are not gone through on every call
 _IDENTITY = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
@@ -69,7 +72,7 @@ class Guards:
             return
         self._seen.add(key)
         names = set(names_in(code))
-        for name in sorted(names & function.__globals__.keys()):
+        for name in sorted(global_names(code) & function.__globals__.keys()):
             if not (name in changed and self._is_written(function.__globals__[name])):
                 self._add(name, function.__globals__.get, function.__globals__, name, names)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
@@ -132,21 +135,12 @@ class Guards:
         return key in self._seen
 
     def holders(self) -> Iterator[Spot]:
-        """The names, and the attributes of the objects among them, that the trace may have got a value from."""
+        """The names, and what the objects and lists that they lead to hold, that the trace may have got a value from:
+        attributes, and the arrays among the items of lists."""
+        seen: set[int] = set()
         for spot in self._spots:
             yield spot
-            value = spot.read()
-            kind = value if isinstance(value, type) else type(value)
-            held = getattr(value, "__dict__", None)
-            if not is_user_code(kind):
-                continue
-            if isinstance(held, dict):
-                for attribute in held:
-                    yield attribute_spot(value, attribute)
-            for base in filter(is_user_code, kind.__mro__):
-                for attribute, part in list(vars(base).items()):
-                    if isinstance(part, np.ndarray):
-                        yield attribute_spot(base, attribute)
+            yield from _spots_in(spot.read(), seen, _NESTED)
 
     def held_arrays(self) -> Iterable[np.ndarray]:
         """The arrays that the names lead to now, until `settle`."""
@@ -181,7 +175,14 @@ class Guards:
                 yield (cell_spot(container, name) if key is None else global_spot(container, key)), value
 
     def _moved_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[Spot, Any]]:
-        """As `moved`, of the attributes of an object; `expected` is the fingerprint that it had."""
+        """As `moved`, of what an object or a list holds; `expected` is the fingerprint that it had."""
+        if isinstance(value, (list, tuple)) and expected[0] is type(value) and len(expected[1]) == len(value):
+            for place, (part, before) in enumerate(zip(value, expected[1], strict=True)):
+                if isinstance(part, np.ndarray):
+                    if before is not None and type(value) is list and self._differs(part, before):
+                        yield item_spot(value, place), part
+                elif isinstance(before, tuple) and depth:
+                    yield from self._moved_parts(part, before, depth - 1)
         held = getattr(value, "__dict__", None)
         if type(held) is not dict or not is_user_code(type(value)) or len(expected) != 3 or not depth:
             return
@@ -217,6 +218,32 @@ class Guards:
             except Unguardable:
                 return name
         return ""
+
+
+def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[Spot]:
+    if id(value) in seen or not depth:
+        return
+    seen.add(id(value))
+    if isinstance(value, (list, tuple, dict)):
+        items = list(value.values() if isinstance(value, dict) else value)
+        for place, item in enumerate(items if len(items) <= _MOST_ITEMS else ()):
+            if type(value) is list and isinstance(item, np.ndarray):
+                yield item_spot(value, place)
+            else:
+                yield from _spots_in(item, seen, depth - 1)
+        return
+    kind = value if isinstance(value, type) else type(value)
+    held = getattr(value, "__dict__", None)
+    if not isinstance(held, Mapping) or isinstance(value, _IDENTITY[:4]) or not is_user_code(kind):
+        return
+    if isinstance(held, dict):
+        for attribute, part in list(held.items()):
+            yield attribute_spot(value, attribute)
+            yield from _spots_in(part, seen, depth - 1)
+    for base in filter(is_user_code, kind.__mro__):
+        for attribute, part in list(vars(base).items()):
+            if isinstance(part, np.ndarray):
+                yield attribute_spot(base, attribute)
 
 
 def is_large(value: Any) -> bool:
@@ -262,7 +289,10 @@ class Fingerprints:
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
         if isinstance(value, (list, tuple)):
-            return type(value), tuple(self.of(item, f"{name}[{i}]", depth) for i, item in enumerate(value))
+            return type(value), tuple(
+                None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
+                for i, item in enumerate(value)
+            )
         if isinstance(value, dict):
             items = list(value.items())  # at once: other threads may change it meanwhile
             return dict, tuple((self.of(k, name, depth), self.of(v, f"{name}[{k!r}]", depth)) for k, v in items)
@@ -381,6 +411,20 @@ def _cell(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:
         return None
+
+
+_GLOBALS: weakref.WeakKeyDictionary[types.CodeType, frozenset[str]] = weakref.WeakKeyDictionary()
+_OF_GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
+
+
+def global_names(code: types.CodeType) -> frozenset[str]:
+    """The names that code, its inner functions included, looks up among the globals."""
+    found = _GLOBALS.get(code)
+    if found is None:
+        own = {instruction.argval for instruction in dis.get_instructions(code) if instruction.opname in _OF_GLOBALS}
+        inner = (global_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+        found = _GLOBALS[code] = frozenset(own).union(*inner)
+    return found
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:

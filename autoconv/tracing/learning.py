@@ -21,7 +21,7 @@ from autoconv.tracing.retracing import open_key
 from autoconv.tracing.signature import Call, Signature
 from autoconv.tracing.trace_cache import MOST_KEYS
 
-_MOST_SPOTS = 32  # outer names and attributes that one trace may have as inputs because it writes them
+_MOST_SPOTS = 128  # outer names and attributes that one trace may have as inputs because it writes them
 _MOST_LEARNED = 32  # things that a function's traces may find out about the objects that it makes
 
 

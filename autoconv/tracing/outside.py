@@ -122,6 +122,15 @@ class Outside:
         """Begins anew with what the spots hold as inputs."""
         raise Restage(spots)
 
+    def objects_change(self, reads_arrays: bool) -> None:
+        """Told of a graph that changes objects which may be arrays: none of these may be a value in it."""
+        if reads_arrays:
+            raise RunPlain("an object is changed that may be an array, and one from outside is read")
+        if self.arrays and not self.trace.memory:
+            if self.may_be_memory:
+                raise Restage(memory=True)
+            raise RunPlain("an object is changed that may be an array of the arguments")
+
     def is_outside(self, array: np.ndarray) -> bool:
         """Whether an array is one of the program's, or a view of one, that was there before the trace."""
         return any(np.may_share_memory(array, other) for other in self.guards.held_arrays())
@@ -172,7 +181,7 @@ def _record_store(spot: Spot, value: Any) -> None:
     elif value is MISSING:
         apply_object("delitem", owner, spot.name)
     else:
-        apply_object("setitem", owner, spot.name, value)
+        apply_object("setitem", owner, spot.key[-1], value)
 
 
 def _holds(value: Any, owner: Any) -> bool:

@@ -166,7 +166,7 @@ class Signature:
 
     def add_spots(self, call: Call, spots: Sequence[Spot]) -> None:
         """Adds what the spots hold now to the leaves and to the key."""
-        values = [spot.read() for spot in spots]
+        values = [spot.look() for spot in spots]
         call.leaves += values
         call.names += [spot.name for spot in spots]
         call.spots = tuple(spots)

@@ -21,6 +21,7 @@ from autoconv.operators.calls import converted, meet_class
 from autoconv.operators.instances import expect_made
 from autoconv.operators.layout import Parts
 from autoconv.operators.special_methods import restore_special_methods
+from autoconv.ops.objects import may_change_array
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.arrays import SymbolicArray
@@ -174,6 +175,7 @@ def _trace(
     captures += make_inputs(graph, trace.sources or (), guards.arrays)
     writes = any(node.effects & Effects.WRITE for node in graph.nodes)
     apart_from = [weakref.ref(array) for array in guards.arrays.values()] if contract == COMPILE and writes else []
+    reads_arrays = bool(guards.arrays)
     if apart_from and call.by_object:
         raise python_contract.RunPlain("arrays are changed as objects, and one from outside may be among them")
     guards.arrays.clear()
@@ -184,8 +186,10 @@ def _trace(
     with young_garbage():
         told = told_of_items(graph, call.key)
         finished = optimise(told, contract=contract, dump=trace_logs.optimisations(name))
-        if contract == COMPILE:
+        if outside is not None:
             python_contract.check_guesses(finished)
+            if any(map(may_change_array, finished.walk())):
+                outside.objects_change(reads_arrays)
         trace_logs.graphs(name, graph, finished)
         what = (call.key, call.names, captures, layout, guards, contract, owner, name)
         concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays, spots=call.spots)

@@ -1,0 +1,211 @@
+"""Under `compile`: arrays that lists and dicts hold beside other names, changed by one of them and read by another."""
+
+import numpy as np
+import pytest
+
+import autoconv
+
+
+class Holder:
+    """`all` holds `w` as well."""
+
+    def __init__(self, x):
+        self.w = np.ones(3)
+        self.all = [self.w, self.w * 2]
+
+
+def by_the_argument(held, x):
+    held.append(1)
+    x[0] = 5
+    return held[0][0]
+
+
+def by_an_item(held, x):
+    held.append(1)
+    held[0][0] = 7
+    return x.sum()
+
+
+def by_an_item_in_place(held, x):
+    held.append(1)
+    held[0] += 7
+    return x.sum()
+
+
+def before_and_behind(held, x):
+    held.append(1)
+    before = x[0]
+    held[0][0] = before + 7
+    return before + x[0] * 100
+
+
+def in_a_loop(held, x):
+    held.append(1)
+    total = 0.0
+    for i in range(3):
+        total += x[i]
+        held[0][2] += 1.0
+        total += x[2]
+    return total
+
+
+def by_a_list_of_the_call(held, x):
+    made = []
+    for _ in range(2):
+        made.append(x)
+    made[1][0] = 5
+    return x.sum()
+
+
+def gone_over(held, x):
+    for item in held:
+        item += 1
+    return x.sum()
+
+
+def by_a_key(named, x):
+    named["n"] = 1
+    named["x"] += 5
+    return x.sum()
+
+
+def beside_a_key(named, x):
+    named["n"] = 1
+    x += 5
+    return named["x"].sum()
+
+
+def of_an_object(o, x):
+    o.all.append(1)
+    o.w += x
+    return o.all[0].sum()
+
+
+def of_an_object_by_an_item(o, x):
+    o.all.append(1)
+    o.all[0][:] = x
+    return o.w.sum()
+
+
+def the_attribute_put_into_the_list(o, x):
+    o.all[1] = o.w
+    o.w += 1
+    return o.all[1].sum()
+
+
+LISTS = [
+    by_the_argument, by_an_item, by_an_item_in_place, before_and_behind, in_a_loop, by_a_list_of_the_call, gone_over,
+]  # fmt: skip
+DICTS = [by_a_key, beside_a_key]
+OBJECTS = [of_an_object, of_an_object_by_an_item, the_attribute_put_into_the_list]
+
+
+def outcome(call, make):
+    x = np.zeros(3)
+    held = make(x)
+    found = [repr(call(held, x)) for _ in range(4)]
+    return found, repr((held.w, held.all) if isinstance(held, Holder) else held), repr(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "make"),
+    [
+        *((function, lambda x: [x, 2]) for function in LISTS),
+        *((function, lambda x: {"x": x}) for function in DICTS),
+        *((function, Holder) for function in OBJECTS),
+    ],
+    ids=lambda part: getattr(part, "__name__", ""),
+)
+def test_every_name_sees_it(function, make):
+    assert outcome(autoconv.compile(function), make) == outcome(function, make)
+
+
+class Layer:
+    def __init__(self, inputs, outputs, numbers):
+        self.w = numbers.normal(size=(inputs, outputs)) * 0.3
+        self.b = np.zeros(outputs)
+
+    def forward(self, x):
+        self.x = x
+        self.a = np.tanh(x @ self.w + self.b)
+        return self.a
+
+    def backward(self, cotangent, rate):
+        cotangent = cotangent * (1 - self.a**2)
+        onward = cotangent @ self.w.T
+        self.w -= rate * (self.x.T @ cotangent)
+        self.b -= rate * cotangent.sum(axis=0)
+        return onward
+
+
+class Network:
+    def __init__(self):
+        numbers = np.random.default_rng(0)
+        self.layers = [Layer(a, b, numbers) for a, b in ((3, 5), (5, 4), (4, 1))]
+        self.losses = []
+
+    def train(self, x, y, rate):
+        found = x
+        for layer in self.layers:
+            found = layer.forward(found)
+        self.losses.append(((found - y) ** 2).mean())
+        cotangent = 2 * (found - y) / len(x)
+        for layer in reversed(self.layers):
+            cotangent = layer.backward(cotangent, rate)
+
+
+class CompiledNetwork(Network):
+    train = autoconv.compile(Network.train)
+
+
+def test_objects_in_a_list_change_in_place():
+    x = np.random.default_rng(1).normal(size=(8, 3))
+    y = np.sin(x.sum(axis=1, keepdims=True))
+    plain, compiled = Network(), CompiledNetwork()
+    weights = [layer.w for layer in compiled.layers]
+    for _ in range(6):
+        plain.train(x, y, 0.05)
+        compiled.train(x, y, 0.05)
+    np.testing.assert_allclose(compiled.losses, plain.losses, rtol=1e-9)
+    for mine, its, weight in zip(compiled.layers, plain.layers, weights, strict=True):
+        np.testing.assert_allclose(mine.w, its.w, rtol=1e-9)
+        np.testing.assert_allclose(mine.x, its.x, rtol=1e-9)
+        assert mine.w is weight
+    assert "plain Python" not in compiled.train.explain(), compiled.train.explain()
+    assert compiled.train.experimental_get_tracing_count() == 2  # without and with the attributes that it adds
+
+
+def test_arrays_in_a_list_are_changed_in_place():
+    class Mixer:
+        def __init__(self):
+            self.weights = [np.eye(3) * 0.5 for _ in range(3)]
+
+        def step(self, x):
+            for w in self.weights:
+                x = np.tanh(w @ x)
+                w += 0.01 * np.outer(x, x)
+            return x
+
+    plain, other = Mixer(), Mixer()
+    compiled = autoconv.compile(other.step)
+    for _ in range(4):
+        np.testing.assert_allclose(compiled(np.arange(3.0)), plain.step(np.arange(3.0)))
+    np.testing.assert_allclose(other.weights, plain.weights)
+
+
+SETTINGS = np.zeros(3)
+
+
+def test_only_names_that_code_looks_up_are_read_from_outside():
+    class Held:
+        pass
+
+    def f(o, x):
+        x += o.SETTINGS  # an attribute of the same name as the global array
+        return x
+
+    held = Held()
+    held.SETTINGS = np.ones(3)
+    compiled = autoconv.compile(f)
+    assert compiled(held, SETTINGS).tolist() == [1.0, 1.0, 1.0]
+    assert "plain Python" not in compiled.explain()
