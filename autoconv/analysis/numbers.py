@@ -200,7 +200,7 @@ _ORDERING = (gast.Eq, gast.NotEq, gast.Lt, gast.LtE, gast.Gt, gast.GtE)
 
 
 def _single_numbers(nodes: list[Any]) -> set[str]:
-    """The names that decide something, count or pick: `while n > 1`, `range(n)`, `x[n]`. No array could."""
+    """The names that decide something or count: `while n > 1`, `range(n)`, `x[:n]`, as no array of two elements can."""
     found: set[str] = set()
     for node in nodes:
         sides: list[Any] = []
@@ -211,8 +211,8 @@ def _single_numbers(nodes: list[Any]) -> set[str]:
                     sides += [part.left, *part.comparators]
         elif isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "range":
             sides += node.args
-        elif isinstance(node, gast.Subscript):
-            sides = [node.slice]
+        elif isinstance(node, gast.Slice):
+            sides = [node.lower, node.upper, node.step]
         while sides:
             side = sides.pop()
             if isinstance(side, gast.Name):

@@ -62,6 +62,7 @@ class Guards:
     _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
     _spots: list[Spot] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
+    _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
         """Guards the globals and closure cells that a function reads. `changed` are names that it only writes: what it
@@ -123,7 +124,9 @@ class Guards:
         self._pending.append((name, read, place))
         if self.python:
             try:
-                fingerprint(read(), skip=self.skip)
+                makes = Fingerprints(self.skip)
+                makes.of(read())
+                self._single += [(a, a.copy()) for a in makes.arrays.values() if a.size == 1 and a.flags.writeable]
             except Unguardable as what:  # an iterator, say, which tracing would advance: before anything runs
                 large = [spot for spot in self.holders() if is_large(spot.read()) and spot.key not in self.skip]
                 if large:
@@ -155,6 +158,8 @@ class Guards:
 
     def settle(self) -> None:
         """Takes the values as they are now: after the trace's own writes."""
+        if self.put_back():
+            raise RunPlain("an array of one element is changed in place, which has to happen on every call")
         for name, read, place in self._pending:
             makes = Fingerprints(self.skip, self.python, self.blind, self.arrays)
             try:
@@ -163,6 +168,15 @@ class Guards:
                 self.blind.append(f"{name} ({what})")
         self._pending.clear()
         self._spots.clear()
+
+    def put_back(self) -> bool:
+        """Undoes what `x += 1` did while tracing to arrays of one element, which are taken for numbers where they
+        decide something (see `analysis.numbers.shared_names`); whether there was any."""
+        changed = [(array, before) for array, before in self._single if array.tobytes() != before.tobytes()]
+        for array, before in changed:
+            array[...] = before
+        self._single.clear()
+        return bool(changed)
 
     def moved(self) -> Iterator[tuple[Spot, Any]]:
         """The names and attributes whose arrays and numbers are not what they were, as spots, with what they hold."""

@@ -90,6 +90,7 @@ def trace_function(
             if trace.root.journal is not journal:  # what was being tried when the trace was given up
                 trace.root.journal.roll_back()
             journal.roll_back()
+            guards.put_back()
             restore_special_methods(trace)
     try:
         return _trace(function, call, signature, owner, convert, trace, guards, created, None)

@@ -276,3 +276,38 @@ def test_an_argument_may_be_what_the_function_reads_besides():
     found = [compiled(other), compiled(TABLE), compiled(TABLE), compiled(TABLE[:2]), compiled(other)]
     assert found == [1.0, 6.0, 11.0, 16.0, 16.0]
     assert "shares memory" in compiled.explain()
+
+
+class Counting:
+    def __init__(self):
+        self.count, self.one, self.places = np.zeros(()), np.ones(1), np.array([0, 1])
+
+
+def counts_up(o, x):
+    count = o.count
+    while count < 3:
+        count += 1
+    return count + x[0]
+
+
+def decides(o, x):
+    one = o.one
+    if one > 0:
+        one -= 2
+    return one.sum() + x[0]
+
+
+def picks(o, x):
+    places = o.places
+    places += 1
+    return x[places]
+
+
+@pytest.mark.parametrize("function", [counts_up, decides, picks], ids=lambda function: function.__name__)
+def test_those_of_one_element_that_decide_something(function):
+    found = []
+    for call in (function, autoconv.compile(function)):
+        o = Counting()
+        results = [repr(call(o, np.arange(6.0) + i)) for i in range(3)]
+        found.append((results, {name: repr(value) for name, value in vars(o).items()}))
+    assert found[0] == found[1]
