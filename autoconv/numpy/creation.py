@@ -13,6 +13,7 @@ from autoconv.numpy.operands import (
     cast,
     common_dtype,
     computes,
+    has_known_shape,
     holds_tensors,
     integer,
     known_shape,
@@ -21,6 +22,7 @@ from autoconv.numpy.operands import (
     numpy_dtype_of,
     rank_of,
     refuse,
+    sizes_of,
     tensor,
     tensors,
     without,
@@ -280,10 +282,17 @@ def triu(m: Any, k: Any = 0) -> Tensor:
 
 
 def _triangle(m: Any, k: Any, lower: bool) -> Tensor:
-    x = tensor(m)
-    rows, columns = (known_shape(x) * 2)[-2:]
-    mask = np.tri(rows, columns, integer(k) - (not lower), bool)
-    return apply("select", tensor(mask if lower else ~mask), x, tensor(0, x.dtype.numpy))
+    x, by = tensor(m), integer(k)
+    zero = tensor(0, x.dtype.numpy)
+    if has_known_shape(x):
+        rows, columns = (known_shape(x) * 2)[-2:]
+        mask = np.tri(rows, columns, by - (not lower), bool)
+        return apply("select", tensor(mask if lower else ~mask), x, zero)
+    down, across = (
+        apply("range", *(tensor(v, np.int64) for v in (0, size, 1))) for size in (sizes_of(x) * 2)[-2:]
+    )
+    beyond = apply("subtract", across, apply("expand_dims", down, axis=1))  # how far right of the diagonal
+    return apply("select", apply("less_equal" if lower else "greater_equal", beyond, tensor(by, np.int64)), x, zero)
 
 
 @creates("diag")
@@ -358,8 +367,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     ]
     if sparse:
         return tuple(shaped)
-    sizes = [known_shape(axes[order.index(i)])[0] for i in range(len(axes))]
-    return tuple(apply("broadcast_to", x, shape=tuple(sizes)) for x in shaped)
+    vector, static = shape_argument(tuple(sizes_of(axes[order.index(i)])[0] for i in range(len(axes))))
+    return tuple(apply("broadcast_to", x, *vector, shape=static) for x in shaped)
 
 
 @creates("indices")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,12 +18,14 @@ from autoconv.numpy.operands import (
     numpy_dtype,
     rank_of,
     refuse,
+    sizes_of,
     tensor,
 )
 from autoconv.numpy.shaping import WHOLE, atleast_1d, atleast_2d, atleast_3d
 from autoconv.numpy.writes import write_into
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.dispatch import apply
+from autoconv.runtime.splits import split_ends
 from autoconv.runtime.static import static_value
 from autoconv.runtime.tensor import Tensor
 
@@ -125,22 +128,10 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
 
 
 def _split(x: Tensor, sections: Any, axis: int, even: bool) -> list[Tensor]:
-    count = known_shape(x)[axis]
-    known = static_value(sections)
-    if known is None:
+    ends = split_ends(sizes_of(x)[axis], sections, even)
+    if ends is None:
         refuse("is given places that only the running graph knows")
-    if np.ndim(known) == 0:
-        parts = integer(known)
-        if parts <= 0:
-            raise ValueError("number sections must be larger than 0.")
-        if even and count % parts:
-            raise ValueError("array split does not result in an equal division")
-        each, more = divmod(count, parts)
-        ends = np.cumsum([each + 1] * more + [each] * (parts - more))[:-1].tolist()
-    else:
-        ends = [int(end) for end in np.ravel(known)]
-    bounds = list(zip([0, *ends], [*ends, None], strict=True))
-    return [apply("get_item", x, spec=(*(WHOLE,) * axis, ("slice", start, stop, None))) for start, stop in bounds]
+    return [x[(slice(None),) * axis + (slice(*bounds),)] for bounds in itertools.pairwise((None, *ends, None))]
 
 
 @computes("split")

@@ -193,6 +193,15 @@ def known_shape(x: Tensor) -> tuple[int, ...]:
     return shape  # type: ignore[return-value]
 
 
+def has_known_shape(x: Tensor) -> bool:
+    return x.type.shape is not None and all(isinstance(d, int) for d in x.type.shape)
+
+
+def check(condition: Any, message: str) -> None:
+    """What only the running graph knows: where it does not hold, NumPy has an error of its own."""
+    apply("assert_true", condition, message=(message,), kind="check")
+
+
 def sizes_of(x: Tensor) -> tuple[Any, ...]:
     """The shape: ints, and weak scalars for what only the running graph knows."""
     if x.type.shape is None:

@@ -16,11 +16,12 @@ from autoconv.numpy.operands import (
     known_shape,
     rank_of,
     refuse,
+    sizes_of,
     tensor,
     tensors,
     without,
 )
-from autoconv.numpy.shaping import moveaxis
+from autoconv.numpy.shaping import moveaxis, shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.numpy_shapes import DOT
@@ -115,11 +116,11 @@ def kron(a: Any, b: Any) -> Any:
         x = apply("expand_dims", x, axis=0)
     for _ in range(rank - rank_of(y)):
         y = apply("expand_dims", y, axis=0)
-    shapes = known_shape(x), known_shape(y)
+    shapes = sizes_of(x), sizes_of(y)
     for i in range(rank):
         x, y = apply("expand_dims", x, axis=2 * i + 1), apply("expand_dims", y, axis=2 * i)
-    sizes = tuple(d * e for d, e in zip(*shapes, strict=True))
-    return apply("reshape", call_ufunc(np.multiply, x, y), shape=sizes)
+    vector, static = shape_argument(tuple(d * e for d, e in zip(*shapes, strict=True)))
+    return apply("reshape", call_ufunc(np.multiply, x, y), *vector, shape=static)
 
 
 @computes("linalg.cross")

@@ -13,7 +13,9 @@ from autoconv.numpy.operands import (
     axes_of,
     axis_of,
     cast,
+    check,
     computes,
+    has_known_shape,
     holds_tensors,
     integer,
     known_shape,
@@ -296,6 +298,11 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> T
         if not holds_tensors(value) and np.ndim(value) == 0 and value == 0:
             return apply("pad", x, paddings=paddings)
         return _framed(x, paddings, value)
+    if mode in _EXTENDING and not options and not has_known_shape(x):
+        for axis, (low, high) in enumerate(paddings):
+            if low or high:
+                x = apply("gather", x, _extended(sizes_of(x)[axis], low, high, mode), axis=axis)
+        return x
     how = {"reflect": "REFLECT", "symmetric": "SYMMETRIC"}.get(mode)
     shape = known_shape(x)
     reach = 1 if mode == "reflect" else 0
@@ -309,6 +316,26 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> T
                 x = apply("gather", x, places, axis=axis)
         return x
     return whole_call("pad", False, x, pad_width, mode, **options)
+
+
+_EXTENDING = ("edge", "wrap", "reflect", "symmetric")
+
+
+def _extended(size: Any, low: int, high: int, mode: str) -> Tensor:
+    """The places that a dimension is made of which goes on before and behind what is there: the size is not known."""
+    count, one = tensor(size, np.int64), tensor(1, np.int64)
+    check(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")
+    places = apply("range", tensor(-low, np.int64), apply("add", count, tensor(high, np.int64)), one)
+    last = apply("subtract", count, one)
+    if mode == "edge":
+        return apply("minimum", apply("maximum", places, tensor(0, np.int64)), last)
+    if mode == "wrap":
+        return apply("modulo", places, count)
+    twice = apply("multiply", count, tensor(2, np.int64))
+    among = twice if mode == "symmetric" else apply("subtract", twice, tensor(2, np.int64))
+    turn = apply("modulo", places, apply("maximum", among, one))
+    back = apply("subtract", apply("subtract", among, turn), tensor(1 if mode == "symmetric" else 0, np.int64))
+    return apply("select", apply("greater", turn, last), back, turn)
 
 
 def _framed(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:

@@ -11,14 +11,17 @@ from autoconv.numpy.complex_loops import by_parts
 from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import (
     cast,
+    check,
     common_dtype,
     computes,
+    has_known_shape,
     holds_tensors,
     integer,
     is_weak,
     known_shape,
     rank_of,
     refuse,
+    sizes_of,
     tensor,
     tensors,
 )
@@ -265,22 +268,26 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if period is not None or values.dtype.is_complex:
         return whole_call("interp", False, tensor(x), tensor(xp), values, left, right, period)
     at, places, values = (tensor(v, np.float64) for v in (x, xp, fp))
-    count = known_shape(places)[0]
-    if count != known_shape(values)[0]:
-        raise ValueError("fp and xp are not of the same length.")
-    if not count:
-        raise ValueError("array of sample points is empty")
-    if count == 1:
-        return whole_call("interp", False, at, places, values, left, right)
-    last = tensor(count - 2)
+    count, others = sizes_of(places)[0], sizes_of(values)[0]
+    if isinstance(count, int) and isinstance(others, int):
+        if count != others:
+            raise ValueError("fp and xp are not of the same length.")
+        if not count:
+            raise ValueError("array of sample points is empty")
+        if count == 1:
+            return whole_call("interp", False, at, places, values, left, right)
+    else:
+        check(count == others, "fp and xp are not of the same length.")
+        check(tensor(count, np.int64) > 1, "there are no two sample points")
+    last = tensor(count - 2, np.int64)
     upper = searchsorted(places, at, "right")
     lower = apply("minimum", apply("maximum", apply("subtract", upper, tensor(1)), tensor(0)), last)
     x0, y0 = (apply("gather", v, lower, axis=0) for v in (places, values))
     x1, y1 = (apply("gather", v, apply("add", lower, tensor(1)), axis=0) for v in (places, values))
     slope = apply("divide", apply("subtract", y1, y0), apply("subtract", x1, x0))
     found = apply("add", apply("multiply", slope, apply("subtract", at, x0)), y0)
-    first, final = (apply("gather", v, np.array(i), axis=0) for v, i in ((values, 0), (values, count - 1)))
-    below, above = (apply("gather", v, np.array(i), axis=0) for v, i in ((places, 0), (places, count - 1)))
+    first, final = (apply("gather", values, tensor(i, np.int64), axis=0) for i in (0, count - 1))
+    below, above = (apply("gather", places, tensor(i, np.int64), axis=0) for i in (0, count - 1))
     found = apply("select", apply("equal", at, above), final, found)
     found = apply("select", apply("less", at, below), first if left is None else tensor(left, np.float64), found)
     return apply("select", apply("greater", at, above), final if right is None else tensor(right, np.float64), found)
@@ -295,14 +302,18 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Tensor:
     x, y = (apply("reshape", z, shape=(1,)) if rank_of(z) == 0 else z for z in (x, y))
     if rank_of(x) != 1 or rank_of(y) != 1:
         raise ValueError("object too deep for desired array")
-    sizes = known_shape(x)[0], known_shape(y)[0]
-    if not all(sizes):
-        raise ValueError(f"{'a' if not sizes[0] else 'v'} cannot be empty")
-    if sizes[0] < sizes[1]:
-        x, y, sizes = y, x, sizes[::-1]
     mode = {"f": "full", "s": "same", "v": "valid"}.get(str(mode)[:1], mode)
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    if isinstance(sizes_of(x)[0], int) and not isinstance(sizes_of(y)[0], int):
+        x, y = y, x  # the one whose size is known is gone through
+    sizes = sizes_of(x)[0], known_shape(y)[0]
+    if not all(size for size in sizes if isinstance(size, int)):
+        raise ValueError(f"{'a' if not sizes[0] else 'v'} cannot be empty")
+    if not isinstance(sizes[0], int):
+        check(tensor(sizes[0], np.int64) >= (1 if mode == "full" else sizes[1]), "the second one is longer")
+    elif sizes[0] < sizes[1]:
+        x, y, sizes = y, x, sizes[::-1]
     if sizes[1] > 64 or x.dtype.is_bool:
         return whole_call("convolve", False, x, y, mode)
     low = {"full": sizes[1] - 1, "same": sizes[1] // 2, "valid": 0}[mode]
@@ -310,11 +321,9 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Tensor:
     if mode == "same":  # the middle of the full one
         low, high = sizes[1] - 1 - (sizes[1] - 1) // 2, (sizes[1] - 1) // 2
     framed = apply("pad", x, paddings=((low, high),)) if low or high else x
-    count = sizes[0] + low + high - sizes[1] + 1
     total = None
     for i in range(sizes[1]):
-        start = sizes[1] - 1 - i
-        part = apply("get_item", framed, spec=(("slice", start, start + count, None),))
+        part = apply("get_item", framed, spec=(("slice", sizes[1] - 1 - i, -i or None, None),))
         term = apply("multiply", part, apply("get_item", y, spec=(("int", i),)))
         total = term if total is None else apply("add", total, term)
     assert total is not None
@@ -324,10 +333,11 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Tensor:
 @computes("correlate")
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Tensor:
     x, y = tensor(a), tensor(v)
+    known = has_known_shape(x) and has_known_shape(y)
     if (
         rank_of(x) != 1
         or rank_of(y) != 1
-        or known_shape(x)[0] < known_shape(y)[0]
+        or (known and known_shape(x)[0] < known_shape(y)[0])
         or mode not in ("full", "same", "valid")
     ):
         return whole_call("correlate", False, x, y, mode)

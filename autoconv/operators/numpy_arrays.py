@@ -6,6 +6,7 @@ Everything else gets the elements as tensors, and what it computes is a new arra
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -26,6 +27,7 @@ from autoconv.runtime.numpy_protocol import implementation, name_of
 from autoconv.runtime.objects import holds_symbols
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.splits import split_ends
 from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 
@@ -114,6 +116,24 @@ def _several(function: Any, kind: type) -> Callable[..., Any]:
     return views
 
 
+def _splitting(function: Any) -> Callable[..., Any]:
+    """A function that gives the parts of its argument along an axis, whose size may be known to the running graph
+    alone."""
+    known = _several(function, list)
+
+    def views(array: SymbolicArray, sections: Any, axis: int = 0) -> list[Any]:
+        axis = {np.hsplit: min(1, array.ndim - 1), np.vsplit: 0, np.dsplit: 2}.get(function, axis)
+        if not -array.ndim <= axis < array.ndim or None not in array.known_shape:
+            return known(array, sections, *([axis] if function in (np.split, np.array_split) else []))
+        axis = axis % array.ndim
+        ends = split_ends(array.size_of(axis), sections, function is not np.array_split)
+        if ends is None:
+            _no_view(function)
+        return [array[(slice(None),) * axis + (slice(*bounds),)] for bounds in itertools.pairwise((None, *ends, None))]
+
+    return views
+
+
 def _no_view(function: Any) -> NoReturn:
     raise StagingError(f"{name_of(function)} looks at an array in another way", current_place())
 
@@ -134,7 +154,7 @@ _VIEWS: dict[Any, Callable[..., Any]] = {
     **{f: _by(f) for f in _named(
         "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
         "atleast_1d", "atleast_2d", "atleast_3d", "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
-    **{f: _several(f, list) for f in _named("split", "array_split", "hsplit", "vsplit", "dsplit")},
+    **{f: _splitting(f) for f in _named("split", "array_split", "hsplit", "vsplit", "dsplit")},
     **{f: _several(f, tuple) for f in _named("unstack")},
     **{f: lambda *_, f=f, **__: _no_view(f) for f in _named(
         "diagonal", "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close", "linalg.diagonal")},
