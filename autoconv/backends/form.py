@@ -26,6 +26,13 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
+class Whole:
+    """A parameter that is an object of this very class, and is taken as it is."""
+
+    kind: type
+
+
+@dataclass(frozen=True, slots=True)
 class GlobalGuard:
     """`namespace[name]` has to be this very object. `words` are what it holds at some offsets, in bytes: this very
     object too, or NULL for None; `empty` is a dict that has to be so."""
@@ -102,8 +109,9 @@ class CallForm:
     """What arguments come as and results leave as.
 
     parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), "memory" (an
-                  ndarray that lies in memory as its type says, shares none with the others, and may be written to),
-                  "number" (a Python bool, int or float), a list, or what it always is
+                  ndarray that lies in memory as its type says, shares none with the others unless its type says so,
+                  and may be written to),
+                  "number" (a Python bool, int or float), a list, an object, or what it always is
     exact         positions of arguments that are no parameters: each has to be of this type and value (of texts,
                   this object)
     answer        what the call answers, made of the outputs
@@ -115,7 +123,7 @@ class CallForm:
                   were, and may use the memory of those for other arrays
     """
 
-    parameters: tuple[str | Captured | Listed, ...]
+    parameters: tuple[str | Captured | Listed | Whole, ...]
     exact: tuple[tuple[int, Any], ...]
     answer: Answer
     shares: bool

@@ -21,6 +21,7 @@ from autoconv.backends.form import (
     OneOf,
     Same,
     Together,
+    Whole,
     function_offsets,
     slot_offset,
 )
@@ -51,12 +52,13 @@ def call_form(
     the first one that is the same, if any are; `donated` are the positions of the leaves that are given to the function
     of that name, and the last leaves are what so many `spots` hold.
     """
-    leaves = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, ArrayKey)) or _is_listed(leaf)]
+    count = len(key.leaves) - spots
+    leaves = [leaf for i, leaf in enumerate(key.leaves) if _comes_in(leaf, i >= count)]
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
     exact = {i: value for i, value in literals.items() if _is_checked(value)}
     if len(leaves) + len(exact) < len(key.leaves) or any(template is not None for _, template in key.templates):
         return None
-    if len(key.leaves) != len(key.templates) + spots or key.orders or key.shared or key.overlaps:
+    if len(key.leaves) != len(key.templates) + spots or key.orders or key.shared:
         return None
     answer = _answer(layout, iter(first_of) if first_of else itertools.count(), contract, arrays_out)
     held = [_held(captured) for captured in captures]
@@ -89,11 +91,20 @@ def with_spots(entry: Callable[..., Any], held: Sequence[Callable[[], Any]]) -> 
     return lambda *given: entry(*given, *[read() for read in held])
 
 
-def _is_listed(leaf: Any) -> bool:
-    return isinstance(leaf, ObjectKey) and bool(leaf.items)
+def _comes_in(leaf: Any, is_spot: bool) -> bool:
+    """Whether a leaf is a parameter of a kind that native code takes as it is; a list among the arguments, which are
+    looked through, is one of numbers."""
+    if isinstance(leaf, ObjectKey):
+        return bool(leaf.items) or (is_spot and leaf.kind in _WHOLE)
+    return isinstance(leaf, (TensorKey, ArrayKey))
 
 
-def _origin(leaf: Any) -> str | Listed:
+_WHOLE = {kind.__name__: kind for kind in (list, dict, set, str, bytes)}
+
+
+def _origin(leaf: Any) -> str | Listed | Whole:
+    if isinstance(leaf, ObjectKey) and not leaf.items:
+        return Whole(_WHOLE[leaf.kind])
     if isinstance(leaf, ObjectKey):
         return Listed({"int": int, "float": float, "bool": bool}[leaf.items], leaf.depth, MANY)
     return "memory" if isinstance(leaf, ArrayKey) else str(leaf.origin)

@@ -277,6 +277,7 @@ class Fingerprints:
     strict: bool = True
     blind: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
+    _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
     _met: dict[int, Any] = field(default_factory=dict)  # by id: what is reached twice, or holds itself
 
     def of(self, value: Any, name: str = "", depth: int = _DEPTH) -> Any:
@@ -342,13 +343,16 @@ class Fingerprints:
     def _class_values(self, cls: type, name: str) -> tuple[Any, ...]:
         """What a class and its bases hold for their instances: plain values, containers of such, arrays, methods;
         without the attributes in `skip`, by (id of the class, name)."""
-        return tuple(
+        if cls in self._classes:
+            return self._classes[cls]
+        self._classes[cls] = found = tuple(
             (key, self._class_value(value, f"{name}.{key}"))
             for base in cls.__mro__
             if is_user_code(base)
             for key, value in vars(base).items()
             if not (key.startswith("__") and key.endswith("__")) and (id(base), key) not in self.skip
         )
+        return found
 
     def _class_value(self, value: Any, name: str) -> Any:
         """Plain values, containers of such and arrays by value, everything else by identity."""

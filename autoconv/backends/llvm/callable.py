@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoconv.backends.form import CallForm, Captured, Listed, outputs_of
+from autoconv.backends.form import CallForm, Captured, Listed, Whole, outputs_of
 from autoconv.backends.llvm.memory_values import is_memory
 from autoconv.backends.llvm.roles import is_complex, is_dense, is_scalar, sizes
 from autoconv.graph.graph import Graph, Value
@@ -13,7 +13,7 @@ def can_call(graph: Graph, form: CallForm) -> bool:
     """Whether arguments and results of those forms can be taken apart and made natively."""
     parameters = zip(form.parameters, graph.parameters, strict=True)
     for given, value in parameters:
-        if isinstance(given, (Captured, Listed)):
+        if isinstance(given, (Captured, Listed, Whole)):
             continue
         if not is_data(value) or (given == "array" and _is_complex_number(value)):
             return False

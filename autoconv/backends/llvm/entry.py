@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.form import DICT_COUNT, CallForm, Captured, CellGuard, Listed
+from autoconv.backends.form import DICT_COUNT, CallForm, Captured, CellGuard, Listed, Whole
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.answers import Answers
 from autoconv.backends.llvm.callable import is_data
@@ -135,6 +135,9 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
             continue
         if isinstance(parameter, Listed):
             natives.append(entry.list_of(argument, parameter))
+            continue
+        if isinstance(parameter, Whole):
+            natives.append(entry.whole(argument, parameter))
             continue
         if parameter == "memory":
             natives.append(entry.memory_of(argument, value))
@@ -276,10 +279,17 @@ class _Entry:
         self._check(f"icmp eq ptr {self._field(found, abi.TYPE, 'ptr')}, {self._calls.object(listed.items)(out)}")
         return given
 
+    def whole(self, given: str, whole: Whole) -> str:
+        """The object, having checked its class."""
+        self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {self._calls.object(whole.kind)(self.out)}")
+        return given
+
     def check_apart(self) -> None:
-        """That arrays share no memory, each taken as all that lies between its first and its last byte."""
+        """That arrays share no memory, each taken as all that lies between its first and its last byte, unless their
+        types say that they may."""
         found: list[tuple[str, str]] = []
-        for given, type_ in self._memories if len(self._memories) > 1 else ():
+        memories = [(given, type_) for given, type_ in self._memories if not type_.shared]
+        for given, type_ in memories if len(memories) > 1 else ():
             pointer = self._field(given, abi.DATA, "ptr")
             shape = numbers_of(self.out, given, type_.shape, abi.DIMENSIONS)
             strides = numbers_of(self.out, given, type_.strides, abi.STRIDES)
