@@ -122,7 +122,11 @@ def _reader(spot: Spot) -> Callable[[], Any]:
     held, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
     if spot.kind != "attribute" or type(held) is not dict or getattr_static(type(spot.owner), name, None) is not None:
         return spot.read
-    return functools.partial(held.get, name, MISSING)
+    return functools.partial(_own_attribute, spot.owner, name)
+
+
+def _own_attribute(owner: Any, name: str) -> Any:
+    return owner.__dict__.get(name, MISSING)
 
 
 def item_spot(owner: list[Any], place: int) -> Spot:

@@ -311,3 +311,21 @@ def test_those_of_one_element_that_decide_something(function):
         results = [repr(call(o, np.arange(6.0) + i)) for i in range(3)]
         found.append((results, {name: repr(value) for name, value in vars(o).items()}))
     assert found[0] == found[1]
+
+
+def test_attributes_are_those_that_the_object_has_now():
+    class Held:
+        pass
+
+    held = Held()
+    held.w = np.zeros(3)
+
+    @autoconv.compile
+    def f(x):
+        held.w += x
+        return held.w.sum()
+
+    assert [f(1.0), f(1.0)] == [3.0, 6.0]
+    held.__dict__ = {"w": np.full(3, 10.0)}
+    assert f(1.0) == 33.0
+    assert held.w.tolist() == [11.0] * 3
