@@ -122,7 +122,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/data/functions.py", "a dataset is made, which `compile` leaves to Python"): ONLY_COMPILE,
     ("autoconv/operators/streams.py", "a dataset is gone over, which `compile` leaves to Python"): ONLY_COMPILE,
     ("autoconv/runtime/tensor.py", "…"): PASSED_ON,
-    ("autoconv/tracing/guards.py", "…"): PASSED_ON,
+    ("autoconv/tracing/fingerprints.py", "…"): PASSED_ON,
     ("autoconv/tracing/outside.py", "an array without dimensions comes in beside tensors"): ONLY_COMPILE,
     ("autoconv/tracing/outside.py", "…"): "no error: asks for a trace with more inputs",
     ("autoconv/tracing/signature.py", "…"): PASSED_ON,

@@ -1,0 +1,189 @@
+"""Fingerprints of values from outside a trace: what compares equal as long as a value means the same to it."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import functools
+import types
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autoconv.operators.calls import is_user_code
+from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.variable import Variable
+
+DEPTH = 20
+_LARGE = 1 << 20  # bytes of an array that are not gone through on every call
+IDENTITY = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
+    np.ufunc, np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType, types.GenericAlias,
+)  # fmt: skip
+_HELD_BY_GRAPHS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
+
+
+class Unguardable(Exception):
+    """A value whose changes cannot be noticed; `str()` says what it is."""
+
+
+@dataclass(slots=True)
+class Fingerprints:
+    """Makes fingerprints of values: what compares equal as long as a value means the same.
+
+    `skip` are attributes that do not count, as (id of the object, name). With `strict`, what cannot be guarded raises
+    Unguardable; else it counts by identity, and `blind` gets its name. `arrays` gets the arrays that were met.
+    """
+
+    skip: frozenset[Any] = frozenset()
+    strict: bool = True
+    blind: list[str] = field(default_factory=list)
+    arrays: dict[int, np.ndarray] = field(default_factory=dict)
+    _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
+    _met: dict[int, Any] = field(default_factory=dict)  # by id: what is reached twice, or holds itself
+
+    def of(self, value: Any, name: str = "", depth: int = DEPTH) -> Any:
+        if value is None or isinstance(value, (bool, int, str, bytes)):
+            return type(value), value
+        if isinstance(value, (float, complex)):
+            return type(value), repr(value)
+        if isinstance(value, types.FunctionType):
+            return id(value), _weak(value), self._function_values(value, name, depth)
+        if isinstance(value, types.MethodType) and depth:
+            return types.MethodType, id(value.__func__), self.of(value.__self__, name, depth - 1)
+        if isinstance(value, type):
+            return id(value), _weak(value), self._class_values(value, name) if is_user_code(value) else ()
+        if isinstance(value, IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS):
+            return id(value), _weak(value)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return self._array(np.asarray(value), value, name)
+        if depth == 0:
+            return self._unguardable(value, name, "it is nested too deeply")
+        if id(value) not in self._met:
+            self._met[id(value)] = "itself"
+            self._met[id(value)] = self._container(value, name, depth - 1)
+        return self._met[id(value)]
+
+    def _container(self, value: Any, name: str, depth: int) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value), tuple(
+                None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
+                for i, item in enumerate(value)
+            )
+        if isinstance(value, dict):
+            items = list(value.items())  # at once: other threads may change it meanwhile
+            return dict, tuple((self.of(k, name, depth), self.of(v, f"{name}[{k!r}]", depth)) for k, v in items)
+        if isinstance(value, (set, frozenset)):
+            return type(value), frozenset(self.of(item, name, depth) for item in tuple(value))
+        if isinstance(value, range):
+            return range, value.start, value.stop, value.step
+        if isinstance(value, functools.partial):
+            parts = (value.func, value.args, value.keywords)
+            return id(value), tuple(self.of(part, name, depth) for part in parts)
+        held = getattr(value, "__dict__", None)
+        if held is None or type(value).__module__ in ("numpy", "builtins"):
+            return self._unguardable(value, name, f"a {type(value).__name__}")
+        own = tuple(
+            (k, self.of(v, f"{name}.{k}", depth))
+            for k, v in sorted(held.copy().items())  # a copy: other threads may change it meanwhile
+            if not k.startswith("__autoconv") and (id(value), k) not in self.skip
+        )
+        return id(value), own, self._class_values(type(value), name)
+
+    def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
+        """By identity and, while it is not large, by what is in it: Python may have read that while tracing."""
+        if array is value:
+            self.arrays[id(array)] = array
+        if self.strict and (array.nbytes > _LARGE or array.dtype.kind not in "biufc"):
+            return self._unguardable(value, name, f"a {type(value).__name__}")
+        identity = (id(value), _weak(value)) if array is value else ()
+        if array.nbytes > _LARGE or array.dtype.hasobject:
+            self.blind.append(f"{name} (what Python itself computes of an array this large)")
+            return np.ndarray, identity, array.dtype.str, array.shape
+        return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
+
+    def _class_values(self, cls: type, name: str) -> tuple[Any, ...]:
+        """What a class and its bases hold for their instances: plain values, containers of such, arrays, methods;
+        without the attributes in `skip`, by (id of the class, name)."""
+        if cls in self._classes:
+            return self._classes[cls]
+        self._classes[cls] = found = tuple(
+            (key, self._class_value(value, f"{name}.{key}"))
+            for base in cls.__mro__
+            if is_user_code(base)
+            for key, value in vars(base).items()
+            if not (key.startswith("__") and key.endswith("__")) and (id(base), key) not in self.skip
+        )
+        return found
+
+    def _class_value(self, value: Any, name: str) -> Any:
+        """Plain values, containers of such and arrays by value, everything else by identity."""
+        if isinstance(value, np.ndarray):
+            return self._array(value, value, name)
+        if value is None or isinstance(value, (bool, int, float, complex, str, list, tuple, dict, set, frozenset)):
+            with contextlib.suppress(Unguardable):
+                return self.of(value, name, 2)
+        return id(value)
+
+    def _unguardable(self, value: Any, name: str, why: str) -> Any:
+        if self.strict:
+            raise Unguardable(why)
+        self.blind.append(f"{name} ({why})")
+        return id(value), _weak(value)
+
+    def _function_values(self, function: types.FunctionType, name: str, depth: int) -> tuple[Any, ...]:
+        """What a function holds besides its code: defaults and attributes."""
+        held = (function.__defaults__, function.__kwdefaults__, function.__dict__)
+        if not any(held) or not depth or not is_user_code(function):
+            return ()
+        own = [(key, value) for key, value in function.__dict__.items() if not key.startswith("__")]
+        return tuple(self.of(part, name, depth - 1) for part in held[:2]) + tuple(
+            (key, self._class_value(value, name)) for key, value in own
+        )
+
+
+def is_large(value: Any) -> bool:
+    """Whether this is an array of numbers too large to be looked at on every call."""
+    return isinstance(value, np.ndarray) and value.nbytes > _LARGE and value.dtype.kind in "biufc"
+
+
+def difference(old: Any, new: Any) -> str:
+    """The attribute, item or key in which two fingerprints differ, as it is written; "" for the value itself."""
+    if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and len(old) in (2, 3)):
+        return ""
+    kind, parts, others = old[0], old[1], new[1]
+    if kind != new[0] or not (isinstance(parts, tuple) and isinstance(others, tuple)) or len(parts) != len(others):
+        return ""
+    for position, (part, other) in enumerate(zip(parts, others, strict=True)):
+        if part == other:
+            continue
+        if len(old) == 3 and part[0] == other[0]:
+            return f".{part[0]}{difference(part[1], other[1])}"
+        if kind is dict and part[0] == other[0]:
+            return f"[{part[0][-1]!r}]{difference(part[1], other[1])}"
+        return f"[{position}]{difference(part, other)}" if kind in (list, tuple) else ""
+    return ""
+
+
+def _weak(value: Any) -> Any:
+    """Keeps an id from meaning another object: a weak reference where there can be one, else the object."""
+    try:
+        return _Held(weakref.ref(value))
+    except TypeError:
+        return _Held(lambda: value)
+
+
+class _Held:
+    __slots__ = ("get",)
+
+    def __init__(self, get: Callable[[], Any]) -> None:
+        self.get = get
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held) and self.get() is other.get() and self.get() is not None
+
+    def __hash__(self) -> int:
+        return 0
