@@ -9,6 +9,7 @@ from typing import Any
 import gast
 
 from autoconv.analysis.scopes import bindings, parameter_names
+from autoconv.syntax import build
 from autoconv.syntax.tree import walk
 
 # Builtins that give numbers or text.
@@ -205,11 +206,10 @@ def _single_numbers(nodes: list[Any]) -> set[str]:
     for node in nodes:
         sides: list[Any] = []
         if isinstance(node, (gast.If, gast.While, gast.IfExp, gast.Assert)):
-            parts = node.test.values if isinstance(node.test, gast.BoolOp) else [node.test]
-            for part in parts:
-                if isinstance(part, gast.Compare) and isinstance(part.ops[0], _ORDERING):
-                    sides += [part.left, *part.comparators]
-        elif isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "range":
+            sides = _compared(node.test)
+        elif build.is_operation(node, "and_", "or_", "not_"):
+            sides = _compared(*node.args[: None if build.is_operation(node, "not_") else -1])
+        elif build.is_operation(node, "slice") or _counts(node):
             sides += node.args
         elif isinstance(node, gast.Slice):
             sides = [node.lower, node.upper, node.step]
@@ -219,6 +219,27 @@ def _single_numbers(nodes: list[Any]) -> set[str]:
                 found.add(side.id)
             elif isinstance(side, gast.BinOp):
                 sides += [side.left, side.right]
+    return found
+
+
+def _compared(*conditions: Any) -> list[Any]:
+    """What the comparisons compare that conditions consist of."""
+    found: list[Any] = []
+    pending = [*conditions]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, gast.Compare) and isinstance(part.ops[0], _ORDERING):
+            found += [part.left, *part.comparators]
+        elif build.is_operation(part, "eq", "ne", "lt", "le", "gt", "ge"):
+            found += part.args
+        elif isinstance(part, gast.BoolOp):
+            pending += part.values
+        elif isinstance(part, gast.UnaryOp) and isinstance(part.op, gast.Not):
+            pending.append(part.operand)
+        elif build.is_operation(part, "and_", "or_", "not_", "test"):
+            pending += part.args
+        elif isinstance(part, gast.Lambda):
+            pending.append(part.body)
     return found
 
 

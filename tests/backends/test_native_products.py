@@ -16,7 +16,10 @@ from autoconv.backends.llvm.expand import expand
 from autoconv.backends.llvm.fusion import Plan
 from tests.backends.native import graph_of
 
-SHAPES = [(1, 4, 1), (3, 5, 2), (8, 7, 9), (13, 33, 17), (16, 16, 16), (25, 48, 5), (130, 10, 33), (40, 100, 64)]
+SHAPES = [
+    (1, 4, 1), (3, 5, 2), (8, 7, 9), (13, 33, 17), (16, 16, 16), (25, 48, 5), (130, 10, 33), (40, 100, 64),
+    (40, 1, 100), (1, 40, 100), (1, 1, 30), (3000, 1, 700), (1, 3000, 700),
+]  # fmt: skip
 BOUND = {"float32": 1e-6, "float64": 2e-15}
 
 
@@ -354,3 +357,24 @@ def test_any_vector_registers_give_numpys_results(machine, dtype, monkeypatch):
         for flips in ((False, False), (True, True)):
             x, y, found = product(shape, dtype, *flips)
             assert (np.abs(found - x @ y) <= 10 * BOUND[dtype] * (np.abs(x) @ np.abs(y))).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("flips", [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.parametrize(
+    "shape", [(40, 1, 100), (1, 40, 100), (1, 1, 7), (900, 1, 700), (7, 0, 5), (5, 1, 0), (5, 3, 0)]
+)
+def test_vectors_of_open_sizes_are_numpys(shape, flips, dtype):
+    rows, columns, inner = shape
+    random = np.random.default_rng(5)
+    x = random.standard_normal((inner, rows) if flips[0] else (rows, inner)).astype(dtype)
+    y = random.standard_normal((columns, inner) if flips[1] else (inner, columns)).astype(dtype)
+    signature = [autoconv.TensorSpec([None, None], dtype)] * 2
+    if columns == 1:
+        signature[1] = autoconv.TensorSpec([1, None] if flips[1] else [None, 1], dtype)
+    compute = autoconv.function(
+        lambda a, b: autoconv.matmul(a, b, transpose_a=flips[0], transpose_b=flips[1]), input_signature=signature
+    )
+    wide = [array.astype(np.float64) for array in (x.T if flips[0] else x, y.T if flips[1] else y)]
+    error = np.abs(np.asarray(compute(x, y)) - wide[0] @ wide[1])
+    assert (error <= BOUND[dtype] * (np.abs(wide[0]) @ np.abs(wide[1])) * max(inner, 1) ** 0.5).all()

@@ -66,6 +66,7 @@ _NUMPY = {
 }  # fmt: skip
 _BLAS = {
     "cblas_sgemm": "scipy_cblas_sgemm64_", "cblas_dgemm": "scipy_cblas_dgemm64_",
+    "cblas_sgemv": "scipy_cblas_sgemv64_", "cblas_dgemv": "scipy_cblas_dgemv64_",
     "blas_get_threads": "scipy_openblas_get_num_threads64_", "blas_set_threads": "scipy_openblas_set_num_threads64_",
 } | {
     f"lapack_{name}": f"scipy_{name}_64_"

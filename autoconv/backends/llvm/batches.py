@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from autoconv.backends.llvm import abi, positions
-from autoconv.backends.llvm.blas import alone
+from autoconv.backends.llvm import positions
+from autoconv.backends.llvm.blas import alone, has_products
 from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native, open_dimensions
 from autoconv.backends.llvm.open_indices import goes_into, shape_of
 from autoconv.backends.llvm.positions import Position, element_count, is_known, linear, times, unravelled
@@ -19,6 +19,7 @@ from autoconv.backends.llvm.threads import available, thread_count
 from autoconv.backends.llvm.tiles import ProductText, Sum, tiling
 from autoconv.backends.llvm.transposes import transposed
 from autoconv.backends.llvm.vectors import registers
+from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
 
@@ -41,7 +42,7 @@ def _is_batch(node: Node) -> bool:
         return False
     kinds: list[Any] = [value.type for value in (x, y)]
     known = all(kind.dtype.name in ("float32", "float64") for kind in kinds)
-    return known and not is_one_product(node) and (registers() is not None or "cblas_dgemm" in abi.symbols())
+    return known and not is_one_product(node) and (registers() is not None or has_products(float64))
 
 
 def _is_open_batch(node: Node) -> bool:
@@ -51,7 +52,7 @@ def _is_open_batch(node: Node) -> bool:
     flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
     inner = x[-2 if flip_x else -1], y[-1 if flip_y else -2]
     kinds: list[Any] = [value.type for value in node.inputs]
-    known = all(kind.dtype.name in ("float32", "float64") for kind in kinds) and "cblas_dgemm" in abi.symbols()
+    known = all(kind.dtype.name in ("float32", "float64") for kind in kinds) and has_products(float64)
     return known and inner[0] == inner[1] and 0 not in (*x, *y) and all(goes_into(one[:-2], batch) for one in (x, y))
 
 
@@ -61,7 +62,7 @@ def write_products(region: Region, node: Node) -> None:
     Threads share the matrices and, where these are few, the tiles or rows of each."""
     (result,) = node.results
     product, machine = Product(node, batched=True), registers()
-    blas = f"cblas_{product.name}" in abi.symbols()
+    blas = has_products(product.dtype)
     region.set(result, region.new_array(result.type))
     pointers = [region.data(value) for value in (*node.inputs, result)]
     if machine is not None and (product.suits_tiles() or not blas):

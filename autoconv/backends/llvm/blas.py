@@ -2,11 +2,75 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.positions import Position
+from autoconv.backends.llvm.scalars import literal, register
 from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.graph.dtypes import DType, float32
+
+_BY_ROWS, _AS_IT_LIES, _TURNED = 101, 111, 112  # what the C interface calls these
+
+
+@dataclasses.dataclass(frozen=True)
+class Matrix:
+    """One in memory, from the start of a row to that of the next `width` elements; `turned` where it lies the other way
+    round."""
+
+    pointer: str
+    width: Position
+    turned: bool = False
+
+
+def has_products(dtype: DType) -> bool:
+    """Whether there is a BLAS."""
+    return f"cblas_{_letter(dtype)}gemm" in abi.symbols()
+
+
+def product_call(
+    module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, rows: Position, inner: Position,
+    columns: Position, some: bool = True,
+) -> str:  # fmt: skip
+    """The call that writes x, `rows` by `inner`, times y, `inner` by `columns`, to z. A single row or column takes a
+    third of the time as a vector, which BLAS leaves as it is unless there is `some` number to add up."""
+    if some and f"cblas_{_letter(dtype)}gemv" in abi.symbols():
+        if columns == 1:
+            return _by_vector(module, dtype, x, y, z, rows, inner)
+        if rows == 1:
+            return _by_vector(module, dtype, dataclasses.replace(y, turned=not y.turned), x, z, columns, inner)
+    kind = register(dtype)
+    name, sizes = f"cblas_{_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
+    gemm = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
+    return (
+        f"call void {gemm}(i32 {_BY_ROWS}, i32 {_way(x)}, i32 {_way(y)}, i64 {rows}, i64 {columns}, i64 {inner}, "
+        f"{kind} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 {y.width}, "
+        f"{kind} {literal(0, dtype)}, ptr {z.pointer}, i64 {z.width})"
+    )
+
+
+def _by_vector(
+    module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, rows: Position, inner: Position
+) -> str:  # fmt: skip
+    """As `product_call`, of vectors y and z whose elements lie side by side."""
+    kind = register(dtype)
+    name, sizes = f"cblas_{_letter(dtype)}gemv", "i32, i32, i64, i64"
+    gemv = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
+    lines, columns = (inner, rows) if x.turned else (rows, inner)
+    return (
+        f"call void {gemv}(i32 {_BY_ROWS}, i32 {_way(x)}, i64 {lines}, i64 {columns}, {kind} {literal(1, dtype)}, "
+        f"ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 1, {kind} {literal(0, dtype)}, ptr {z.pointer}, i64 1)"
+    )
+
+
+def _way(matrix: Matrix) -> int:
+    return _TURNED if matrix.turned else _AS_IT_LIES
+
+
+def _letter(dtype: DType) -> str:
+    return "s" if dtype is float32 else "d"
 
 
 @contextmanager
@@ -20,10 +84,3 @@ def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
     out.line(f"call void {set_threads}(i32 1)")
     yield
     out.line(f"call void {set_threads}(i32 {before})")
-
-
-def declared_gemm(module: ModuleText, name: str, kind: str) -> str:
-    """`name` is the function of that kind of numbers, its arguments those of the C interface with 64-bit sizes."""
-    return module.declare(
-        name, "void", f"i32, i32, i32, i64, i64, i64, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64"
-    )

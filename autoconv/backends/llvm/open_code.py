@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.blas import alone, declared_gemm
+from autoconv.backends.llvm.blas import Matrix, alone, has_products, product_call
 from autoconv.backends.llvm.open_sizes import SMALLEST
 from autoconv.backends.llvm.open_split import OpenSplit
 from autoconv.backends.llvm.open_tiles import OpenProductText, open_tiling
 from autoconv.backends.llvm.positions import Position, Size, element_count, is_known
 from autoconv.backends.llvm.roles import sizes
-from autoconv.backends.llvm.scalars import literal, register
+from autoconv.backends.llvm.scalars import register
 from autoconv.backends.llvm.text import QUICK, FunctionText
 from autoconv.backends.llvm.threads import available, thread_count
 from autoconv.backends.llvm.tiles import FEWEST, LARGEST, SHARE
 from autoconv.backends.llvm.turning import turned
 from autoconv.backends.llvm.values import RegisterWriter
 from autoconv.backends.llvm.vectors import registers
-from autoconv.graph.dtypes import DType, float32, int64
+from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
 from autoconv.ops.integer_ranges import SIZES
 
@@ -49,7 +48,7 @@ def write_extent(region: Region, node: Node) -> None:
 def write_open_product(region: Region, node: Node) -> None:
     """A product whose rows or steps only the call knows, by tiles where that suits, else by the BLAS, in parts."""
     product = _OpenProduct(region, node)
-    blas = product.name in abi.symbols()
+    blas = has_products(product.dtype)
     if not blas and not product.suits_tiles():
         region.write_kernel(node)
         return
@@ -79,7 +78,7 @@ class _OpenProduct:
         (self.result,) = node.results
         x, y = (sizes(value.type) for value in node.inputs)
         self.dtype: DType = self.result.type.dtype  # type: ignore[union-attr]
-        self.kind, self.name = register(self.dtype), "cblas_sgemm" if self.dtype is float32 else "cblas_dgemm"
+        self.kind = register(self.dtype)
         self.flip_x, self.flip_y = (bool(node.attributes.get(key, False)) for key in ("transpose_a", "transpose_b"))
         *several, self.columns = sizes(self.result.type)
         self.rows = several[0] if len(several) == 1 else element_count(region.out, several)
@@ -117,12 +116,15 @@ class _OpenProduct:
         start = body.new(f"mul nsw i64 %first, {'1' if self.flip_x else '%inner'}")
         moved = body.new(f"getelementptr inbounds {kind}, ptr %x, i64 {start}")
         placed = body.new(f"getelementptr inbounds {kind}, ptr %z, i64 {body.new('mul nsw i64 %first, %columns')}")
-        gemm, one, zero = declared_gemm(module, self.name, kind), literal(1, self.dtype), literal(0, self.dtype)
-        body.line(
-            f"call void {gemm}(i32 101, i32 {112 if self.flip_x else 111}, i32 {112 if self.flip_y else 111}, "
-            f"i64 {count}, i64 %columns, i64 %inner, {kind} {one}, ptr {moved}, i64 {width_x}, ptr %y, i64 {width_y}, "
-            f"{kind} {zero}, ptr {placed}, i64 %columns)"
-        )
+        x, y, z = Matrix(moved, width_x, self.flip_x), Matrix("%y", width_y, self.flip_y), Matrix(placed, "%columns")
+        sides = 1 if self.rows == 1 else count, "%inner", 1 if self.columns == 1 else "%columns"
+        none, some, done = body.label("none"), body.label("some"), body.label("done")
+        body.branch_if(body.new("icmp eq i64 %inner, 0"), none, some)
+        for label, found in ((none, False), (some, True)):
+            body.begin(label)
+            body.line(product_call(module, self.dtype, x, y, z, *sides, some=found))
+            body.branch(done)
+        body.begin(done)
         body.line("ret i1 false")
         given = [f"ptr {self.region.data(value)}" for value in (*self.node.inputs, self.result)]
         given += [f"i64 {self.rows}", f"i64 {self.inner}", f"i64 {self.columns}"]

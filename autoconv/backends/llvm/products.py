@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
-from autoconv.backends.llvm.blas import alone, declared_gemm
+from autoconv.backends.llvm.blas import Matrix, alone, has_products, product_call
 from autoconv.backends.llvm.open_code import write_open_product
 from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.open_split import OpenSplit
@@ -20,7 +20,7 @@ from autoconv.backends.llvm.open_tiles import OpenPatchText, open_tiling
 from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Position, element_count, is_known
 from autoconv.backends.llvm.roles import is_of_open, sizes
-from autoconv.backends.llvm.scalars import literal
+from autoconv.backends.llvm.scalars import register
 from autoconv.backends.llvm.split import Split
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.threads import available, thread_count
@@ -52,7 +52,7 @@ def write_matmul(region: Region, node: Node) -> None:
         _write_tiles(region, tiled)
         return
     product = Product(node)
-    if f"cblas_{product.name}" not in abi.symbols() or not product.work:
+    if not has_products(product.dtype) or not product.work:
         region.write_kernel(node)
         return
     region.set(result, region.new_array(result.type))
@@ -200,7 +200,6 @@ class Product:
         x, y = node.inputs
         (result,) = node.results
         self.dtype = x.type.dtype  # type: ignore[union-attr]
-        self.name = "sgemm" if self.dtype.name == "float32" else "dgemm"
         *several, self.columns = sizes(result.type)
         self.rows: int = several[-1] if batched else math.prod(several) if is_known(several) else 0
         unit = patches.rows[-1][0] if patches else self.rows
@@ -225,10 +224,10 @@ class Product:
         count: str = "",
     ) -> str:  # fmt: skip
         """The call for all of the result, or for `count` rows or columns of it from `first` on."""
-        kind = "float" if self.name == "sgemm" else "double"
-        function = declared_gemm(module, f"cblas_{self.name}", kind)
+        kind = register(self.dtype)
         x, y, z = pointers
-        rows, columns = str(self.rows), str(self.columns)
+        rows: Position = self.rows
+        columns: Position = self.columns
         if count and by_rows:
             rows = count
             x = _moved(out, kind, x, first, 1 if self.flip_x else self.width_x)
@@ -237,11 +236,9 @@ class Product:
             columns = count
             y = _moved(out, kind, y, first, self.width_y if self.flip_y else 1)
             z = _moved(out, kind, z, first, 1)
-        return (
-            f"call void {function}(i32 101, i32 {112 if self.flip_x else 111}, i32 {112 if self.flip_y else 111}, "
-            f"i64 {rows}, i64 {columns}, i64 {self.inner}, {kind} {literal(1, self.dtype)}, ptr {x}, "
-            f"i64 {self.width_x}, ptr {y}, i64 {self.width_y}, {kind} {literal(0, self.dtype)}, "
-            f"ptr {z}, i64 {self.columns})"
+        left, right = Matrix(x, self.width_x, self.flip_x), Matrix(y, self.width_y, self.flip_y)
+        return product_call(
+            module, self.dtype, left, right, Matrix(z, self.columns), rows, self.inner, columns
         )
 
 
