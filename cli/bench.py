@@ -75,6 +75,8 @@ def bench(
         picture.library()  # says now, not in half an hour, that it is missing
     rows: dict[str, Any] = {}
     absent: dict[str, str] = {}
+    if files and not small:
+        measuring.prepare(next(iter(files.values())), settings)
     for name, file in files.items():
         say(f"{name} …", err=True)
         rows[name] = measuring.measure(file, settings, absent)

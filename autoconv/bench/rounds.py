@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import compileall
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -58,6 +59,16 @@ def workloads(folder: Path, suites: Sequence[str] = (), only: Sequence[str] = ()
         for name, path in files.items()
         if (not suites or suite_of[name] in suites) and (not only or name in only)
     }
+
+
+def prepare(file: Path, settings: Settings) -> None:
+    """Runs every peer once on a workload, with small inputs, so that no figure holds reading a library from the disk;
+    and compiles our modules to bytecode, as pip did those of the peers."""
+    compileall.compile_dir(Path(__file__).parents[1], quiet=2)
+    for peer in settings.peers:
+        with Worker(peer, settings.python, {}) as worker:
+            if "absent" not in worker.ask("load", peer=peer.name, file=str(file), tiny=True):
+                worker.ask("first", seed=0)
 
 
 def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Measurement]:
