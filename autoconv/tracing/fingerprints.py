@@ -56,7 +56,7 @@ class Fingerprints:
             return types.MethodType, id(value.__func__), self.of(value.__self__, name, depth - 1)
         if isinstance(value, type):
             return id(value), _weak(value), self._class_values(value, name) if is_user_code(value) else ()
-        if isinstance(value, IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS):
+        if is_by_identity(value):
             return id(value), _weak(value)
         if isinstance(value, (np.ndarray, np.generic)):
             return self._array(np.asarray(value), value, name)
@@ -111,7 +111,7 @@ class Fingerprints:
         if cls in self._classes:
             return self._classes[cls]
         self._classes[cls] = found = tuple(
-            (key, self._class_value(value, f"{name}.{key}"))
+            (key, self.class_value(value, f"{name}.{key}"))
             for base in cls.__mro__
             if is_user_code(base)
             for key, value in vars(base).items()
@@ -119,7 +119,7 @@ class Fingerprints:
         )
         return found
 
-    def _class_value(self, value: Any, name: str) -> Any:
+    def class_value(self, value: Any, name: str = "") -> Any:
         """Plain values, containers of such and arrays by value, everything else by identity."""
         if isinstance(value, np.ndarray):
             return self._array(value, value, name)
@@ -141,8 +141,13 @@ class Fingerprints:
             return ()
         own = [(key, value) for key, value in function.__dict__.items() if not key.startswith("__")]
         return tuple(self.of(part, name, depth - 1) for part in held[:2]) + tuple(
-            (key, self._class_value(value, name)) for key, value in own
+            (key, self.class_value(value, name)) for key, value in own
         )
+
+
+def is_by_identity(value: Any) -> bool:
+    """Whether a value, no function or class with values of its own, means the same only where it is the same."""
+    return isinstance(value, IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS)
 
 
 def is_large(value: Any) -> bool:

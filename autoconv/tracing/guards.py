@@ -16,11 +16,13 @@ import numpy as np
 from autoconv.config import SETTINGS
 from autoconv.operators.calls import is_user_code
 from autoconv.runtime.journal import Spot, attribute_spot, cell_spot, global_spot, item_spot
+from autoconv.tracing.checkers import checker
 from autoconv.tracing.fingerprints import DEPTH, IDENTITY, Fingerprints, Unguardable, difference, is_large
 from autoconv.tracing.python_contract import RunPlain
 
 _NESTED = 6  # how deep names are looked for that are to be inputs, and in lists of how many items
 _MOST_ITEMS = 256
+_WORTHWHILE = (2, 4, 8)  # how many answers of fingerprints a checker is written after
 _MOVING = (np.ndarray, int, float)  # what is an input where it changes from call to call
 
 Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure's cell and None
@@ -47,6 +49,8 @@ class Guards:
     _spots: list[Spot] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
     _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    _holds: Callable[[], bool] | None = None  # the checker
+    _asked: int = 0  # how many times in turn the fingerprints had to say that nothing changed
 
     def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
         """Guards the globals and closure cells that a function reads. `changed` are names that it only writes: what it
@@ -200,6 +204,7 @@ class Guards:
 
     def settle_again(self) -> None:
         """Takes the values as they are now once more."""
+        self._holds, self._asked = None, 0
         for position, (name, read, _, place) in enumerate(self.checks):
             with contextlib.suppress(Unguardable):  # then it counts as changed, as it does
                 self.checks[position] = name, read, Fingerprints(self.skip, self.python).of(read()), place
@@ -208,6 +213,10 @@ class Guards:
         """The name of the first thing that is not what it was, "" when all is."""
         if self.check_numerics is not SETTINGS.check_numerics:
             return "debugging.enable_check_numerics"
+        if self._holds is not None and self._holds():
+            return ""
+        self._asked += 1
+        written = checker(self.checks, self.skip, self.python) if self._asked in _WORTHWHILE else None
         for name, read, expected, _ in self.checks:
             try:
                 found = Fingerprints(self.skip, self.python).of(read())
@@ -215,6 +224,10 @@ class Guards:
                     return f"{name}{difference(expected, found)}"
             except Unguardable:
                 return name
+        if written is not None:  # and says the same of what fingerprints have seen
+            self._holds = written if written() else None
+        elif self._asked > _WORTHWHILE[-1]:
+            self._holds = None  # the values are others each time
         return ""
 
 
