@@ -37,6 +37,7 @@ from autoconv.tracing.guards import Guards
 from autoconv.tracing.keys import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
 from autoconv.tracing.shapes import ByShape, depends_on_shapes
 from autoconv.tracing.taking_back import can_run_again, taking_back
+from autoconv.tracing.unpacking import unpacking
 
 _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
 _INPUTS = (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)  # the leaves that graphs have parameters for
@@ -102,8 +103,12 @@ class ConcreteFunction:
         constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
         self._gives_out_constants = self._arrays_out and bool(aliased_outputs(optimised, constants))
         shares = not self._gives_out_captures and not self._gives_out_constants
-        what = (key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
-        form = call_form(*what, self._donated, self.function_name, len(spots))
+        unpacked = unpacking(key, len(spots))
+        form_key, donated = key, self._donated
+        if unpacked is not None:
+            form_key, donated = unpacked.key, [i for i, at in enumerate(unpacked.places) if at in donated]
+        what = (form_key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
+        form = call_form(*what, donated, self.function_name, len(spots))
         compile_graph = BACKENDS[SETTINGS.backend]
         if SETTINGS.backend == "llvm" and depends_on_shapes(optimised):
             self._run: Any = ByShape(optimised, compile_graph, contract, form)
@@ -117,11 +122,13 @@ class ConcreteFunction:
         self._is_native = SETTINGS.backend != "reference"
         self.can_run_again = can_run_again(optimised)  # whether a run that met its limits left nothing behind
         if contract == "compile" and not self.can_run_again:
-            at = [i for i, leaf in enumerate(key.leaves) if isinstance(leaf, _INPUTS)]
+            at = [i for i, leaf in enumerate(form_key.leaves) if isinstance(leaf, _INPUTS)]
             self._run, self.entry = taking_back(optimised, self._run, self.entry, at)
         self._held = [spot.look for spot in spots]
         if spots and self.entry is not None:
             self.entry = with_spots(self.entry, self._held)
+        if unpacked is not None and self.entry is not None:
+            self.entry = unpacked.entry(self.entry, self._is_apart)
 
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:
@@ -138,6 +145,9 @@ class ConcreteFunction:
         others = [array for array in (held() for held in self.apart_from) if array is not None]
         mine = [x for x in (*leaves, *(read() for read in self._held)) if isinstance(x, np.ndarray)]
         return any(np.may_share_memory(x, y) for x in mine for y in others)
+
+    def _is_apart(self, leaves: Sequence[Any]) -> bool:
+        return not self.meets_outside(leaves)
 
     @property
     def kernels(self) -> list[str]:

@@ -212,7 +212,9 @@ class Function(Described, Pickled):
         self._direct = entries
         self._asked = entries[0][0].entries if entries else ()
         native = [(concrete.asks_guards, entry) for concrete, _ in entries for entry in concrete.entries]
-        self._straight = straight(Function, native, self._retracing.cell)
+        self._straight = ()
+        if self._signature.has_only_positions:
+            self._straight = straight(Function, native, self._retracing.cell)
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
         """A call whose numbers the graph does not carry, or that failed in its words: Python says what comes of it."""

@@ -78,19 +78,22 @@ class Signature:
         self.specs = self._check_input_signature(input_signature)
         self.hinted = _annotated_as_tensors(function) if follow_type_hints else frozenset()
         parameters = self.python.parameters.values()
-        simple = input_signature is None and all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        simple = input_signature is None and all(p.kind not in _COLLECTING for p in parameters)
         self.looks_into = True  # whether lists are keyed by what they seem to hold
         self.is_leaf: Callable[[Any], bool] | None = None  # what is not taken apart besides
         self._defaults = {p.name: p.default for p in parameters} if simple else None
+        self._by_name = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
+        self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
+        self.has_only_positions = self._by_position == len(self.python.parameters)
 
     def in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
         """All arguments by position, with the defaults of those that are not given; None where that is not so easy."""
         defaults = self._defaults
-        if defaults is None or len(args) + len(kwargs) > len(defaults):
+        if defaults is None or len(args) > self._by_position or len(args) + len(kwargs) > len(defaults):
             return None
         found, used = list(args), 0
         for name in itertools.islice(defaults, len(args), None):
-            if name in kwargs:
+            if name in kwargs and name in self._by_name:
                 used += 1
                 found.append(kwargs[name])
             elif defaults[name] is not inspect.Parameter.empty:
@@ -380,6 +383,7 @@ def _containers(values: list[Any]) -> tuple[tuple[Any, ...], bool]:
     return orders, len({id(part) for part in parts}) < len(parts)
 
 
+_COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _NUMBERS = {
     kind: TensorKey(TensorType(weak_dtype(kind()), (), True), "number") for kind in (bool, int, float, complex)
 }

@@ -1,0 +1,131 @@
+"""The short way to native code for calls whose arguments are more than numbers and arrays: tuples, lists, dicts and
+dataclasses of them, and objects, functions and texts that are part of the key.
+
+Python that is written for a trace's key asks whether a call fits it, and takes its numbers and arrays out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from autoconv.runtime.structure import Template
+from autoconv.tracing.array_keys import ArrayKey
+from autoconv.tracing.keys import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey
+from autoconv.tracing.writing import FunctionWriter, TooLong
+
+_MOST_CONTAINERS = 6  # lists, dicts and dataclasses, each of which is compared with each
+_TEXTS = (bool, int, float, str, type(None))  # what native code compares itself
+
+Taking = Callable[..., tuple[Any, ...] | None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Unpacking:
+    """`key` is the one of a call with nothing but the leaves at `places`, which `take` takes out of the arguments by
+    position; it answers None where they do not fit."""
+
+    key: Key
+    places: tuple[int, ...]
+    take: Taking
+
+    def entry(self, native: Callable[..., Any], is_apart: Callable[[Sequence[Any]], bool]) -> Callable[..., Any]:
+        """The entry, as calls reach it. Leaves that are not apart from others are left to who binds all."""
+        take = self.take
+
+        def unpacked(*given: Any) -> Any:
+            leaves = take(*given)
+            return native(*leaves) if leaves is not None and is_apart(leaves) else NotImplemented
+
+        return unpacked
+
+
+def unpacking(key: Key, spots: int) -> Unpacking | None:
+    """How a call's arguments are taken apart; None where they need not be, or where that takes more than a look. The
+    last of the key's leaves are what so many `spots` hold."""
+    count = len(key.leaves) - spots
+    leaves = key.leaves[:count]
+    whole = all(template is None for _, template in key.templates)
+    if whole and not any(_is_asked(leaf) for leaf in leaves):
+        return None
+    places = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _TAKEN))
+    known = all(isinstance(leaf, (*_TAKEN, Literal)) or _is_the_object(leaf) for leaf in leaves)
+    if not known or key.shared:
+        return None
+    inner = tuple(leaves[i] for i in places) + key.leaves[count:]
+    templates = tuple((f"leaf_{i}", None) for i in places)
+    try:
+        take = _written(key, leaves)
+    except (TooLong, _Unusual):
+        return None
+    return Unpacking(Key(templates, inner, (), False, key.overlaps, key.memory), places, take)
+
+
+class _Unusual(Exception):
+    """A structure that is not taken apart by its own class's plain ways."""
+
+
+_TAKEN = (TensorKey, ArrayKey, ObjectKey)
+
+
+def _is_asked(leaf: LeafKey) -> bool:
+    """Whether native code cannot tell that an argument fits."""
+    return isinstance(leaf, Reference) or (isinstance(leaf, Literal) and type(leaf.value) not in _TEXTS)
+
+
+def _is_the_object(leaf: LeafKey) -> bool:
+    return isinstance(leaf, Reference) and leaf.identity and leaf.get() is not None
+
+
+def _written(key: Key, leaves: Sequence[LeafKey]) -> Taking:
+    names = [f"a{i}" for i in range(len(key.templates))]
+    takes = _Takes(FunctionWriter(", ".join(names)), iter(leaves))
+    for name, (_, template) in zip(names, key.templates, strict=True):
+        takes.at(name, template)
+    containers = takes.containers
+    if len(containers) > _MOST_CONTAINERS:
+        raise _Unusual
+    for one, other in itertools.combinations(containers, 2):
+        takes.writer.require(f"{one} is not {other}")
+    return takes.writer.finish(f"({''.join(f'{found}, ' for found in takes.found)})")
+
+
+class _Takes:
+    """Of arguments, one after the other; `found` are the leaves that are taken, `containers` what can change."""
+
+    def __init__(self, writer: FunctionWriter, leaves: Iterator[LeafKey]) -> None:
+        self.writer = writer
+        self._leaves = leaves
+        self.found: list[str] = []
+        self.containers: list[str] = []
+
+    def at(self, place: str, template: Template | None) -> None:
+        if template is None:
+            self._leaf(place, next(self._leaves))
+            return
+        found, kind = self.writer.variable(place), template.kind
+        self.writer.require(f"type({found}) is {self.writer.constant(kind)}")
+        if kind is not tuple and not issubclass(kind, tuple):
+            self.containers.append(found)
+        if kind is dict and template.keys is not None:
+            self.writer.require_keys(list(template.order or template.keys), found)
+            places = [f"{found}[{self.writer.constant(key)}]" for key in template.keys]
+        elif kind in (list, tuple) or (issubclass(kind, tuple) and kind.__getitem__ is tuple.__getitem__):
+            self.writer.require(f"len({found}) == {len(template.children)}")
+            places = [f"{found}[{i}]" for i in range(len(template.children))]
+        elif dataclasses.is_dataclass(kind) and template.keys is not None:
+            places = [f"{found}.{name}" for name in template.keys]
+        else:
+            raise _Unusual
+        for inner, child in zip(places, template.children, strict=True):
+            self.at(inner, child)
+
+    def _leaf(self, place: str, leaf: LeafKey) -> None:
+        if isinstance(leaf, _TAKEN):
+            self.found.append(place if place.isidentifier() else self.writer.variable(place))
+        elif isinstance(leaf, Literal):
+            self.writer.require_plain(leaf.value, self.writer.variable(place))
+        elif isinstance(leaf, Reference):
+            self.writer.require(f"{self.writer.constant(leaf.get)}() is {place}")

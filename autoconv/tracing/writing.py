@@ -1,0 +1,72 @@
+"""Functions of Python's that are written for the very values that they look at, as they ask the least of each."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+_MOST_LINES = 500
+
+
+class TooLong(Exception):
+    """The function would have too many lines."""
+
+
+class FunctionWriter:
+    """Writes a function statement by statement. It answers `otherwise` as soon as something is not as it is required,
+    or raises."""
+
+    def __init__(self, parameters: str = "", otherwise: str = "None") -> None:
+        self._header = f"def function({parameters}):"
+        self._otherwise = otherwise
+        self._lines: list[str] = []
+        self._constants: dict[str, Any] = {}
+
+    def finish(self, answer: str) -> Callable[..., Any]:
+        lines = (*self._lines, f"return {answer}")
+        body = "\n".join(f"        {line}" for line in lines)
+        text = f"{self._header}\n    try:\n{body}\n    except Exception:\n        return {self._otherwise}\n"
+        exec(compile(text, "<written for a trace>", "exec"), self._constants)
+        function: Callable[..., Any] = self._constants["function"]
+        return function
+
+    def constant(self, value: Any) -> str:
+        """A name for the value."""
+        name = f"k{len(self._constants)}"
+        self._constants[name] = value
+        return name
+
+    def variable(self, expression: str) -> str:
+        """A name for what the expression gives."""
+        name = f"v{len(self._lines)}"
+        self._write(f"{name} = {expression}")
+        return name
+
+    def require(self, condition: str) -> None:
+        self._write(f"if not ({condition}): return {self._otherwise}")
+
+    def require_same(self, value: Any, found: str) -> None:
+        """Requires the very object, without keeping it alive where that can be."""
+        try:
+            self.require(f"{self.constant(weakref.ref(value))}() is {found}")
+        except TypeError:
+            self.require(f"{found} is {self.constant(value)}")
+
+    def require_plain(self, value: Any, found: str) -> None:
+        """Requires a number, text or other value of that class that means the same, which is in a variable."""
+        held, kind = self.constant(value), self.constant(type(value))
+        same = "{0} == {1}"
+        if isinstance(value, complex) or (isinstance(value, float) and not abs(value) > 0):
+            same = "repr({0}) == repr({1})"  # of zeros and what is no number, `==` does not say whether they are
+        self.require(f"({found} is {held} or type({found}) is {kind} and {same.format(found, held)})")
+
+    def require_keys(self, keys: list[Any], found: str) -> None:
+        """Requires a dict's keys, their order and their classes."""
+        kinds = self.constant([type(key) for key in keys])
+        self.require(f"[*{found}] == {self.constant(keys)} and [*map(type, {found})] == {kinds}")
+
+    def _write(self, line: str) -> None:
+        if len(self._lines) >= _MOST_LINES:
+            raise TooLong
+        self._lines.append(line)
