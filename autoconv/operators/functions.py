@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators import augmented, items, set_operators
-from autoconv.operators.held_iterators import held
+from autoconv.operators.held_iterators import HeldIterator, held
 from autoconv.operators.overrides import OVERRIDES
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.dict_views import DictView
@@ -50,9 +50,11 @@ def _iter(x: Any, *sentinel: Any) -> Any:
 
 
 def _next(iterator: Any, *default: Any) -> Any:
-    """next(iterator); of an iterator of Python's own it would be the same item on every call."""
+    """next(iterator); of an iterator of Python's own that was there before it would be the same item on every call."""
     if is_object(iterator):
         return apply_object("next", iterator, *default)
+    if type(iterator) is HeldIterator and iterator.goes_on:
+        return builtins.next(iterator, *default)
     region = current_region()
     if region is not None and region.trace.allows_call is not None:
         region.trace.allows_call(builtins.next)

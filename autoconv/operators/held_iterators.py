@@ -53,6 +53,12 @@ class HeldIterator:
             self._check()
         return counted
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether Python knows how far it has come, and takes what follows once."""
+        here = self._home is not None and current_region() is self._home.standing
+        return here and not self._left and all(map(is_known, self._owners))
+
     def _check(self) -> None:
         if self._left or self._home is None or current_region() is not self._home.standing:
             why = "a loop that a tensor ends goes" if self._left else "a tensor decides whether this code goes"

@@ -3,6 +3,7 @@
 import functools
 import math
 import types
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ WARM = 6  # calls that find everything unchanged
 
 class Wheel:
     spokes = 8
-    sizes = [1.0, 2.0]
+    sizes: ClassVar = [1.0, 2.0]
 
     def __init__(self):
         self.radius = 2.0
@@ -52,8 +53,8 @@ def summed(x):
     found = x * held.number + held.count + (1 if held.flag else 2) + len(held.text) + held.z.real
     found += 10 if held.nothing is None else 20
     found += held.car.wheel.turned(x) + held.car.wheel.spokes + sum(held.car.wheel.sizes) + held.car.weights[1][1]
-    found += held.car.table["a"] + list(held.car.table.values())[0] + held.car.grid[1] + held.scaled(x)
-    found += held.kind.spokes + sum(held.items) + list(held.table.values())[0] * 7 + held.grid[2]
+    found += held.car.table["a"] + list(held.car.table.values())[-2] + held.car.grid[1] + held.scaled(x)
+    found += held.kind.spokes + sum(held.items) + list(held.table.values())[-2] * 7 + held.grid[2]
     found += len(held.several) + held.part(x) + len(held.span) + held.method(x)
     return found, math.copysign(1.0, held.number), type(held.count).__name__, held.car.itself is held.car
 
@@ -64,7 +65,7 @@ def _set(path, value):
         *way, last = path.split(".")
         for name in way:
             owner = getattr(owner, name)
-        setattr(owner, last, value() if callable(value) and not isinstance(value, (type, types.FunctionType)) else value)
+        setattr(owner, last, value)
 
     return change
 

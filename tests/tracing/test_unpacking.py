@@ -94,7 +94,7 @@ def of_optional(pair, x):
 
 BOX, OTHER = Box(2.0), Box(5.0)
 SHARED = [4.0]
-double, negated = lambda x: 2 * x, lambda x: -x  # noqa: E731
+double, negated = lambda x: 2 * x, lambda x: -x
 CALLS = {
     of_tuple: [((1.0, 2.0), 3.0), ((1, 2.0), 3), ((1.0, 2.0, 3.0), 4.0), ([1.0, 2.0], 3.0), (Point(1.0, 2.0), 3.0),
                (Backwards((1.0, 2.0)), 3.0), ((np.arange(3.0), 1.0), 2.0), ((np.arange(3), 1.0), 2.0)],
