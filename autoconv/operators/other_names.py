@@ -14,7 +14,7 @@ from autoconv.graph.types import ObjectType
 from autoconv.operators.copies import copied
 from autoconv.operators.joining import join_layouts, settled_lists
 from autoconv.operators.layout import NEVER, Arms, Layout, Leaf, Variant, is_container, layout_of
-from autoconv.runtime.attributes import held_by
+from autoconv.runtime.attributes import attributes_of
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.objects import as_object
 from autoconv.runtime.recording import COMPILE, Region
@@ -134,7 +134,7 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, MethodType):
         yield value.__self__
     elif not isinstance(value, (type, ModuleType)) and not type(value).__module__.startswith("autoconv."):
-        yield from held_by(value).values()
+        yield from attributes_of(value).values()
 
 
 def _held_by(cell: Any) -> Iterator[Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import types
+import weakref
 from typing import Any
 
 from autoconv.errors import StagingError
@@ -22,6 +25,32 @@ def held_by(value: Any) -> dict[str, Any]:
     """What the attributes of an object are, apart from its class's; a dict of its own."""
     held = getattr(value, "__dict__", None)
     return dict(dict.items(held)) if isinstance(held, dict) else {}
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """As `held_by`, with what an object holds in slots."""
+    found = held_by(value)
+    for name, slot in slots_of(type(value)):
+        with contextlib.suppress(AttributeError):  # nothing is in it
+            found[name] = slot.__get__(value)
+    return found
+
+
+def slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
+    """The names of the slots that a class written in Python gives its objects, and what reads them."""
+    known = _SLOTS.get(kind)
+    if known is None:
+        known = _SLOTS[kind] = tuple(
+            (name, held)
+            for base in kind.__mro__
+            if "__slots__" in vars(base)
+            for name, held in vars(base).items()
+            if isinstance(held, types.MemberDescriptorType)
+        )
+    return known
+
+
+_SLOTS: weakref.WeakKeyDictionary[type, tuple[tuple[str, Any], ...]] = weakref.WeakKeyDictionary()
 
 
 def _refused(*_: Any, **__: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.operators.calls import is_user_code
+from autoconv.runtime.attributes import held_by, slots_of
 from autoconv.tracing.fingerprints import Fingerprints, Unguardable, is_by_identity, is_large
 from autoconv.tracing.writing import FunctionWriter, TooLong
 
@@ -81,7 +82,7 @@ class _Looks:
             self._look_at_array(value, found)
         elif isinstance(value, _HOLDING) or not is_user_code(type(value)):
             self._by_fingerprint(value, found)
-        elif type(getattr(value, "__dict__", None)) is dict:
+        elif type(getattr(value, "__dict__", {})) is dict:
             self._look_at_object(value, found)
         else:
             self._by_fingerprint(value, found)
@@ -126,15 +127,27 @@ class _Looks:
         if self._again(value, found):
             return
         self.writer.require_same(value, found)
-        attributes = self.writer.variable(f"{found}.__dict__")
-        held = value.__dict__.copy()
-        self.writer.require(f"len({attributes}) == {len(held)}")
-        for name, part in held.items():
-            if name.startswith("__autoconv") or (id(value), name) in self._skip:
-                self.writer.require(f"{name!r} in {attributes}")
-            else:
-                self.at(part, f"{attributes}[{name!r}]")
+        if hasattr(value, "__dict__"):
+            attributes = self.writer.variable(f"{found}.__dict__")
+            held = held_by(value)
+            self.writer.require(f"len({attributes}) == {len(held)}")
+            for name, part in held.items():
+                if name.startswith("__autoconv") or (id(value), name) in self._skip:
+                    self.writer.require(f"{name!r} in {attributes}")
+                else:
+                    self.at(part, f"{attributes}[{name!r}]")
+        for name, slot in slots_of(type(value)):
+            if (id(value), name) not in self._skip:
+                self._look_at_slot(slot, value, found)
         self._look_at_class(type(value))
+
+    def _look_at_slot(self, slot: Any, value: Any, found: str) -> None:
+        try:
+            part = slot.__get__(value)
+        except AttributeError:  # nothing is in it
+            self.writer.require(f"{self.writer.constant(_is_empty)}({self.writer.constant(slot)}, {found})")
+        else:
+            self.at(part, f"{self.writer.constant(slot)}.__get__({found})")
 
     def _look_at_class(self, cls: type) -> None:
         if cls in self._classes:
@@ -172,3 +185,11 @@ class _Looks:
             return False
         self.writer.require(f"{found} is {before}")
         return True
+
+
+def _is_empty(slot: Any, value: Any) -> bool:
+    try:
+        slot.__get__(value)
+    except AttributeError:
+        return True
+    return False

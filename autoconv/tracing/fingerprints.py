@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.operators.calls import is_user_code
+from autoconv.runtime.attributes import attributes_of, slots_of
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.variable import Variable
 
@@ -83,12 +84,12 @@ class Fingerprints:
         if isinstance(value, functools.partial):
             parts = (value.func, value.args, value.keywords)
             return id(value), tuple(self.of(part, name, depth) for part in parts)
-        held = getattr(value, "__dict__", None)
-        if held is None or type(value).__module__ in ("numpy", "builtins"):
+        has_attributes = hasattr(value, "__dict__") or slots_of(type(value))
+        if not has_attributes or type(value).__module__ in ("numpy", "builtins"):
             return self._unguardable(value, name, f"a {type(value).__name__}")
         own = tuple(
             (k, self.of(v, f"{name}.{k}", depth))
-            for k, v in sorted(held.copy().items())  # a copy: other threads may change it meanwhile
+            for k, v in sorted(attributes_of(value).items())
             if not k.startswith("__autoconv") and (id(value), k) not in self.skip
         )
         return id(value), own, self._class_values(type(value), name)

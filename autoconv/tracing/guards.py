@@ -7,7 +7,7 @@ import dis
 import functools
 import types
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.operators.calls import is_user_code
+from autoconv.runtime.attributes import attributes_of
 from autoconv.runtime.journal import Spot, attribute_spot, cell_spot, global_spot, item_spot
 from autoconv.tracing.checkers import checker
 from autoconv.tracing.fingerprints import DEPTH, IDENTITY, Fingerprints, Unguardable, difference, is_large
@@ -185,8 +186,8 @@ class Guards:
                         yield item_spot(value, place), part
                 elif isinstance(before, tuple) and depth:
                     yield from self._moved_parts(part, before, depth - 1)
-        held = getattr(value, "__dict__", None)
-        if type(held) is not dict or not is_user_code(type(value)) or len(expected) != 3 or not depth:
+        held = attributes_of(value) if is_user_code(type(value)) else {}
+        if not held or len(expected) != 3 or not depth:
             return
         for name, before in expected[1]:
             part = held.get(name)
@@ -244,13 +245,11 @@ def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[Spot]:
                 yield from _spots_in(item, seen, depth - 1)
         return
     kind = value if isinstance(value, type) else type(value)
-    held = getattr(value, "__dict__", None)
-    if not isinstance(held, Mapping) or isinstance(value, IDENTITY[:4]) or not is_user_code(kind):
+    if isinstance(value, IDENTITY[:4]) or not is_user_code(kind):
         return
-    if isinstance(held, dict):
-        for attribute, part in list(held.items()):
-            yield attribute_spot(value, attribute)
-            yield from _spots_in(part, seen, depth - 1)
+    for attribute, part in attributes_of(value).items():
+        yield attribute_spot(value, attribute)
+        yield from _spots_in(part, seen, depth - 1)
     for base in filter(is_user_code, kind.__mro__):
         for attribute, part in list(vars(base).items()):
             if isinstance(part, np.ndarray):

@@ -1,0 +1,147 @@
+"""Objects whose attributes are in slots: read from outside, written, given, and made inside."""
+
+import copy
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import autoconv
+
+
+class Particle:
+    __slots__ = ("inner", "n", "w")
+
+    def __init__(self, w, n, inner=None):
+        self.w, self.n, self.inner = w, n, inner
+
+    def step(self, x):
+        if x > 0:
+            self.n += 1
+        return x * self.n
+
+    def push(self, x):
+        self.w[0] += x
+        self.w -= 0.5
+        return self.w.sum()
+
+
+class Labelled(Particle):
+    __slots__ = ("extra",)
+
+
+class Open(Particle):
+    def __init__(self, w, n):
+        super().__init__(w, n)
+        self.other = 3
+
+
+@dataclass(slots=True)
+class Box:
+    a: float
+    b: int = 2
+
+    def reached(self, k):
+        total = 0.0
+        while total < k:
+            total += self.a * self.b
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    a: float
+
+
+class Held:
+    def __init__(self):
+        self.particle = Particle(np.arange(4.0), 2, inner=Box(0.5))
+        self.labelled = Labelled(np.ones(3), 1)
+        self.open = Open(np.ones(3), 4)
+        self.box = Box(1.5)
+        self.fixed = Fixed(2.5)
+
+    def state(self):
+        p = self.particle
+        return [p.w.tolist(), p.n, p.inner, self.labelled.n, self.open.n, self.open.other, self.box]
+
+
+HELD = Held()
+HALF = Fraction(1, 2)
+
+
+def reads(x):
+    return (HELD.particle.w * x).sum() * HELD.particle.n + HELD.fixed.a + HELD.particle.inner.a
+
+
+def steps(x):
+    return HELD.particle.step(x) + HELD.labelled.step(-x) + HELD.open.step(x) * HELD.open.other
+
+
+def loops(x):
+    return HELD.box.reached(10 * x) + HELD.particle.inner.reached(x)
+
+
+def changes_arrays(x):
+    return HELD.particle.push(x), HELD.open.push(x)
+
+
+def makes(x):
+    made = Particle(x, 1)
+    made.n += 2
+    for _ in range(3):
+        made.step(x)
+    box = Box(x)
+    if x > 2:
+        box.a = 1.0
+    return made.n, made.w, box
+
+
+@pytest.mark.parametrize("function", [reads, steps, loops, changes_arrays, makes])
+def test_calls_and_what_they_leave_are_plain_pythons(function):
+    global HELD
+    calls = (1.5, -1.0, 3.0, 2.0, -2.0)
+    HELD = Held()
+    expected = [(copy.deepcopy(function(x)), copy.deepcopy(HELD.state())) for x in calls]
+    HELD = Held()
+    compute = autoconv.compile(function)
+    assert [(copy.deepcopy(compute(x)), copy.deepcopy(HELD.state())) for x in calls] == expected
+    assert "plain Python" not in compute.explain()
+
+
+def test_an_object_that_is_given():
+    @autoconv.compile
+    def raised(particle, x):
+        particle.n = particle.n + x
+        return particle.n
+
+    particle = Particle(1.0, 1)
+    assert [raised(particle, 2) for _ in range(4)] == [3, 5, 7, 9]
+    assert particle.n == 9
+    assert "plain Python" not in raised.explain()
+
+
+def test_a_slot_that_gets_something_or_is_emptied_is_noticed():
+    labelled = Labelled(1.0, 1)
+
+    @autoconv.compile
+    def extra(x):
+        return getattr(labelled, "extra", 10.0) * x
+
+    for _ in range(4):
+        assert extra(2.0) == 20.0
+    labelled.extra = 3.0
+    for _ in range(4):
+        assert extra(2.0) == 6.0
+    del labelled.extra
+    assert extra(2.0) == 20.0
+
+
+def test_fractions_from_outside():
+    global HALF
+    compute = autoconv.compile(lambda x: x * float(HALF) + HALF.denominator)
+    assert [compute(3.0) for _ in range(4)] == [3.5] * 4
+    HALF = Fraction(1, 4)
+    assert compute(4.0) == 5.0
+    HALF = Fraction(1, 2)
