@@ -9,7 +9,8 @@ import numpy as np
 
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.static import static_value
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import Tensor
 
 
 def static_axes(axis: Any) -> tuple[int, ...] | None:

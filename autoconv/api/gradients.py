@@ -17,8 +17,8 @@ from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.dispatch import apply, graph_value
 from autoconv.runtime.recording import Region, current_region, recording, subregion
 from autoconv.runtime.structure import flatten, pack
+from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.symbolic_gradients import symbolic_gradients
-from autoconv.runtime.tensor import SymbolicTensor
 from autoconv.runtime.variable import Variable
 
 

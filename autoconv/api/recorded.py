@@ -6,7 +6,7 @@ from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.runtime.recording import Region
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.variable import Variable
 
 

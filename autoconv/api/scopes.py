@@ -16,7 +16,8 @@ from autoconv.graph.graph import Graph
 from autoconv.runtime.convert import is_tensor
 from autoconv.runtime.recording import current_region, recording
 from autoconv.runtime.scopes import name_scope
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import Tensor
 
 
 @contextmanager

@@ -19,8 +19,9 @@ from autoconv.runtime.dispatch import apply
 from autoconv.runtime.eager_gradients import eager_gradients
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.structure import flatten, pack
+from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.symbolic_gradients import is_connected, symbolic_gradients
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tracebacks import presented_methods
 from autoconv.runtime.variable import Variable
 from autoconv.runtime.variable_updates import IndexedSlices

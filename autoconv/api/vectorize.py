@@ -26,7 +26,8 @@ from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.dispatch import apply, graph_value
 from autoconv.runtime.recording import FUNCTION, current_region, new_trace, recording, subregion
 from autoconv.runtime.structure import Template, flatten, pack
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor
 
 _LOOP_ONLY = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 

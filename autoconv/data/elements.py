@@ -16,7 +16,8 @@ from autoconv.graph.types import TupleType, Type, join_shapes
 from autoconv.runtime.convert import convert_to_tensor, is_tensor
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.structure import Template, flatten, is_structure, pack
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor
 
 
 def components(structure: Any) -> tuple[list[Any], Template | None]:

@@ -13,7 +13,8 @@ from autoconv.graph.types import IterableType
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.recording import current_region, recording
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor
 
 INFINITE, UNKNOWN = -1, -2
 Element = Sequence[Any]

@@ -16,7 +16,8 @@ from autoconv.numpy.writes import changed, write_into
 from autoconv.ops.indexing import parse_index
 from autoconv.runtime.convert import is_tensor
 from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor
 
 
 def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:

@@ -17,7 +17,8 @@ from autoconv.runtime.arrays import fresh
 from autoconv.runtime.dispatch import graph_value, wrap_results
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tracebacks import presented
 
 _METHODS = frozenset(

@@ -10,7 +10,8 @@ from autoconv.errors import ItemAssignmentError
 from autoconv.numpy.operands import cast, numpy_dtype_of, refuse, tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.recording import current_region
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor
 
 
 def write_into(out: Any, found: Tensor, where: Any = True, casting: str = "same_kind") -> Any:

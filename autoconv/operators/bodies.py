@@ -32,7 +32,7 @@ from autoconv.runtime.objects import StagedException, apply_object, box, holds_s
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, is_own_file, place_of, span_of_error
 from autoconv.runtime.structure import is_structure
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tracebacks import raised_by_us
 
 # Never turned into an error of the graph: they are about the program as a whole.

@@ -39,7 +39,8 @@ from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import apply_object, is_object, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import Tensor
 
 
 def override_for(function: Any) -> Callable[..., Any] | None:

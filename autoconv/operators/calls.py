@@ -40,7 +40,7 @@ from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import is_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place, is_own_file
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 # Modules whose functions are called as they are.
 _NOT_ENTERED = frozenset({"autoconv", "numpy", "jax", "torch", "tensorflow", "numba", "pytest", "_pytest"})

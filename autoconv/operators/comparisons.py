@@ -28,7 +28,8 @@ from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object, heap_instance, holds_symbols, truth_of
 from autoconv.runtime.recording import COMPILE, current_region
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tensor_methods import refuse_as_python
 
 _ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}

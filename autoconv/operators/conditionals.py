@@ -21,7 +21,7 @@ from autoconv.runtime.journal import cells_spots
 from autoconv.runtime.objects import SymbolicObject, box, truth_of
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 Thunk = Callable[[], Any]
 Cells = tuple[Callable[[], tuple[Any, ...]], Callable[..., None], tuple[str, ...]]

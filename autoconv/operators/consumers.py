@@ -31,7 +31,7 @@ from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 _INTEGER = TensorType(int64, (), True)
 

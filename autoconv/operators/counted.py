@@ -25,7 +25,7 @@ from autoconv.runtime.containers import TracedList, heap_of, items_of
 from autoconv.runtime.objects import SymbolicObject, record_object
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 Body = Callable[..., Any]
 # What is read by position beside a generator expression.

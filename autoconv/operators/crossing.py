@@ -42,7 +42,8 @@ from autoconv.runtime.objects import SymbolicObject, box, named, unboxed
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import Template, pack
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor
 
 
 def emit(value: Any, layout: Layout, region: Region) -> list[Value]:

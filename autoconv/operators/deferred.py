@@ -10,7 +10,7 @@ from typing import Any
 
 from autoconv.runtime.objects import StagedException, SymbolicObject
 from autoconv.runtime.recording import current_region
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 
 class _Deferring(threading.local):

@@ -15,7 +15,7 @@ from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import TracedList, heap_of
 from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import Region, Trace
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 _NUMBERS = (bool, int, float, complex, np.number, np.bool_)
 # Of an op: says of its results, and of lists that it fills, what they may be, as far as that is known of its operands.

@@ -39,7 +39,8 @@ from autoconv.runtime.objects import (
 )
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import Tensor
 
 slice = builtins.slice  # `ag__.slice(a, b, c)` in emitted code
 

@@ -22,7 +22,8 @@ from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor
 
 
 class Staged:

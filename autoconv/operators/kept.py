@@ -37,7 +37,7 @@ from autoconv.runtime.objects import (
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import is_structure, structure_parts
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 
 def keep(frame: Any, position: int, value: Any, name: str) -> None:

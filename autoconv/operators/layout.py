@@ -22,7 +22,8 @@ from autoconv.runtime.convert import as_tensor, to_array, weak_dtype
 from autoconv.runtime.objects import as_object
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.structure import flatten, is_structure, plain_kind, structure_parts
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor
 
 
 @dataclass(frozen=True, slots=True)

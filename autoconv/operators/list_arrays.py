@@ -18,7 +18,7 @@ from autoconv.runtime.containers import TracedList, heap_of
 from autoconv.runtime.numpy_protocol import numpy_named
 from autoconv.runtime.objects import SymbolicObject, box, record_object
 from autoconv.runtime.recording import COMPILE, current_region
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 # How many of a function's first arguments are arrays, to which a list is what `np.array(list)` is.
 _TAKING = {

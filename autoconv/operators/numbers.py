@@ -15,7 +15,7 @@ from autoconv.operators.variants import payload
 from autoconv.ops.python_complex import CMATH
 from autoconv.runtime import dispatch
 from autoconv.runtime.recording import COMPILE, current_region
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 _MATH = frozenset(
     {

@@ -28,7 +28,8 @@ from autoconv.runtime.objects import holds_symbols
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.splits import split_ends
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor
 
 
 def array_function(function: Any) -> Callable[..., Any] | None:

@@ -24,7 +24,7 @@ from autoconv.runtime.containers import PLAIN, heap_of, traced
 from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.objects import SymbolicObject, apply_object, box, holds_symbols, record_object
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 _INTEGER = TensorType(int64, (), True)
 _FLOAT = TensorType(float64, (), True)

@@ -20,7 +20,8 @@ from autoconv.runtime.convert import weak_dtype
 from autoconv.runtime.objects import apply_object, is_object
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import Tensor
 
 
 def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:

@@ -18,7 +18,7 @@ from autoconv.runtime import dispatch
 from autoconv.runtime.containers import heap_of
 from autoconv.runtime.objects import apply_object, constant_object, holds_symbols, unboxed
 from autoconv.runtime.structure import plain_kind
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 
 def is_only_an_arm(item: Any) -> bool:

@@ -17,7 +17,8 @@ from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import COMPILE, current_region
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor
 
 
 def stands_for_array(x: SymbolicTensor) -> bool:

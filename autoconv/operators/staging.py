@@ -40,7 +40,7 @@ from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import as_object, box, holds_symbols
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 
 def stage_arms(

@@ -23,7 +23,7 @@ from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import mutable_parts
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 
 def grow(container: TracedList) -> Items:

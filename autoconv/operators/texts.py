@@ -11,7 +11,7 @@ from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.objects import apply_object, holds_symbols
 from autoconv.runtime.recording import COMPILE, current_region
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 _CONVERSIONS: dict[str, Any] = {"r": repr, "s": str, "a": ascii}
 

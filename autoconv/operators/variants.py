@@ -24,7 +24,8 @@ from autoconv.runtime.convert import table_of
 from autoconv.runtime.objects import box
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tensor_methods import TensorMethods, is_in_place, refuse_as_python
 
 

@@ -18,7 +18,7 @@ from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 _VIEWS = frozenset({"transpose", "reshape", "ravel", "squeeze", "swapaxes", "diagonal"})
 _ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes", "diagonal"})

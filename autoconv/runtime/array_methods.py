@@ -24,7 +24,7 @@ from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.objects import as_object
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 # The methods that change an array where it is.
 CHANGING = frozenset({"sort", "fill", "partition", "put", "itemset", "resize", "setfield", "setflags", "byteswap"})

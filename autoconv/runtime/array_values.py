@@ -14,7 +14,8 @@ from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor, to_array
 from autoconv.runtime.objects import is_object, record_object
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor
 
 
 def as_value(value: Any, type_: ArrayType) -> Tensor:

@@ -36,7 +36,8 @@ from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tensor_methods import TensorMethods
 
 _BINARY = {

@@ -27,7 +27,7 @@ from autoconv.runtime.dict_views import VIEWS, DictView
 from autoconv.runtime.objects import SymbolicObject, apply_object, build_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor_methods import refuse_as_python
 
 _CHANGING = frozenset(

@@ -12,7 +12,8 @@ from autoconv.graph.types import TensorType, weak_fits
 from autoconv.runtime import taping
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.shape import TensorShape, as_shape
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, standalone_dtype
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor, standalone_dtype
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:

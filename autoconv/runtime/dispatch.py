@@ -26,7 +26,8 @@ from autoconv.runtime.convert import (
 )
 from autoconv.runtime.recording import COMPILE, Region, current_region, display_name, out_of_scope
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor
 
 NUMBERS = (bool, int, float, complex)
 

@@ -16,7 +16,8 @@ from autoconv.runtime.dispatch import NUMBERS, apply
 from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import Tensor, measure_by
+from autoconv.runtime.symbolic import measure_by
+from autoconv.runtime.tensor import Tensor
 
 
 def binary(op_name: str, x: Any, y: Any) -> Any:

@@ -11,7 +11,7 @@ from autoconv.graph.types import TensorType
 from autoconv.runtime import dispatch
 from autoconv.runtime.objects import record_object, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 _RESULTS = {
     "bit_length": TensorType(int64, (), True),

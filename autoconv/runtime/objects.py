@@ -20,7 +20,8 @@ from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.identities import tells_apart
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor
 
 # Attributes of Python's own classes that are methods: `x.append` is one before it is known what x is.
 _METHODS = frozenset(

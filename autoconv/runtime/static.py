@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor
 
 
 def static_value(value: Any) -> Any:

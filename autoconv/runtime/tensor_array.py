@@ -18,7 +18,8 @@ from autoconv.runtime.dispatch import apply
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.static import static_value
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.runtime.tracebacks import presented_methods
 
 

@@ -20,7 +20,8 @@ from autoconv.runtime.recording import Region, current_region, recording
 from autoconv.runtime.scopes import current_scope
 from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.static import static_value
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor, TensorReference
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor, TensorReference
 from autoconv.runtime.tensor_methods import TensorMethods
 from autoconv.runtime.tracebacks import presented_methods
 from autoconv.runtime.variable_updates import (

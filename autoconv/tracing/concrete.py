@@ -18,12 +18,12 @@ from autoconv.operators.crossing import rebuild
 from autoconv.operators.layout import Layout, leaf_types
 from autoconv.optimise import optimise
 from autoconv.runtime import taping
-from autoconv.runtime.convert import to_array
 from autoconv.runtime.dispatch import graph_value
 from autoconv.runtime.donation import give_away
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.recording import Region
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor
 from autoconv.runtime.tracebacks import present, presented
 from autoconv.runtime.variable import Storage, Variable
 from autoconv.tracing.aliases import aliased_outputs
@@ -35,13 +35,13 @@ from autoconv.tracing.func_graph import FuncGraph
 from autoconv.tracing.function_type import FunctionType
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.keys import Key, Literal, ObjectKey, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.run_values import run_value, taped_input
 from autoconv.tracing.shapes import ByShape, depends_on_shapes
 from autoconv.tracing.taking_back import can_run_again, taking_back
 from autoconv.tracing.unpacking import unpacking
 
 _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
 _INPUTS = (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)  # the leaves that graphs have parameters for
-_LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
 
 
 class NotFollowed(Exception):
@@ -227,7 +227,7 @@ class ConcreteFunction:
         if taping.active():
             return self._call_taped(leaves)
         values = [
-            leaf if isinstance(key, (ObjectKey, ArrayKey)) else _run_value(leaf, self._copies)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(leaf, self._copies)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, _INPUTS)
         ]
@@ -247,11 +247,11 @@ class ConcreteFunction:
             if isinstance(key, (ObjectKey, ArrayKey))
             else leaf.storage
             if isinstance(leaf, Variable)
-            else _taped_input(leaf)
+            else taped_input(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, _INPUTS)
         ]
-        inputs += [_taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
+        inputs += [taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         for value in inputs:
             variable = value.variable() if isinstance(value, Storage) else None
             if variable is not None:
@@ -273,8 +273,8 @@ class ConcreteFunction:
                 inputs.append(EagerTensor(np.array(leaf)) if known is None else known)
             elif isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey)):
                 plain = isinstance(key, ObjectKey)
-                inputs.append(leaf if plain else leaf.storage if isinstance(leaf, Variable) else _taped_input(leaf))
-        inputs += [_taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
+                inputs.append(leaf if plain else leaf.storage if isinstance(leaf, Variable) else taped_input(leaf))
+        inputs += [taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         if self._derivable is None:
             try:
                 graph, self._written = functional(self.optimised)
@@ -387,40 +387,6 @@ def _own(found: Any, value: Value) -> Any:
 def _weight(graph: Graph) -> int:
     """About how many bytes a graph takes, its constants included."""
     return sum(_NODE_BYTES + getattr(node.attributes.get("value"), "nbytes", 0) for node in graph.walk())
-
-
-def _taped_input(value: Any) -> Any:
-    """Tensors as they are, by which tapes know them; arrays and numbers as for a run."""
-    if isinstance(value, EagerTensor) or hasattr(type(value), "__autoconv_run_value__"):
-        return value if isinstance(value, EagerTensor) else _run_value(value)
-    known = taping.tensor_for(value)
-    return EagerTensor(_run_value(value)) if known is None else known
-
-
-def _run_value(leaf: Any, copies: bool = True) -> Any:
-    if isinstance(leaf, EagerTensor):
-        return leaf._array
-    if isinstance(leaf, Variable):
-        return leaf.storage
-    run_value = getattr(type(leaf), "__autoconv_run_value__", None)
-    if run_value is not None:
-        return run_value(leaf)
-    if isinstance(leaf, (np.ndarray, np.generic)):
-        return _copied(to_array(leaf)) if copies else to_array(leaf)
-    return np.asarray(leaf)
-
-
-def _copied(array: np.ndarray) -> np.ndarray:
-    """A copy that lies in memory as the array does: NumPy adds up in the order of memory, which rounding shows."""
-    if array.flags.forc or array.dtype.hasobject:
-        return np.array(array)
-    low, high = np.lib.array_utils.byte_bounds(array)
-    if high - low > _LARGEST_GAPS * array.nbytes:
-        return np.array(array)
-    start = array.__array_interface__["data"][0] - low
-    copy: np.ndarray = np.ndarray(array.shape, array.dtype, np.empty(high - low, np.uint8), start, array.strides)
-    copy[...] = array
-    return copy
 
 
 __all__ = ["ConcreteFunction", "Literal"]

@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.graphdef import NodeDef, as_graph_def
 from autoconv.graph.picture import graph_html
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 
 @dataclass(frozen=True, slots=True)

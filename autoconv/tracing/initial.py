@@ -11,7 +11,8 @@ from autoconv.backends import BACKENDS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.runtime.recording import Region, Trace
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor
 from autoconv.runtime.variable import Variable
 from autoconv.tracing.keys import TensorKey, VariableKey
 from autoconv.tracing.signature import Call

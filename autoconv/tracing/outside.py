@@ -15,7 +15,7 @@ from autoconv.runtime.objects import apply_object, constant_object, record_objec
 from autoconv.runtime.recording import Trace
 from autoconv.runtime.stores import Stores
 from autoconv.runtime.structure import mutable_parts
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.keys import TensorKey

@@ -28,7 +28,7 @@ from autoconv.runtime.containers import PLAIN, materialise
 from autoconv.runtime.objects import record_object
 from autoconv.runtime.recording import Trace, current_region
 from autoconv.runtime.structure import is_structure, mutable_parts, plain_kind, structure_parts
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 _PURE_BUILTINS = frozenset(
     {

@@ -25,7 +25,8 @@ from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, box
 from autoconv.runtime.recording import COMPILE, Trace, current_region
 from autoconv.runtime.structure import flatten, is_structure, pack
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.runtime.tracebacks import at_definition
 from autoconv.tracing import python_contract
 

@@ -20,7 +20,8 @@ from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.recording import COMPILE
 from autoconv.runtime.shape import TensorShape, TensorSpec
 from autoconv.runtime.structure import flatten, is_structure, mutable_parts
-from autoconv.runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.runtime.variable import Variable
 from autoconv.tracing.array_keys import ArrayKey, array_key, overlap
 from autoconv.tracing.keys import (

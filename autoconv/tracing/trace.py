@@ -32,7 +32,7 @@ from autoconv.runtime.number_methods import part_of_complex
 from autoconv.runtime.objects import StagedException, SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
 from autoconv.runtime.structure import flatten, pack
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tracebacks import at_definition, raised_by_us
 from autoconv.runtime.variable import Variable
 from autoconv.tracing import logs as trace_logs

@@ -13,7 +13,7 @@ from autoconv.graph.types import ResourceType, TensorType, shapes_compatible
 from autoconv.runtime.convert import constant, convert_to_tensor
 from autoconv.runtime.recording import FUNCTION, new_trace, recording
 from autoconv.runtime.structure import flatten
-from autoconv.runtime.tensor import SymbolicTensor
+from autoconv.runtime.symbolic import SymbolicTensor
 
 
 def evaluate(graph: Graph, arguments: list[Any]) -> list[Any]:

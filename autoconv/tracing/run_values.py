@@ -1,0 +1,49 @@
+"""What a graph runs with, of the arguments that a program gave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.runtime import taping
+from autoconv.runtime.convert import to_array
+from autoconv.runtime.tensor import EagerTensor
+from autoconv.runtime.variable import Variable
+
+_LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
+
+
+def run_value(leaf: Any, copies: bool = True) -> Any:
+    """The argument of a run that stands for a leaf; of arrays with `copies` one that the program cannot change."""
+    if isinstance(leaf, EagerTensor):
+        return leaf._array
+    if isinstance(leaf, Variable):
+        return leaf.storage
+    own = getattr(type(leaf), "__autoconv_run_value__", None)
+    if own is not None:
+        return own(leaf)
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return _copied(to_array(leaf)) if copies else to_array(leaf)
+    return np.asarray(leaf)
+
+
+def taped_input(value: Any) -> Any:
+    """Tensors as they are, by which tapes know them; arrays and numbers as for a run."""
+    if isinstance(value, EagerTensor) or hasattr(type(value), "__autoconv_run_value__"):
+        return value if isinstance(value, EagerTensor) else run_value(value)
+    known = taping.tensor_for(value)
+    return EagerTensor(run_value(value)) if known is None else known
+
+
+def _copied(array: np.ndarray) -> np.ndarray:
+    """A copy that lies in memory as the array does: NumPy adds up in the order of memory, which rounding shows."""
+    if array.flags.forc or array.dtype.hasobject:
+        return np.array(array)
+    low, high = np.lib.array_utils.byte_bounds(array)
+    if high - low > _LARGEST_GAPS * array.nbytes:
+        return np.array(array)
+    start = array.__array_interface__["data"][0] - low
+    copy: np.ndarray = np.ndarray(array.shape, array.dtype, np.empty(high - low, np.uint8), start, array.strides)
+    copy[...] = array
+    return copy
