@@ -27,13 +27,11 @@ Place = tuple[Any, str | None]
 
 
 def checker(
-    checks: Iterable[tuple[str, Callable[[], Any], Any, Place | None]], skip: frozenset[Any], strict: bool
+    checks: Iterable[tuple[str, Callable[[], Any], Any, Place | None]], fingerprints: Callable[[], Fingerprints]
 ) -> Callable[[], bool] | None:
-    """A function that answers True only while all values are what they are now; None where they are too many.
-
-    The arguments are as those of `Guards` and `Fingerprints`.
-    """
-    looks = _Looks(skip, strict)
+    """A function that answers True only while all values are what they are now, as far as fingerprints say what that
+    is; None where they are too many. The checks are those of `Guards`."""
+    looks = _Looks(fingerprints)
     try:
         for _, read, _, place in checks:
             looks.at(read(), looks.reading(read, place))
@@ -45,10 +43,10 @@ def checker(
 class _Looks:
     """At values, one after the other, as the `writer` writes them."""
 
-    def __init__(self, skip: frozenset[Any], strict: bool) -> None:
+    def __init__(self, fingerprints: Callable[[], Fingerprints]) -> None:
         self.writer = FunctionWriter(otherwise="False")
-        self._skip = skip
-        self._fingerprints = lambda: Fingerprints(skip, strict)
+        self._fingerprints = fingerprints
+        self._skip, self._reads = fingerprints().skip, fingerprints().reads
         self._met: dict[int, tuple[str, Any]] = {}  # by id of what holds others, the variable that it is in, and it
         self._classes: set[type] = set()
 
@@ -127,17 +125,23 @@ class _Looks:
         if self._again(value, found):
             return
         self.writer.require_same(value, found)
+        read = self._reads.of(type(value)) if self._reads is not None else None
         if hasattr(value, "__dict__"):
             attributes = self.writer.variable(f"{found}.__dict__")
             held = held_by(value)
-            self.writer.require(f"len({attributes}) == {len(held)}")
+            if read is None:
+                self.writer.require(f"len({attributes}) == {len(held)}")
+            else:
+                known = self.writer.constant(read & held.keys())
+                self.writer.require(f"{attributes}.keys() & {self.writer.constant(read)} == {known}")
             for name, part in held.items():
-                if name.startswith("__autoconv") or (id(value), name) in self._skip:
+                if not name.startswith("__autoconv") and (id(value), name) not in self._skip:
+                    if read is None or name in read:
+                        self.at(part, f"{attributes}[{name!r}]")
+                elif read is None:
                     self.writer.require(f"{name!r} in {attributes}")
-                else:
-                    self.at(part, f"{attributes}[{name!r}]")
         for name, slot in slots_of(type(value)):
-            if (id(value), name) not in self._skip:
+            if (id(value), name) not in self._skip and (read is None or name in read):
                 self._look_at_slot(slot, value, found)
         self._look_at_class(type(value))
 

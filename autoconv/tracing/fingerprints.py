@@ -17,6 +17,7 @@ from autoconv.operators.calls import is_user_code
 from autoconv.runtime.attributes import attributes_of, slots_of
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.variable import Variable
+from autoconv.tracing.reads import Reads
 
 DEPTH = 20
 _LARGE = 1 << 20  # bytes of an array that are not gone through on every call
@@ -36,13 +37,15 @@ class Fingerprints:
     """Makes fingerprints of values: what compares equal as long as a value means the same.
 
     `skip` are attributes that do not count, as (id of the object, name). With `strict`, what cannot be guarded raises
-    Unguardable; else it counts by identity, and `blind` gets its name. `arrays` gets the arrays that were met.
+    Unguardable; else it counts by identity, and `blind` gets its name. `arrays` gets the arrays that were met. Of
+    objects only those attributes count that `reads` names, where it is given.
     """
 
     skip: frozenset[Any] = frozenset()
     strict: bool = True
     blind: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
+    reads: Reads | None = None
     _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
     _met: dict[int, Any] = field(default_factory=dict)  # by id: what is reached twice, or holds itself
 
@@ -87,10 +90,11 @@ class Fingerprints:
         has_attributes = hasattr(value, "__dict__") or slots_of(type(value))
         if not has_attributes or type(value).__module__ in ("numpy", "builtins"):
             return self._unguardable(value, name, f"a {type(value).__name__}")
+        read = self.reads.of(type(value)) if self.reads is not None else None
         own = tuple(
             (k, self.of(v, f"{name}.{k}", depth))
             for k, v in sorted(attributes_of(value).items())
-            if not k.startswith("__autoconv") and (id(value), k) not in self.skip
+            if not k.startswith("__autoconv") and (id(value), k) not in self.skip and (read is None or k in read)
         )
         return id(value), own, self._class_values(type(value), name)
 

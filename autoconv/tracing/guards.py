@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dis
 import functools
 import types
 import weakref
@@ -20,6 +19,7 @@ from autoconv.runtime.journal import Spot, attribute_spot, cell_spot, global_spo
 from autoconv.tracing.checkers import checker
 from autoconv.tracing.fingerprints import DEPTH, IDENTITY, Fingerprints, Unguardable, difference, is_large
 from autoconv.tracing.python_contract import RunPlain
+from autoconv.tracing.reads import Reads, mentions
 
 _NESTED = 6  # how deep names are looked for that are to be inputs, and in lists of how many items
 _MOST_ITEMS = 256
@@ -50,8 +50,12 @@ class Guards:
     _spots: list[Spot] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
     _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    _reads: Reads | None = None  # which attributes count; None for all
     _holds: Callable[[], bool] | None = None  # the checker
     _asked: int = 0  # how many times in turn the fingerprints had to say that nothing changed
+
+    def __post_init__(self) -> None:
+        self._reads = Reads() if self.python else None
 
     def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
         """Guards the globals and closure cells that a function reads. `changed` are names that it only writes: what it
@@ -61,8 +65,10 @@ class Guards:
         if key in self._seen:
             return
         self._seen.add(key)
+        if self._reads is not None:
+            self._reads.add(function)
         names = set(names_in(code))
-        for name in sorted(global_names(code) & function.__globals__.keys()):
+        for name in sorted(mentions(code).globals & function.__globals__.keys()):
             if not (name in changed and self._is_written(function.__globals__[name])):
                 self._add(name, function.__globals__.get, function.__globals__, name, names)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
@@ -82,6 +88,8 @@ class Guards:
             if (id(other), name, id(read)) not in self._seen:
                 self._seen.add((id(other), name, id(read)))
                 self._pending.append((name, read, place))
+        if self._reads is not None:
+            self._reads = None if other._reads is None else self._reads.including(other._reads)
         self.blind += [what for what in other.blind if not self.python and what not in self.blind]
         self._others.append(other)  # keeps its readers, by whose ids they are told apart
 
@@ -149,8 +157,10 @@ class Guards:
         """Takes the values as they are now: after the trace's own writes."""
         if self.put_back():
             raise RunPlain("an array of one element is changed in place, which has to happen on every call")
+        if self._reads is not None:
+            self._reads.settle([read() for _, read, _ in self._pending])
         for name, read, place in self._pending:
-            makes = Fingerprints(self.skip, self.python, self.blind, self.arrays)
+            makes = Fingerprints(self.skip, self.python, self.blind, self.arrays, self._reads)
             try:
                 self.checks.append((name, read, makes.of(read(), name), place))
             except Unguardable as what:
@@ -200,15 +210,18 @@ class Guards:
     def _differs(self, value: Any, expected: Any) -> bool:
         """Whether it is another value of the same kind."""
         if isinstance(value, np.ndarray):
-            return expected[0] is np.ndarray and (is_large(value) or Fingerprints(self.skip).of(value) != expected)
-        return expected[0] is type(value) and Fingerprints(self.skip).of(value) != expected
+            return expected[0] is np.ndarray and (is_large(value) or self._fingerprints().of(value) != expected)
+        return expected[0] is type(value) and self._fingerprints().of(value) != expected
+
+    def _fingerprints(self) -> Fingerprints:
+        return Fingerprints(self.skip, self.python, reads=self._reads)
 
     def settle_again(self) -> None:
         """Takes the values as they are now once more."""
         self._holds, self._asked = None, 0
         for position, (name, read, _, place) in enumerate(self.checks):
             with contextlib.suppress(Unguardable):  # then it counts as changed, as it does
-                self.checks[position] = name, read, Fingerprints(self.skip, self.python).of(read()), place
+                self.checks[position] = name, read, self._fingerprints().of(read()), place
 
     def changed(self) -> str:
         """The name of the first thing that is not what it was, "" when all is."""
@@ -217,10 +230,10 @@ class Guards:
         if self._holds is not None and self._holds():
             return ""
         self._asked += 1
-        written = checker(self.checks, self.skip, self.python) if self._asked in _WORTHWHILE else None
+        written = checker(self.checks, self._fingerprints) if self._asked in _WORTHWHILE else None
         for name, read, expected, _ in self.checks:
             try:
-                found = Fingerprints(self.skip, self.python).of(read())
+                found = self._fingerprints().of(read())
                 if found != expected:
                     return f"{name}{difference(expected, found)}"
             except Unguardable:
@@ -261,20 +274,6 @@ def _cell(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:
         return None
-
-
-_GLOBALS: weakref.WeakKeyDictionary[types.CodeType, frozenset[str]] = weakref.WeakKeyDictionary()
-_OF_GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
-
-
-def global_names(code: types.CodeType) -> frozenset[str]:
-    """The names that code, its inner functions included, looks up among the globals."""
-    found = _GLOBALS.get(code)
-    if found is None:
-        own = {instruction.argval for instruction in dis.get_instructions(code) if instruction.opname in _OF_GLOBALS}
-        inner = (global_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
-        found = _GLOBALS[code] = frozenset(own).union(*inner)
-    return found
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:

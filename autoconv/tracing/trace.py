@@ -329,6 +329,8 @@ def _watch(guards: Guards, function: Any, target: Any, call: Call) -> None:
     inner = getattr(function, "__func__", function)
     if hasattr(inner, "__code__"):
         guards.add_function(inner, changed_names(inner))
+    else:  # a partial function, or an object that is called
+        guards.add_value("the function", function)
     owner = getattr(function, "__self__", None)
     if owner is not None:
         guards.add_value("self", owner)

@@ -1,0 +1,223 @@
+"""Which attributes of objects the functions of a trace may read, as far as their text says: only these are guarded.
+
+A log that a program keeps beside the numbers, in an attribute that nothing names, may change between calls. Where a
+function may read attributes that it does not name (`getattr`, `vars`, `copy.copy`, a class pattern), all of them count.
+"""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import dataclasses
+import dis
+import functools
+import types
+import typing
+import weakref
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from autoconv.operators.calls import is_user_code
+from autoconv.runtime.attributes import attributes_of
+
+_MOST = 2000  # values that are looked at
+
+# Builtins that read attributes by names which the text does not give, and names of attributes that do.
+_OPEN_BUILTINS = (getattr, hasattr, delattr, vars, dir, eval, exec, compile, locals, globals, __import__)
+_OPEN_NAMES = frozenset(
+    {
+        "__dict__", "__slots__", "__getstate__", "__reduce__", "__reduce_ex__", "__getattribute__", "__getattr__",
+        "__subclasses__", "__builtins__", "__globals__", "__closure__", "__match_args__", "__dataclass_fields__",
+        "format", "format_map",
+    }
+)  # fmt: skip
+# Modules whose functions read no attributes of objects but those of special methods, which classes name.
+_CLOSED_MODULES = frozenset(
+    {
+        "builtins", "numpy", "math", "cmath", "time", "random", "itertools", "functools", "collections", "typing",
+        "enum", "abc", "numbers", "__future__", "warnings",
+    }
+)  # fmt: skip
+_MAKING = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # known where they run
+_BARE = (object, abc.ABC, typing.Generic, typing.Protocol)
+_PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
+_OTHER_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodWrapperType)
+_DESCRIBING = (
+    types.FunctionType, property, staticmethod, classmethod, functools.cached_property, types.MemberDescriptorType,
+    types.GetSetDescriptorType, types.WrapperDescriptorType, type(functools.lru_cache(len)),
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mentions:
+    """What code, its inner functions included, mentions: the globals that it reads, `attributes`, and whether that is
+    all that it reads (`is_closed`)."""
+
+    globals: frozenset[str]
+    attributes: frozenset[str]
+    is_closed: bool
+
+
+def mentions(code: types.CodeType) -> Mentions:
+    found = _MENTIONS.get(code)
+    if found is None:
+        found = _MENTIONS[code] = _mentions(code)
+    return found
+
+
+_MENTIONS: weakref.WeakKeyDictionary[types.CodeType, Mentions] = weakref.WeakKeyDictionary()
+_OF_GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
+_OF_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "LOAD_SUPER_ATTR"})
+
+
+def _mentions(code: types.CodeType) -> Mentions:
+    outer, attributes, closed = set(), set(), True
+    for instruction in dis.get_instructions(code):
+        name, value = instruction.opname, instruction.argval
+        if name in _OF_GLOBALS:
+            outer.add(value)
+        elif name in _OF_ATTRIBUTES:
+            attributes.add(value)
+            closed &= value not in _OPEN_NAMES
+        elif name == "IMPORT_NAME":
+            closed &= _is_closed_module(value)
+        elif name == "MATCH_CLASS":
+            closed = False
+    for inner in (mentions(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)):
+        outer |= inner.globals
+        attributes |= inner.attributes
+        closed &= inner.is_closed
+    return Mentions(frozenset(outer), frozenset(attributes), closed)
+
+
+class Reads:
+    """What the functions of a trace may read of objects, as `add` says which these are."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._settled: frozenset[str] = frozenset()
+        self._closed = True
+        self._functions: set[Any] = set()
+        # By class, whether the names say all that is read of its objects.
+        self._classes: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
+
+    def add(self, function: types.FunctionType) -> None:
+        """A function that runs, and those of the user's that it names."""
+        if function in self._functions or not self._closed:
+            return
+        self._functions.add(function)
+        found = mentions(function.__code__)
+        self._names |= found.attributes
+        self._closed &= found.is_closed
+        cells = [cell.cell_contents for cell in function.__closure__ or () if _is_full(cell)]
+        for value in (*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self._meet(value)
+        for name in found.globals:
+            self._meet(function.__globals__.get(name, getattr(builtins, name, None)))
+
+    def including(self, other: Reads) -> Reads:
+        """With what another trace may read that becomes part of this one."""
+        self._names |= other._names
+        self._closed &= other._closed
+        return self
+
+    def settle(self, values: Iterable[Any]) -> None:
+        """Takes in the classes of all objects that the values lead to: special methods, and those of a name that is
+        read, may run."""
+        for count, value in enumerate(_reached(values)):
+            self._closed &= count < _MOST
+            if not self._closed:
+                break
+            self._meet(value)
+        known = -1
+        while self._closed and known < len(self._names):
+            known = len(self._names)
+            for base in {base for kind in list(self._classes) for base in kind.__mro__ if is_user_code(base)}:
+                for name, value in list(vars(base).items()):
+                    if name in self._names or (name.startswith("__") and name not in _MAKING):
+                        self._meet(value)
+        self._functions.clear()
+        self._settled = frozenset(self._names)
+
+    def of(self, kind: type) -> frozenset[str] | None:
+        """The attributes that may be read of objects of a class that was taken in; None for all of them."""
+        return self._settled if self._closed and self._classes.get(kind, False) else None
+
+    def _meet(self, value: Any) -> None:
+        """Takes in what may run, now that a value is known."""
+        if isinstance(value, types.FunctionType) and is_user_code(value):
+            self.add(value)
+        elif isinstance(value, types.MethodType):
+            self._meet(value.__func__)
+        elif isinstance(value, types.ModuleType):
+            self._closed &= _is_closed_module(value.__name__)
+        elif isinstance(value, type):
+            self._meet_class(value)
+        elif isinstance(value, _OTHER_FUNCTIONS):
+            self._closed &= value not in _OPEN_BUILTINS and _is_closed_module(value.__module__ or "builtins")
+        elif type(value) not in _PLAIN:
+            self._meet_class(type(value))
+            for function in _wrapped(value):
+                self._meet(function)
+            is_known = is_user_code(type(value)) or _is_closed_module(type(value).__module__)
+            self._closed &= is_known or not callable(value) or hasattr(type(value), "__autoconv_function__")
+
+    def _meet_class(self, kind: type) -> None:
+        if kind in self._classes:
+            return
+        bases = [base for base in kind.__mro__ if base not in _BARE]
+        self._classes[kind] = bool(bases) and not dataclasses.is_dataclass(kind) and all(map(_is_closed_class, bases))
+
+
+def _is_closed_class(kind: type) -> bool:
+    """Whether an attribute of its objects is read by its name alone, or by a function that it holds."""
+    held = vars(kind)
+    if not is_user_code(kind) or "__getattr__" in held or "__getattribute__" in held:
+        return False
+    described = [value for value in list(held.values()) if hasattr(type(value), "__get__")]
+    return all(
+        isinstance(value, _DESCRIBING) or is_user_code(type(value)) or hasattr(type(value), "__autoconv_function__")
+        for value in described
+    )
+
+
+def _wrapped(value: Any) -> Iterator[Any]:
+    """The functions that a property, or what a decorator made of a function, consists of."""
+    if isinstance(value, (*_DESCRIBING, functools.partial)):
+        parts = (getattr(value, name, None) for name in ("__func__", "__wrapped__", "fget", "fset", "fdel", "func"))
+        yield from (part for part in parts if part is not None)
+
+
+def _reached(values: Iterable[Any]) -> Iterator[Any]:
+    seen: set[int] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if id(value) in seen or type(value) in _PLAIN:
+            continue
+        seen.add(id(value))
+        yield value
+        if isinstance(value, dict):
+            pending += [*value.keys(), *value.values()]
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            pending += value
+        elif isinstance(value, functools.partial):
+            pending += [value.func, *value.args, *value.keywords.values()]
+        elif isinstance(value, types.MethodType):
+            pending += [value.__self__, value.__func__]
+        elif is_user_code(type(value)) and not isinstance(value, (type, types.FunctionType)):
+            pending += attributes_of(value).values()
+
+
+def _is_closed_module(name: str) -> bool:
+    """Whether functions of a module are the user's, which are known where they run, or read no attributes."""
+    first = name.partition(".")[0]
+    return first in _CLOSED_MODULES or is_user_code(types.SimpleNamespace(__module__=name))
+
+
+def _is_full(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
