@@ -129,9 +129,9 @@ class Reads:
             if not self._closed:
                 break
             self._meet(value)
-        known = -1
-        while self._closed and known < len(self._names):
-            known = len(self._names)
+        known: Any = None
+        while self._closed and known != (len(self._names), len(self._classes)):
+            known = len(self._names), len(self._classes)
             for base in {base for kind in list(self._classes) for base in kind.__mro__ if is_user_code(base)}:
                 for name, value in list(vars(base).items()):
                     if name in self._names or (name.startswith("__") and name not in _MAKING):

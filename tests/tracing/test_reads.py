@@ -25,6 +25,13 @@ class Named:
         return self if instance is None else instance.__dict__[self.name]
 
 
+class Other:
+    """A descriptor that reads another attribute by its name."""
+
+    def __get__(self, instance, owner=None):
+        return instance.hidden
+
+
 class Base(abc.ABC):
     def of_base(self):
         return self.hidden * 2
@@ -35,6 +42,8 @@ class Base(abc.ABC):
 
 class Thing(Base):
     named = Named()
+    other = Other()
+    got = property(operator.attrgetter("hidden"))
     __match_args__ = ("hidden",)
 
     def __init__(self):
@@ -148,6 +157,8 @@ WAYS = {
     "method": lambda x: THING.method() * x,
     "property": lambda x: THING.computed * x,
     "descriptor": lambda x: THING.named * x + THING.hidden,
+    "descriptor of another name": lambda x: THING.other * x,
+    "property of no function": lambda x: THING.got * x,
     "static method": lambda x: Thing.of(THING) * x,
     "super": lambda x: THING.of_super() * x,
     "base": lambda x: THING.of_base() * x,
