@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import linecache
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -50,6 +51,9 @@ class Guards:
     _spots: list[Spot] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
     _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    # Whether there is a frozenset, and a function in a file that does not speak of them (see `passes.sets`).
+    unnamed_frozensets: bool = False
+    _files: set[str] = field(default_factory=set)
     _reads: Reads | None = None  # which attributes count; None for all
     _holds: Callable[[], bool] | None = None  # the checker
     _asked: int = 0  # how many times in turn the fingerprints had to say that nothing changed
@@ -65,6 +69,7 @@ class Guards:
         if key in self._seen:
             return
         self._seen.add(key)
+        self._files.add(code.co_filename)
         if self._reads is not None:
             self._reads.add(function)
         names = set(names_in(code))
@@ -158,7 +163,10 @@ class Guards:
         if self.put_back():
             raise RunPlain("an array of one element is changed in place, which has to happen on every call")
         if self._reads is not None:
-            self._reads.settle([read() for _, read, _ in self._pending])
+            reached = self._reads.settle([read() for _, read, _ in self._pending])
+            self.unnamed_frozensets = any(type(value) is frozenset for value in reached) and any(
+                not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
+            )
         for name, read, place in self._pending:
             makes = Fingerprints(self.skip, self.python, self.blind, self.arrays, self._reads)
             try:

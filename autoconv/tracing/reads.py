@@ -121,13 +121,12 @@ class Reads:
         self._closed &= other._closed
         return self
 
-    def settle(self, values: Iterable[Any]) -> None:
+    def settle(self, values: Iterable[Any]) -> list[Any]:
         """Takes in the classes of all objects that the values lead to: special methods, and those of a name that is
-        read, may run."""
-        for count, value in enumerate(_reached(values)):
-            self._closed &= count < _MOST
-            if not self._closed:
-                break
+        read, may run. Answers these objects, and whatever else is no number or text."""
+        reached = list(_reached(values))
+        self._closed &= len(reached) < _MOST
+        for value in reached:
             self._meet(value)
         known: Any = None
         while self._closed and known != (len(self._names), len(self._classes)):
@@ -138,6 +137,7 @@ class Reads:
                         self._meet(value)
         self._functions.clear()
         self._settled = frozenset(self._names)
+        return reached
 
     def of(self, kind: type) -> frozenset[str] | None:
         """The attributes that may be read of objects of a class that was taken in; None for all of them."""

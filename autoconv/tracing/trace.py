@@ -14,7 +14,7 @@ from autoconv.backends import expect_graphs
 from autoconv.emit.converted import ABOUT_TO_CONVERT, changed_names
 from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph
+from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import ObjectType
 from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
 from autoconv.operators.calls import converted, meet_class
@@ -168,6 +168,10 @@ def _trace(
         if outside is not None and outside.arrays:
             raise Restage(arguments=outside.arrays)  # of an array that came in as an object it is the same one
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
+    if guards.unnamed_frozensets and any(map(_makes_a_set, graph.walk())):
+        raise python_contract.RunPlain(
+            "a set that the graph changes may meet a frozenset, of which its file says nothing: name frozenset there"
+        )
     if contract == COMPILE and guards.blind:
         raise python_contract.RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
     if contract == COMPILE and aliased_outputs(graph, live_constants(trace.sources or (), guards.arrays)):
@@ -323,6 +327,10 @@ def _invoke(target: Callable[..., Any], signature: Signature, arguments: dict[st
         else:
             positional.append(remaining.pop(name))
     return target(*positional, **keywords)
+
+
+def _makes_a_set(node: Node) -> bool:
+    return any(isinstance(value.type, ObjectType) and value.type.kind == "set" for value in node.results)
 
 
 def _watch(guards: Guards, function: Any, target: Any, call: Call) -> None:

@@ -265,3 +265,20 @@ def test_a_model_that_keeps_a_log_is_traced_once():
     np.testing.assert_allclose(model.train(np.arange(3.0), 10), expected)
     assert model.steps == 10
     assert len(model.step.concrete_functions) <= 2
+
+
+def test_a_frozenset_that_the_file_does_not_name_meets_a_set_of_the_graph(tmp_path, monkeypatch):
+    (tmp_path / "of_sets.py").write_text(
+        "def joined(n, fixed):\n"
+        "    found = set()\n"
+        "    for i in range(n):\n"
+        "        found.add(i)\n"
+        "    return sorted(fixed | found), len(fixed & found), len(fixed - found), len(fixed ^ found)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import of_sets
+
+    compute = autoconv.compile(of_sets.joined)
+    for n in (3, 0, 2, 5):
+        for fixed in (frozenset({1, 7}), {1, 7}):
+            assert compute(n, fixed) == of_sets.joined(n, fixed)
