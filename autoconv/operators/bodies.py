@@ -28,7 +28,7 @@ from autoconv.operators.names import Undefined
 from autoconv.ops.exception_groups import leaves_of_group
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.journal import MISSING, Journal, Spot
-from autoconv.runtime.objects import StagedException, apply_object, box, holds_symbols, record_object
+from autoconv.runtime.objects import StagedException, apply_object, box, holds_made, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, is_own_file, place_of, span_of_error
 from autoconv.runtime.structure import is_structure
@@ -231,11 +231,14 @@ def record_raise(region: Region, error: BaseException) -> None:
     if type(error) is StagedException:
         region.record("object_raise", [region.lift(error.value.value_in_graph)], {}, span=span)
         return
-    if region.contract == COMPILE and holds_symbols(error.args):
+    if region.contract == COMPILE:
         with recording(region):
-            error.args = tuple(box(x) if _is_composite(x) and holds_symbols((x,)) else x for x in error.args)
+            error.args = tuple(box(x) if _is_made_of_symbols(x) else x for x in error.args)
+            hidden = any(map(holds_made, vars(error).values()))
+    else:
+        hidden = False
     template, data = template_of(error)
-    hidden = any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
+    hidden |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
     if hidden or (template is not None and own):
         raise StagingError(
@@ -265,9 +268,9 @@ def record_raise(region: Region, error: BaseException) -> None:
     region.record("raise", inputs, attributes, span=span)
 
 
-def _is_composite(value: Any) -> bool:
-    """Whether an argument of an exception is no number or object of the graph, but may be made of some."""
-    return isinstance(value, (Variant, tuple, list, dict, set))
+def _is_made_of_symbols(value: Any) -> bool:
+    """Whether an argument of an exception is no number or object of the graph, but made of some, or by the program."""
+    return holds_made(value) or (isinstance(value, (Variant, tuple, list, dict, set)) and holds_symbols((value,)))
 
 
 def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:

@@ -34,7 +34,7 @@ from autoconv.operators.layout import (
 )
 from autoconv.operators.twins import wants_identity
 from autoconv.runtime import dispatch
-from autoconv.runtime.attributes import HEAP, GraphAttributes, held_by
+from autoconv.runtime.attributes import HEAP, GraphAttributes, attributes_of, give_attributes, held_by
 from autoconv.runtime.containers import PLAIN, TracedList, items_of, traced, untraced_copy
 from autoconv.runtime.convert import as_tensor, table_of, to_array, weak_constant, weak_dtype
 from autoconv.runtime.journal import MISSING
@@ -62,7 +62,7 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
     if isinstance(layout, Instance) and layout.keys == (HEAP,):
         return [region.lift(box(held_by(value)[HEAP]).value_in_graph)]
     if isinstance(layout, Instance):
-        held = held_by(value)
+        held = attributes_of(value)
         return [v for key, part in zip(layout.keys, layout.parts, strict=True) for v in emit(held[key], part, region)]
     return _emit_arms(value, layout, region)
 
@@ -226,7 +226,10 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
 def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
     made: Any = object.__new__(layout.kind)
     held = dict(zip(layout.keys, parts, strict=True))
-    made.__dict__ = GraphAttributes(held) if layout.keys == (HEAP,) else held
+    if layout.keys == (HEAP,):
+        made.__dict__ = GraphAttributes(held)
+    else:
+        give_attributes(made, held)
     region = current_region()
     if region is not None and region.trace.owned is not None:
         region.trace.owned[id(made)] = made, region

@@ -16,7 +16,7 @@ from autoconv.operators.names import Undefined
 from autoconv.operators.sharing import same_items
 from autoconv.operators.staging import stage_arms
 from autoconv.ops.objects import NotAssigned
-from autoconv.runtime.attributes import held_by
+from autoconv.runtime.attributes import attributes_of, has_attributes
 from autoconv.runtime.containers import PLAIN, contents, heap_of
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.journal import MISSING
@@ -131,9 +131,9 @@ def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
         if type(part) in PLAIN and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
             found.append((part, contents(part)))
         home = home_of(part, body)
-        if home is not None and home.is_inside(body) and hasattr(part, "__dict__") and heap_instance(part) is None:
-            found.append((part, tuple(held_by(part).items())))
-            pending += held_by(part).values()
+        if home is not None and home.is_inside(body) and has_attributes(part) and heap_instance(part) is None:
+            found.append((part, tuple(attributes_of(part).items())))
+            pending += attributes_of(part).values()
         elif is_structure(part):
             pending += structure_parts(part)
     return found
@@ -141,7 +141,7 @@ def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
 
 def is_changed(part: Any, before: Any) -> bool:
     """Whether a list or object holds something else than `before`."""
-    return not same_items(tuple(held_by(part).items()) if type(part) not in PLAIN else contents(part), before)
+    return not same_items(tuple(attributes_of(part).items()) if type(part) not in PLAIN else contents(part), before)
 
 
 def refuse_changed(held: Sequence[tuple[Any, Any]], name: str) -> None:

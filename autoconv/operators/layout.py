@@ -16,7 +16,7 @@ from autoconv.graph.types import ArrayType, ListType, ObjectType, TensorType, Ty
 from autoconv.operators.names import Undefined
 from autoconv.runtime import dispatch
 from autoconv.runtime.arrays import SymbolicArray
-from autoconv.runtime.attributes import held_by
+from autoconv.runtime.attributes import attributes_of, has_attributes
 from autoconv.runtime.containers import PLAIN, GraphItems, heap_of, items_of
 from autoconv.runtime.convert import as_tensor, to_array, weak_dtype
 from autoconv.runtime.objects import as_object
@@ -171,7 +171,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         keys, parts = take_apart(value)
         return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))
     home = home_of(value, region)
-    if home is not None and home.is_inside(region) and hasattr(value, "__dict__"):
+    if home is not None and home.is_inside(region) and has_attributes(value):
         return instance_layout(value, region, False)
     return Static(value)
 
@@ -205,7 +205,7 @@ def holds_made_here(value: Any) -> bool:
 
 def instance_layout(value: Any, region: Region, shared: bool = True) -> Instance:
     """The layout of an object of the user's by its attributes."""
-    held = held_by(value)
+    held = attributes_of(value)
     return Instance(type(value), tuple(held), tuple(layout_of(part, region) for part in held.values()), shared)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.operators.layout import NEVER, Arms, Instance, Layout, Parts, home_of
-from autoconv.runtime.attributes import held_by
+from autoconv.runtime.attributes import attributes_of, has_attributes
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import is_structure, structure_parts
@@ -88,7 +88,7 @@ def check_identity(a: Any, b: Any) -> None:
 
 def _is_made(value: Any, region: Region) -> bool:
     home = home_of(value, region)
-    return home is not None and home.is_inside(region) and hasattr(value, "__dict__")
+    return home is not None and home.is_inside(region) and has_attributes(value)
 
 
 def _made(value: Any, region: Region, around: tuple[Any, ...] = ()) -> Iterator[Any]:
@@ -98,7 +98,7 @@ def _made(value: Any, region: Region, around: tuple[Any, ...] = ()) -> Iterator[
     if _is_made(value, region):
         yield value
         if not any(value is outer for outer in around):
-            for part in held_by(value).values():
+            for part in attributes_of(value).values():
                 yield from _made(part, region, (*around, value))
     elif is_structure(value):
         for part in structure_parts(value):

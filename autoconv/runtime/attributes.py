@@ -36,6 +36,19 @@ def attributes_of(value: Any) -> dict[str, Any]:
     return found
 
 
+def has_attributes(value: Any) -> bool:
+    return hasattr(value, "__dict__") or bool(slots_of(type(value)))
+
+
+def give_attributes(value: Any, held: dict[str, Any]) -> None:
+    """Has a new object hold these, in slots those of them that it has."""
+    slots = dict(slots_of(type(value)))
+    for name in slots.keys() & held.keys():
+        slots[name].__set__(value, held[name])
+    if hasattr(value, "__dict__"):
+        value.__dict__ = {name: part for name, part in held.items() if name not in slots}
+
+
 def slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
     """The names of the slots that a class written in Python gives its objects, and what reads them."""
     known = _SLOTS.get(kind)

@@ -238,11 +238,13 @@ def box(value: Any) -> SymbolicObject:
     assert region is not None
     if isinstance(value, (SymbolicTensor, EagerTensor)) or as_tensor(value) is not None:
         return _boxed_tensor(value, region)
-    if type(value) in (tuple, list, set, dict) and holds_symbols(value):
+    if type(value) in (tuple, list, set, dict) and (holds_symbols(value) or holds_made(value)):
         return build_object(type(value).__name__, value)
     if type(value) is slice and holds_symbols(bounds := (value.start, value.stop, value.step)):
         return apply_object("slice", *bounds)  # type: ignore[no-any-return]
-    if isinstance(value, BaseException) and (hasattr(value, "_autoconv_tensors") or holds_symbols(value.args)):
+    if isinstance(value, BaseException) and (
+        hasattr(value, "_autoconv_tensors") or holds_symbols(value.args) or holds_made(value.args)
+    ):
         return _boxed_exception(value)
     if isinstance(value, tuple) and holds_symbols(value):
         raise StagingError("a named tuple of values that only the graph knows cannot be part of a list or dict")
@@ -339,6 +341,16 @@ def holds_symbols(value: Any) -> bool:
         if type(item) in (tuple, list, set, dict) and holds_symbols(item):
             return True
     return False
+
+
+def holds_made(value: Any) -> bool:
+    """Whether a value is, or a container holds, an object of the user's that the traced code made."""
+    region = current_region()
+    owned = region.trace.owned if region is not None else None
+    if not owned or id(value) in owned:
+        return bool(owned)
+    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    return isinstance(value, (tuple, list, set, dict)) and any(map(holds_made, items))
 
 
 def _wrapped(value: Value) -> Any:

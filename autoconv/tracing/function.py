@@ -391,13 +391,14 @@ class Function(Described, Pickled):
         if instance is None:
             return self
         name = f"__autoconv_bound_{self._signature.name}_{id(self)}"
-        held = getattr(instance, "__dict__", None)
+        found = getattr(instance, "__dict__", None)
+        held: dict[str, Any] | None = found if type(found) is dict else None  # a class's cannot be written to
         bound = held.get(name) if held is not None else self._bound.get(id(instance))
-        if bound is None:
+        if bound is None or bound.python_function.__self__ is not instance:  # a copy of an object holds what that held
             bound = Function(types.MethodType(self.python_function, instance), *self.options)
             bound._bailout = Bailout(self._bailout.storm)
             if held is not None:
-                bound = held.setdefault(name, bound)
+                held[name] = bound
             else:
                 self._bound[id(instance)] = bound  # it holds the instance, whose id nobody else has meanwhile
         return bound

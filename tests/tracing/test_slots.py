@@ -145,3 +145,103 @@ def test_fractions_from_outside():
     HALF = Fraction(1, 4)
     assert compute(4.0) == 5.0
     HALF = Fraction(1, 2)
+
+
+class Spot:
+    __slots__ = ("k", "n")
+
+    def __init__(self, k, n=1):
+        self.k, self.n = k, n
+
+    def __repr__(self):
+        return f"Spot({self.k!r}, {self.n!r})"
+
+    def __add__(self, other):
+        return Spot(self.k + other.k)
+
+    def bump(self):
+        self.n += 1
+        return self
+
+
+class Wide(Spot):
+    def __init__(self, k):
+        super().__init__(k)
+        self.extra = k * 2
+
+    def __repr__(self):
+        return f"Wide({self.k!r}, {self.extra!r})"
+
+
+def in_containers(x):
+    return [Spot(x), {"k": Spot(x + 1)}, (Spot(x),)]
+
+
+def of_either_class(x):
+    return Spot(x) if x > 2 else Wide(x)
+
+
+def under_two_names(x):
+    made = Spot(x)
+    other = made
+    if x > 1:
+        other.bump()
+    return made, other, made is other
+
+
+def with_an_empty_slot(x):
+    made = object.__new__(Spot)
+    made.k = x
+    return hasattr(made, "n"), made.k
+
+
+def changed_in_a_loop(x):
+    made = Spot(0.0)
+    for i in range(int(x)):
+        made.k += i * x
+    return made
+
+
+def made_in_a_loop(x):
+    made = Spot(0.0)
+    for i in range(int(x)):
+        made = Spot(made.k + i)
+    return made
+
+
+def in_a_list(x):
+    found = []
+    for i in range(int(x)):
+        found.append(Spot(i))
+    return found
+
+
+def in_an_error(x):
+    try:
+        if x > 2:
+            raise ValueError(Spot(x))
+    except ValueError as error:
+        return error.args[0]
+    return x
+
+
+def with_an_array(x):
+    made = Spot(np.arange(3.0) * x)
+    made.k += 1
+    return made
+
+
+MAKING = (
+    lambda x: Spot(x * 2), lambda x: Spot(1.0), lambda x: Wide(x), lambda x: Spot(x) + Spot(1.0),
+    lambda x: Spot(x) if x > 2 else None, in_containers, of_either_class, under_two_names, with_an_empty_slot,
+    changed_in_a_loop, made_in_a_loop, in_a_list, in_an_error, with_an_array,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("function", MAKING)
+def test_objects_that_are_made_inside_are_new_ones(function):
+    compute = autoconv.compile(function)
+    for x in (1.0, 3.0, 2.0, 4.0, 1.0):
+        assert repr(compute(x)) == repr(function(x))
+    one, other = compute(1.0), compute(1.0)
+    assert one is not other or not isinstance(one, Spot)
