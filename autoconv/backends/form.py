@@ -32,10 +32,13 @@ class Whole:
     kind: type
 
 
+ABSENT = object()
+
+
 @dataclass(frozen=True, slots=True)
 class GlobalGuard:
-    """`namespace[name]` has to be this very object. `words` are what it holds at some offsets, in bytes: this very
-    object too, or NULL for None; `empty` is a dict that has to be so."""
+    """`namespace[name]` has to be this very object; for ABSENT there is to be none. `words` are what it holds at some
+    offsets, in bytes: this very object too, or NULL for None; `empty` is a dict that has to be so."""
 
     namespace: dict[str, Any]
     name: str

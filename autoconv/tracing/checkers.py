@@ -7,7 +7,9 @@ tells apart may mean the same.
 
 from __future__ import annotations
 
+import enum
 import functools
+import operator
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,12 +17,24 @@ from typing import Any
 import numpy as np
 
 from autoconv.operators.calls import is_user_code
-from autoconv.runtime.attributes import held_by, slots_of
-from autoconv.tracing.fingerprints import Fingerprints, Unguardable, is_by_identity, is_large
+from autoconv.runtime.attributes import attributes_of, held_by, slots_of
+from autoconv.runtime.journal import MISSING
+from autoconv.tracing.fingerprints import (
+    Fingerprints,
+    Unguardable,
+    class_parts,
+    is_by_identity,
+    is_large,
+    is_user_module,
+)
 from autoconv.tracing.writing import FunctionWriter, TooLong
 
 _MOST_ITEMS = 64  # of a list, tuple or dict that are looked at one by one
 _PLAIN = (int, str, bytes, float, complex)
+_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
+_UNCHANGING = (
+    *_PLAIN, type(None), types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
+)  # fmt: skip
 _HOLDING = (list, tuple, dict, set, frozenset, range, functools.partial, np.ndarray, np.generic)
 
 Place = tuple[Any, str | None]
@@ -56,6 +70,8 @@ class _Looks:
             return f"{self.writer.constant(read)}()"
         container, key = place
         held = self.writer.constant(container)
+        if read() is MISSING:
+            return f"{self.writer.constant(read)}()"
         return f"{held}.cell_contents" if key is None else f"{held}[{key!r}]"
 
     def at(self, value: Any, place: str) -> None:
@@ -64,7 +80,9 @@ class _Looks:
             self.writer.require(f"{place} is {value}")
             return
         found = self.writer.variable(place)
-        if isinstance(value, _PLAIN):
+        if value is MISSING:
+            self.writer.require(f"{found} is {self.writer.constant(MISSING)}")
+        elif isinstance(value, _PLAIN) and not attributes_of(value):
             self.writer.require_plain(value, found)
         elif isinstance(value, types.FunctionType):
             self._look_at_function(value, found)
@@ -74,7 +92,9 @@ class _Looks:
                 self._look_at_class(value)
         elif isinstance(value, types.MethodType) or type(value) in (list, tuple, dict):
             self._look_at_parts(value, found)
-        elif is_by_identity(value):
+        elif isinstance(value, types.ModuleType):
+            self._look_at_module(value, found)
+        elif is_by_identity(value) and not isinstance(value, enum.Enum):
             self.writer.require_same(value, found)
         elif type(value) is np.ndarray and not is_large(value) and not value.dtype.hasobject:
             self._look_at_array(value, found)
@@ -92,7 +112,19 @@ class _Looks:
             self._by_fingerprint(value, found)
         else:
             self.writer.require_same(value, found)
+            self.writer.require(f"{found}.__code__ is {self.writer.constant(value.__code__)}")
             self.writer.require(f"not ({found}.__defaults__ or {found}.__kwdefaults__ or {found}.__dict__)")
+
+    def _look_at_module(self, value: types.ModuleType, found: str) -> None:
+        self.writer.require_same(value, found)
+        if self._reads is None or not is_user_module(value):
+            return
+        held, names = vars(value), self.writer.constant(self._reads.names)
+        attributes = self.writer.variable(f"{found}.__dict__")
+        self.writer.require(f"{attributes}.keys() & {names} == {self.writer.constant(self._reads.names & held.keys())}")
+        if not self._again(value, found):
+            for name in sorted(self._reads.names & held.keys()):
+                self.at(held[name], f"{attributes}[{name!r}]")
 
     def _look_at_parts(self, value: Any, found: str) -> None:
         """Of a list, tuple, dict or method."""
@@ -125,21 +157,20 @@ class _Looks:
         if self._again(value, found):
             return
         self.writer.require_same(value, found)
+        self.writer.require(f"type({found}) is {self.writer.constant(type(value))}")
         read = self._reads.of(type(value)) if self._reads is not None else None
         if hasattr(value, "__dict__"):
             attributes = self.writer.variable(f"{found}.__dict__")
             held = held_by(value)
             if read is None:
-                self.writer.require(f"len({attributes}) == {len(held)}")
+                self.writer.require(f"[*{attributes}] == {self.writer.constant(list(held))}")
             else:
                 known = self.writer.constant(read & held.keys())
                 self.writer.require(f"{attributes}.keys() & {self.writer.constant(read)} == {known}")
             for name, part in held.items():
-                if not name.startswith("__autoconv") and (id(value), name) not in self._skip:
-                    if read is None or name in read:
-                        self.at(part, f"{attributes}[{name!r}]")
-                elif read is None:
-                    self.writer.require(f"{name!r} in {attributes}")
+                counts = not name.startswith("__autoconv") and (id(value), name) not in self._skip
+                if counts and (read is None or name in read):
+                    self.at(part, f"{attributes}[{name!r}]")
         for name, slot in slots_of(type(value)):
             if (id(value), name) not in self._skip and (read is None or name in read):
                 self._look_at_slot(slot, value, found)
@@ -157,20 +188,27 @@ class _Looks:
         if cls in self._classes:
             return
         self._classes.add(cls)
+        self.writer.require(f"{self.writer.constant(cls)}.__mro__ is {self.writer.constant(cls.__mro__)}")
+        read = self._reads.of(cls) if self._reads is not None else None
         for base in filter(is_user_code, cls.__mro__):
-            held = dict(vars(base))
-            names = [name for name in held if (id(base), name) not in self._skip]
-            values = self.writer.constant(vars(base))
-            self.writer.require(f"len({values}) == {len(held)}")
+            parts = {name: part for name, part in class_parts(base, read) if (id(base), name) not in self._skip}
+            held = self.writer.constant(vars(base))
+            self.writer.require(f"len({held}) == {len(vars(base))}")
             # Kept, so that no other object gets the id.
-            self.writer.constant([held[name] for name in names if not isinstance(held[name], np.ndarray)])
-            ids = self.writer.constant([id(held[name]) for name in names])
-            self.writer.require(f"[*map(id, map({values}.get, {self.writer.constant(names)}))] == {ids}")
-            for name in names:
-                if isinstance(held[name], _HOLDING) and not (name.startswith("__") and name.endswith("__")):
+            self.writer.constant([part for part in parts.values() if not isinstance(part, np.ndarray)])
+            ids = self.writer.constant([id(part) for part in parts.values()])
+            self.writer.require(f"[*map(id, map({held}.get, {self.writer.constant(list(parts))}))] == {ids}")
+            self._look_at_functions([part for part in parts.values() if _is_simple(part)])
+            for name, part in parts.items():
+                if not (_is_simple(part) or isinstance(part, _UNCHANGING)):
                     of = self._fingerprint_of_class
-                    found = f"{self.writer.constant(of)}({values}[{name!r}])"
-                    self.writer.require(f"{found} == {self.writer.constant(of(held[name]))}")
+                    found = f"{self.writer.constant(of)}({held}[{name!r}])"
+                    self.writer.require(f"{found} == {self.writer.constant(of(part))}")
+
+    def _look_at_functions(self, functions: list[types.FunctionType]) -> None:
+        if functions:
+            given = f"[*map({self.writer.constant(_PARTS)}, {self.writer.constant(functions)})]"
+            self.writer.require(f"{given} == {self.writer.constant([*map(_PARTS, functions)])}")
 
     def _by_fingerprint(self, value: Any, found: str) -> None:
         of = self._fingerprint
@@ -189,6 +227,12 @@ class _Looks:
             return False
         self.writer.require(f"{found} is {before}")
         return True
+
+
+def _is_simple(value: Any) -> bool:
+    """Whether a function has nothing but its code."""
+    plain = isinstance(value, types.FunctionType)
+    return plain and not (value.__defaults__ or value.__kwdefaults__ or value.__dict__)
 
 
 def _is_empty(slot: Any, value: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.form import (
+    ABSENT,
     Answer,
     CallForm,
     Captured,
@@ -29,9 +30,11 @@ from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.calls import is_user_code
 from autoconv.operators.layout import Arms, Layout, Leaf, Parts, Static
 from autoconv.runtime.donation import Donated
+from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import BUSY, COMPILE
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.tracing.array_keys import ArrayKey
+from autoconv.tracing.fingerprints import is_user_module
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.keys import Key, Literal, ObjectKey, TensorKey
 from autoconv.tracing.large import MANY
@@ -128,6 +131,8 @@ def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
     if place is None:
         return None
     container, name = place
+    if value is MISSING:
+        return None if name is None else GlobalGuard(container, name, ABSENT)
     words: tuple[tuple[int, Any], ...] = ()
     empty = None
     if isinstance(value, types.FunctionType) and is_user_code(value):
@@ -152,7 +157,9 @@ def _says_all(value: Any) -> bool:
         return not is_user_code(value)
     if hasattr(type(value), "__autoconv_function__"):
         return True
-    return type(value) in _PLAIN or isinstance(value, (types.ModuleType, Tensor))
+    if isinstance(value, types.ModuleType):
+        return not is_user_module(value)
+    return type(value) in _PLAIN or isinstance(value, Tensor)
 
 
 def _answer(layout: Layout, positions: Iterator[int], contract: str, arrays_out: bool) -> Answer | None:

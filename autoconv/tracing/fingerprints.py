@@ -7,14 +7,15 @@ import enum
 import functools
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from autoconv.operators.calls import is_user_code
-from autoconv.runtime.attributes import attributes_of, slots_of
+from autoconv.runtime.attributes import attributes_of, has_attributes
+from autoconv.runtime.journal import MISSING
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.variable import Variable
 from autoconv.tracing.reads import Reads
@@ -24,6 +25,17 @@ _LARGE = 1 << 20  # bytes of an array that are not gone through on every call
 IDENTITY = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType, types.GenericAlias,
+)  # fmt: skip
+_SINGLE = (bool, int, str, bytes, float, complex)
+_VALUES = (*_SINGLE, type(None), list, tuple, dict, set, frozenset, np.ndarray)
+_DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType)
+_DEPTH_IN_CLASSES = 8
+# What a class says of itself, and of which methods depend on nothing.
+_DESCRIBING_CLASSES = frozenset(
+    {
+        "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__abstractmethods__", "__slots__",
+        "__orig_bases__", "__parameters__", "__static_attributes__", "__firstlineno__", "_abc_impl",
+    }
 )  # fmt: skip
 _HELD_BY_GRAPHS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
 
@@ -50,16 +62,22 @@ class Fingerprints:
     _met: dict[int, Any] = field(default_factory=dict)  # by id: what is reached twice, or holds itself
 
     def of(self, value: Any, name: str = "", depth: int = DEPTH) -> Any:
-        if value is None or isinstance(value, (bool, int, str, bytes)):
-            return type(value), value
-        if isinstance(value, (float, complex)):
-            return type(value), repr(value)
+        if isinstance(value, _SINGLE) and not isinstance(value, np.generic):
+            return self._single(value, name, depth)
+        if value is MISSING or value is None:
+            return (type(value),)
         if isinstance(value, types.FunctionType):
-            return id(value), _weak(value), self._function_values(value, name, depth)
+            return id(value), _weak(value), value.__code__, self._function_values(value, name, depth)
         if isinstance(value, types.MethodType) and depth:
             return types.MethodType, id(value.__func__), self.of(value.__self__, name, depth - 1)
         if isinstance(value, type):
             return id(value), _weak(value), self._class_values(value, name) if is_user_code(value) else ()
+        if isinstance(value, types.ModuleType) and self.reads is not None and is_user_module(value):
+            held = vars(value)
+            read = sorted(self.reads.names & held.keys())
+            return id(value), tuple((k, self.of(held[k], f"{name}.{k}", depth - 1)) for k in read if depth), ()
+        if isinstance(value, enum.Enum):
+            return id(value), self._own(value, name, max(depth - 1, 0))
         if is_by_identity(value):
             return id(value), _weak(value)
         if isinstance(value, (np.ndarray, np.generic)):
@@ -72,31 +90,43 @@ class Fingerprints:
         return self._met[id(value)]
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
+        kind = type(value)
         if isinstance(value, (list, tuple)):
-            return type(value), tuple(
+            parts = tuple(
                 None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
                 for i, item in enumerate(value)
             )
+            return (kind, parts) if kind in (list, tuple) else (kind, parts, "and", self._own(value, name, depth))
         if isinstance(value, dict):
-            items = list(value.items())  # at once: other threads may change it meanwhile
-            return dict, tuple((self.of(k, name, depth), self.of(v, f"{name}[{k!r}]", depth)) for k, v in items)
-        if isinstance(value, (set, frozenset)):
-            return type(value), frozenset(self.of(item, name, depth) for item in tuple(value))
+            pairs = list(value.items())  # at once: other threads may change it meanwhile
+            items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{k!r}]", depth)) for k, v in pairs)
+            return (kind, items) if kind is dict else (kind, items, "and", self._own(value, name, depth))
+        if isinstance(value, (set, frozenset)):  # in their order, which loops show
+            return kind, tuple(self.of(item, name, depth) for item in tuple(value))
         if isinstance(value, range):
             return range, value.start, value.stop, value.step
         if isinstance(value, functools.partial):
             parts = (value.func, value.args, value.keywords)
             return id(value), tuple(self.of(part, name, depth) for part in parts)
-        has_attributes = hasattr(value, "__dict__") or slots_of(type(value))
-        if not has_attributes or type(value).__module__ in ("numpy", "builtins"):
-            return self._unguardable(value, name, f"a {type(value).__name__}")
+        if not has_attributes(value) or kind.__module__ in ("numpy", "builtins"):
+            return self._unguardable(value, name, f"a {kind.__name__}")
+        return id(value), self._own(value, name, depth), self._class_values(kind, name)
+
+    def _own(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
+        """What the attributes of an object are, apart from its class's; in their order where `vars` may show it."""
         read = self.reads.of(type(value)) if self.reads is not None else None
-        own = tuple(
-            (k, self.of(v, f"{name}.{k}", depth))
-            for k, v in sorted(attributes_of(value).items())
-            if not k.startswith("__autoconv") and (id(value), k) not in self.skip and (read is None or k in read)
+        held = attributes_of(value)
+        return tuple(
+            (k, self.of(held[k], f"{name}.{k}", depth))
+            for k in (held if read is None else sorted(held.keys() & read))
+            if not k.startswith("__autoconv") and (id(value), k) not in self.skip
         )
-        return id(value), own, self._class_values(type(value), name)
+
+    def _single(self, value: Any, name: str, depth: int) -> Any:
+        """A number or text, and what attributes it has where its class is the user's."""
+        kind = type(value)
+        found = kind, repr(value) if isinstance(value, (float, complex)) else value
+        return found if kind in _SINGLE else (*found, "and", self._own(value, name, max(depth - 1, 0)))
 
     def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
         """By identity and, while it is not large, by what is in it: Python may have read that while tracing."""
@@ -113,24 +143,27 @@ class Fingerprints:
     def _class_values(self, cls: type, name: str) -> tuple[Any, ...]:
         """What a class and its bases hold for their instances: plain values, containers of such, arrays, methods;
         without the attributes in `skip`, by (id of the class, name)."""
-        if cls in self._classes:
-            return self._classes[cls]
-        self._classes[cls] = found = tuple(
-            (key, self.class_value(value, f"{name}.{key}"))
-            for base in cls.__mro__
-            if is_user_code(base)
-            for key, value in vars(base).items()
-            if not (key.startswith("__") and key.endswith("__")) and (id(base), key) not in self.skip
-        )
-        return found
+        if cls not in self._classes:
+            read = self.reads.of(cls) if self.reads is not None else None
+            self._classes[cls] = ("itself",)
+            self._classes[cls] = tuple(map(id, cls.__mro__)), *(
+                (key, self.class_value(value, f"{name}.{key}"))
+                for base in cls.__mro__
+                for key, value in class_parts(base, read)
+                if (id(base), key) not in self.skip
+            )
+        return self._classes[cls]
 
     def class_value(self, value: Any, name: str = "") -> Any:
-        """Plain values, containers of such and arrays by value, everything else by identity."""
-        if isinstance(value, np.ndarray):
-            return self._array(value, value, name)
-        if value is None or isinstance(value, (bool, int, float, complex, str, list, tuple, dict, set, frozenset)):
-            with contextlib.suppress(Unguardable):
-                return self.of(value, name, 2)
+        """As `of`; what cannot be guarded by identity."""
+        if isinstance(value, (staticmethod, classmethod)):
+            return id(value), self.class_value(value.__func__, name)
+        if isinstance(value, property):
+            return id(value), *(self.class_value(part, name) for part in (value.fget, value.fset, value.fdel))
+        if isinstance(value, _DESCRIPTORS) or (not self.strict and not isinstance(value, _VALUES)):
+            return id(value)
+        with contextlib.suppress(Unguardable):
+            return self.of(value, name, _DEPTH_IN_CLASSES)
         return id(value)
 
     def _unguardable(self, value: Any, name: str, why: str) -> Any:
@@ -150,6 +183,18 @@ class Fingerprints:
         )
 
 
+def class_parts(base: type, read: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
+    """What a class of the user's holds that may be `read` of it: special methods may always."""
+    if is_user_code(base):
+        for key, value in list(vars(base).items()):
+            if (read is None or key in read or key.startswith("__")) and key not in _DESCRIBING_CLASSES:
+                yield key, value
+
+
+def is_user_module(module: types.ModuleType) -> bool:
+    return is_user_code(types.SimpleNamespace(__module__=module.__name__, __code__=None))
+
+
 def is_by_identity(value: Any) -> bool:
     """Whether a value, no function or class with values of its own, means the same only where it is the same."""
     return isinstance(value, IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS)
@@ -165,15 +210,16 @@ def difference(old: Any, new: Any) -> str:
     if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and len(old) in (2, 3)):
         return ""
     kind, parts, others = old[0], old[1], new[1]
+    is_dict = isinstance(kind, type) and issubclass(kind, dict)
     if kind != new[0] or not (isinstance(parts, tuple) and isinstance(others, tuple)) or len(parts) != len(others):
         return ""
     for position, (part, other) in enumerate(zip(parts, others, strict=True)):
         if part == other:
             continue
+        if is_dict and part[0] == other[0]:
+            return f"[{part[0][1]!r}]{difference(part[1], other[1])}"
         if len(old) == 3 and part[0] == other[0]:
             return f".{part[0]}{difference(part[1], other[1])}"
-        if kind is dict and part[0] == other[0]:
-            return f"[{part[0][-1]!r}]{difference(part[1], other[1])}"
         return f"[{position}]{difference(part, other)}" if kind in (list, tuple) else ""
     return ""
 

@@ -394,7 +394,8 @@ class Function(Described, Pickled):
         found = getattr(instance, "__dict__", None)
         held: dict[str, Any] | None = found if type(found) is dict else None  # a class's cannot be written to
         bound = held.get(name) if held is not None else self._bound.get(id(instance))
-        if bound is None or bound.python_function.__self__ is not instance:  # a copy of an object holds what that held
+        own: Any = getattr(bound, "python_function", None)  # a copy of an object holds what that held
+        if bound is None or own.__self__ is not instance:
             bound = Function(types.MethodType(self.python_function, instance), *self.options)
             bound._bailout = Bailout(self._bailout.storm)
             if held is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import linecache
+import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -16,9 +17,17 @@ import numpy as np
 from autoconv.config import SETTINGS
 from autoconv.operators.calls import is_user_code
 from autoconv.runtime.attributes import attributes_of
-from autoconv.runtime.journal import Spot, attribute_spot, cell_spot, global_spot, item_spot
+from autoconv.runtime.journal import MISSING, Spot, attribute_spot, cell_spot, global_spot, item_spot
 from autoconv.tracing.checkers import checker
-from autoconv.tracing.fingerprints import DEPTH, IDENTITY, Fingerprints, Unguardable, difference, is_large
+from autoconv.tracing.fingerprints import (
+    DEPTH,
+    IDENTITY,
+    Fingerprints,
+    Unguardable,
+    difference,
+    is_large,
+    is_user_module,
+)
 from autoconv.tracing.python_contract import RunPlain
 from autoconv.tracing.reads import Reads, mentions
 
@@ -73,9 +82,12 @@ class Guards:
         if self._reads is not None:
             self._reads.add(function)
         names = set(names_in(code))
-        for name in sorted(mentions(code).globals & function.__globals__.keys()):
-            if not (name in changed and self._is_written(function.__globals__[name])):
-                self._add(name, function.__globals__.get, function.__globals__, name, names)
+        found = mentions(code)
+        for name in sorted(found.globals):
+            if not (name in changed and self._is_written(function.__globals__.get(name))):
+                self._add(name, function.__globals__, names)
+        for name in sorted(found.modules):
+            self._watch(name, functools.partial(sys.modules.get, name, MISSING), (name,))
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             if name in changed and self._is_written(_cell(cell)):
                 continue
@@ -106,13 +118,16 @@ class Guards:
         except TypeError:
             self._watch(name, lambda: value, (id(value), name))
 
-    def _add(self, name: str, get: Any, namespace: dict[str, Any], key: str, names: set[str]) -> None:
-        value = namespace.get(key)
-        self._spots.append(global_spot(namespace, key))
-        self._watch(name, lambda: namespace.get(key), (id(namespace), key), (namespace, key))
-        if isinstance(value, types.ModuleType) and _is_user_module(value):
+    def _add(self, name: str, namespace: dict[str, Any], names: set[str]) -> None:
+        """A global name; one of a builtin, or of nothing so far, is to stay so."""
+        value = namespace.get(name, MISSING)
+        if value is not MISSING:
+            self._spots.append(global_spot(namespace, name))
+        read = functools.partial(namespace.get, name, MISSING)
+        self._watch(name, read, (id(namespace), name), (namespace, name))
+        if isinstance(value, types.ModuleType) and is_user_module(value) and not self.python:
             for attribute in sorted(names & vars(value).keys()):
-                read = functools.partial(getattr, value, attribute, None)
+                read = functools.partial(getattr, value, attribute, MISSING)
                 self._watch(f"{name}.{attribute}", read, (id(value), attribute))
 
     def _watch(
@@ -281,7 +296,7 @@ def _cell(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:
-        return None
+        return MISSING
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:
@@ -290,8 +305,3 @@ def names_in(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from names_in(constant)
-
-
-def _is_user_module(module: types.ModuleType) -> bool:
-    probe = types.SimpleNamespace(__module__=module.__name__, __code__=None)
-    return is_user_code(probe)

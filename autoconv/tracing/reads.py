@@ -50,11 +50,12 @@ _DESCRIBING = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Mentions:
-    """What code, its inner functions included, mentions: the globals that it reads, `attributes`, and whether that is
-    all that it reads (`is_closed`)."""
+    """What code, its inner functions included, mentions: the globals that it reads, `attributes`, the `modules`
+    that it imports, and whether that is all that it reads (`is_closed`)."""
 
     globals: frozenset[str]
     attributes: frozenset[str]
+    modules: frozenset[str]
     is_closed: bool
 
 
@@ -67,11 +68,14 @@ def mentions(code: types.CodeType) -> Mentions:
 
 _MENTIONS: weakref.WeakKeyDictionary[types.CodeType, Mentions] = weakref.WeakKeyDictionary()
 _OF_GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
-_OF_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "LOAD_SUPER_ATTR"})
+_OF_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "LOAD_SUPER_ATTR", "IMPORT_FROM"})
 
 
 def _mentions(code: types.CodeType) -> Mentions:
-    outer, attributes, closed = set(), set(), True
+    outer: set[str] = set()
+    attributes: set[str] = set()
+    modules: set[str] = set()
+    closed = True
     for instruction in dis.get_instructions(code):
         name, value = instruction.opname, instruction.argval
         if name in _OF_GLOBALS:
@@ -80,14 +84,16 @@ def _mentions(code: types.CodeType) -> Mentions:
             attributes.add(value)
             closed &= value not in _OPEN_NAMES
         elif name == "IMPORT_NAME":
+            modules.add(value)
             closed &= _is_closed_module(value)
         elif name == "MATCH_CLASS":
             closed = False
     for inner in (mentions(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)):
         outer |= inner.globals
         attributes |= inner.attributes
+        modules |= inner.modules
         closed &= inner.is_closed
-    return Mentions(frozenset(outer), frozenset(attributes), closed)
+    return Mentions(frozenset(outer), frozenset(attributes), frozenset(modules), closed)
 
 
 class Reads:
@@ -103,7 +109,7 @@ class Reads:
 
     def add(self, function: types.FunctionType) -> None:
         """A function that runs, and those of the user's that it names."""
-        if function in self._functions or not self._closed:
+        if function in self._functions:
             return
         self._functions.add(function)
         found = mentions(function.__code__)
@@ -129,7 +135,7 @@ class Reads:
         for value in reached:
             self._meet(value)
         known: Any = None
-        while self._closed and known != (len(self._names), len(self._classes)):
+        while known != (len(self._names), len(self._classes)):
             known = len(self._names), len(self._classes)
             for base in {base for kind in list(self._classes) for base in kind.__mro__ if is_user_code(base)}:
                 for name, value in list(vars(base).items()):
@@ -138,6 +144,11 @@ class Reads:
         self._functions.clear()
         self._settled = frozenset(self._names)
         return reached
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All attributes that the functions read by name."""
+        return self._settled
 
     def of(self, kind: type) -> frozenset[str] | None:
         """The attributes that may be read of objects of a class that was taken in; None for all of them."""

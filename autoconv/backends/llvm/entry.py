@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.form import DICT_COUNT, CallForm, Captured, CellGuard, Listed, Whole
+from autoconv.backends.form import ABSENT, DICT_COUNT, CallForm, Captured, CellGuard, Listed, Whole
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.answers import Answers
 from autoconv.backends.llvm.callable import is_data
@@ -205,7 +205,8 @@ class _Entry:
                 namespace = self._calls.object(guard.namespace)(self.out)
                 name = self._calls.object(guard.name)(self.out)
                 found = self.out.new(f'call ptr @"PyDict_GetItemWithError"(ptr {namespace}, ptr {name})')
-            self._check(f"icmp eq ptr {found}, {self._calls.object(guard.value)(self.out)}")
+            value = "null" if guard.value is ABSENT else self._calls.object(guard.value)(self.out)
+            self._check(f"icmp eq ptr {found}, {value}")
             for offset, wanted in guard.words:
                 expected = "null" if wanted is None else self._calls.object(wanted)(self.out)
                 self._check(f"icmp eq ptr {self._field(found, offset, 'ptr')}, {expected}")
