@@ -151,6 +151,20 @@ def _named(*names: str) -> list[Any]:
     return found
 
 
+def _diagonal_of(array: SymbolicArray, k: Any) -> Any:
+    compute = implementation(np.diag)
+    assert compute is not None
+    return compute(_loaded(array), k)
+
+
+def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
+    if not copy:
+        raise StagingError("nan_to_num is to change its argument in place", current_place())
+    compute = implementation(np.nan_to_num)
+    assert compute is not None
+    return compute(_loaded(array), **options)
+
+
 _VIEWS: dict[Any, Callable[..., Any]] = {
     **{f: _by(f) for f in _named(
         "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
@@ -161,6 +175,8 @@ _VIEWS: dict[Any, Callable[..., Any]] = {
         "diagonal", "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close", "linalg.diagonal")},
     np.reshape: _reshape,
     **{f: lambda array, *args, **options: member(array, "astype")(*args, **options) for f in _named("astype")},
+    np.diag: lambda array, k=0: _no_view(np.diag) if array.ndim == 2 else fresh(_diagonal_of(array, k)),
+    np.nan_to_num: lambda array, copy=True, **options: fresh(_without_nan(array, copy, **options)),
     np.ravel: lambda array, order="C": member(array, "ravel")(order),
 }  # fmt: skip
 

@@ -114,7 +114,7 @@ def again(exception: BaseException) -> BaseException:
     for name in _held_apart(kind):  # SyntaxError.msg, StopIteration.value
         with suppress(AttributeError, TypeError):
             held = getattr(exception, name)
-            if getattr(new, name, None) is not held:
+            if getattr(new, name, _held_apart) is not held:  # which it may have none of
                 setattr(new, name, held)
     vars(new).update(vars(exception))
     return _chained(new, exception)

@@ -40,18 +40,27 @@ def drawn_type(
 ) -> TensorType:
     """What a draw gives: a number of Python's where NumPy gives one, else an array; raises what NumPy raises."""
     known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
-    found = []
-    for more in (0, 2):  # a number may be the size that is asked for
+    found: list[np.ndarray] = []
+    why: Exception | None = None
+    for more in (0, 2, 50):  # a number may be the size that is asked for, or how many there are to choose from
         given = [x + x.dtype.type(more) if x.dtype.kind in "iu" else x for x in (example(x, 1) for x in inputs)]
-        drawn = getattr(np.random.default_rng(0), method)(
-            *(resolve(argument, given) for argument in arguments),
-            **{name: resolve(argument, given) for name, argument in keywords},
-        )
+        try:
+            drawn = getattr(np.random.default_rng(0), method)(
+                *(resolve(argument, given) for argument in arguments),
+                **{name: resolve(argument, given) for name, argument in keywords},
+            )
+        except Exception as error:
+            why = error
+            continue
         found.append(np.asarray(drawn))
+    if not found:
+        assert why is not None
+        raise why
     shapes = [array.shape for array in found]
     shape: Any = None
-    if known and len(shapes[0]) == len(shapes[1]):
-        shape = tuple(a if a == b else None for a, b in zip(*shapes, strict=True))
+    if known and len({len(each) for each in shapes}) == 1:
+        unsure = len(found) == 1 and why is not None
+        shape = tuple(None if unsure or len(set(sizes)) > 1 else sizes[0] for sizes in zip(*shapes, strict=True))
     return TensorType(as_dtype(found[0].dtype), shape, isinstance(drawn, (bool, int, float)))
 
 

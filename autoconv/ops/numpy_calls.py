@@ -7,7 +7,7 @@ The arguments are written as nested tuples: ("input", i) the i-th operand, ("num
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,15 +37,18 @@ def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values:
     """What the function gives for examples of such arrays: its dtypes, and what is known of its shapes."""
     known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
     ranked = all(x.shape is not None for x in inputs)
-    tries = [(size, 0) for size in _SIZES[: 1 if known or by_values else None]]
+    numbers = [i for i in _numbers((*arguments, *(value for _, value in keywords))) if inputs[i].dtype.is_integer]
+    tries = [(size, 0, 0) for size in _SIZES[: 1 if known or by_values else None]]
+    tries += [(_SIZES[0], 0, 2)] if numbers and not by_values else []  # a number may be the size that is asked for
     found: list[tuple[np.ndarray, ...]] = []
-    for size, rank in tries if ranked else [(2, rank) for rank in range(4)]:
+    for size, rank, more in tries if ranked else [(2, rank, 0) for rank in range(4)]:
         try:
             given = [example(x if x.shape is not None else x.with_shape((size,) * rank), size) for x in inputs]
+            given = [x + x.dtype.type(more) if i in numbers else x for i, x in enumerate(given)]
             results = _call(*given, function=function, arguments=arguments, keywords=keywords)
             found.append(results if isinstance(results, tuple) else (results,))
         except Exception:
-            if known:
+            if known and not more:
                 raise
     if not found:
         raise TypeError(f"numpy.{function} takes no such arrays: {', '.join(map(str, inputs))}")
@@ -54,6 +57,15 @@ def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values:
     return tuple(
         TensorType(as_dtype(x.dtype), shape if ranked else None) for x, shape in zip(found[0], shapes, strict=True)
     )
+
+
+def _numbers(arguments: Sequence[Argument]) -> Iterator[int]:
+    """The operands that are given as numbers of Python's."""
+    for kind, *parts in arguments:
+        if kind == "number":
+            yield parts[0]
+        elif kind in ("list", "tuple"):
+            yield from _numbers(parts)
 
 
 def _common(shapes: Sequence[tuple[int, ...]], unknown: bool) -> tuple[Dimension, ...] | None:

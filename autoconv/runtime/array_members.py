@@ -34,6 +34,8 @@ def member(array: SymbolicArray, name: str) -> Any:
         return view_of(array, lambda x: x.T)
     if name in ("real", "imag", "strides"):
         return _plain(array, name)
+    if name in ("conj", "conjugate") and not array.type.dtype.is_complex:
+        return ArrayMember(name, lambda: array)
     if name in _VIEWS:
         return ArrayMember(name, lambda *args, **kwargs: _viewed(array, name, args, kwargs))
     if name in _OWN:

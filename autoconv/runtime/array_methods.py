@@ -369,6 +369,12 @@ def _compress(x: SymbolicTensor, condition: Any, axis: Any = None, out: Any = No
     return compute(condition, x, axis, out)
 
 
+def _conjugate(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:
+    """Of real numbers the array itself, unlike the function of that name."""
+    plain = not (args or kwargs or x.dtype.is_complex)
+    return x if plain else _by_function("conjugate")(x, *args, **kwargs)
+
+
 _ATTRIBUTES: dict[str, Callable[[SymbolicTensor], Any]] = {
     "T": _transpose, "mT": _by_function("matrix_transpose"),
     "real": lambda x: dispatch.apply("real", x) if x.dtype.is_complex else x, "imag": _by_function("imag"),
@@ -382,7 +388,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     **{name: _scan(name) for name in ("cumsum", "cumprod")},
     "round": _round, "clip": _clip, "reshape": _reshape, "ravel": _ravel, "transpose": _transpose, "squeeze": _squeeze,
     "copy": _copy, "flatten": _flatten, "astype": _astype, "item": _item, "tolist": _tolist, "dot": _dot,
-    "conj": _by_function("conjugate"), "conjugate": _by_function("conjugate"), "nonzero": _by_function("nonzero"),
+    "conj": _conjugate, "conjugate": _conjugate, "nonzero": _by_function("nonzero"),
     "swapaxes": _by_function("swapaxes", "axis1", "axis2"),
     "argsort": _by_function("argsort", "axis", "kind", "order"), "repeat": _by_function("repeat", "repeats", "axis"),
     "take": _by_function("take", "indices", "axis", "out", "mode"),

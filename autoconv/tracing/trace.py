@@ -161,6 +161,7 @@ def _trace(
     graph.outputs = outputs
     if trace.identifies and contract == COMPILE:
         refuse_nans(graph)
+    restore_special_methods(trace)  # guards look at those of the user's
     guards.settle()
     if trace.arrays and not trace.memory and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
         if outside is not None and outside.may_be_memory:
