@@ -159,7 +159,7 @@ def _diagonal_of(array: SymbolicArray, k: Any) -> Any:
 
 def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
     if not copy:
-        raise StagingError("nan_to_num is to change its argument in place", current_place())
+        _no_view(np.nan_to_num)  # it is changed in place
     compute = implementation(np.nan_to_num)
     assert compute is not None
     return compute(_loaded(array), **options)
