@@ -26,6 +26,7 @@ IDENTITY = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType, types.GenericAlias,
 )  # fmt: skip
+_WITH_PARTS = (types.FunctionType, types.ModuleType)
 _SINGLE = (bool, int, str, bytes, float, complex)
 _VALUES = (*_SINGLE, type(None), list, tuple, dict, set, frozenset, np.ndarray)
 _DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType)
@@ -62,32 +63,37 @@ class Fingerprints:
     _met: dict[int, Any] = field(default_factory=dict)  # by id: what is reached twice, or holds itself
 
     def of(self, value: Any, name: str = "", depth: int = DEPTH) -> Any:
-        if isinstance(value, _SINGLE) and not isinstance(value, np.generic):
+        if isinstance(value, _SINGLE) and not isinstance(value, np.number):
             return self._single(value, name, depth)
         if value is MISSING or value is None:
             return (type(value),)
-        if isinstance(value, types.FunctionType):
-            return id(value), _weak(value), value.__code__, self._function_values(value, name, depth)
         if isinstance(value, types.MethodType) and depth:
             return types.MethodType, id(value.__func__), self.of(value.__self__, name, depth - 1)
         if isinstance(value, type):
             return id(value), _weak(value), self._class_values(value, name) if is_user_code(value) else ()
-        if isinstance(value, types.ModuleType) and self.reads is not None and is_user_module(value):
-            held = vars(value)
-            read = sorted(self.reads.names & held.keys())
-            return id(value), tuple((k, self.of(held[k], f"{name}.{k}", depth - 1)) for k in read if depth), ()
         if isinstance(value, enum.Enum):
             return id(value), self._own(value, name, max(depth - 1, 0))
-        if is_by_identity(value):
+        if is_by_identity(value) and not isinstance(value, _WITH_PARTS):
             return id(value), _weak(value)
         if isinstance(value, (np.ndarray, np.generic)):
             return self._array(np.asarray(value), value, name)
+        if depth == 0 and isinstance(value, _WITH_PARTS):
+            return id(value), _weak(value)
         if depth == 0:
             return self._unguardable(value, name, "it is nested too deeply")
         if id(value) not in self._met:
-            self._met[id(value)] = "itself"
-            self._met[id(value)] = self._container(value, name, depth - 1)
+            self._met[id(value)] = "met", len(self._met)  # what holds itself does so at one place or at another
+            self._met[id(value)] = self._parts(value, name, depth - 1)
         return self._met[id(value)]
+
+    def _parts(self, value: Any, name: str, depth: int) -> Any:
+        if isinstance(value, types.FunctionType):
+            return id(value), _weak(value), value.__code__, self._function_values(value, name, depth)
+        if isinstance(value, types.ModuleType):
+            held = vars(value)
+            read = self.reads.names & held.keys() if self.reads is not None and is_user_module(value) else ()
+            return id(value), tuple((k, self.of(held[k], f"{name}.{k}", depth)) for k in sorted(read)), ()
+        return self._container(value, name, depth)
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
         kind = type(value)

@@ -21,6 +21,7 @@ from autoconv.operators.calls import is_user_code
 from autoconv.runtime.attributes import attributes_of
 
 _MOST = 2000  # values that are looked at
+_MOST_FUNCTIONS = 300
 
 # Builtins that read attributes by names which the text does not give, and names of attributes that do.
 _OPEN_BUILTINS = (getattr, hasattr, delattr, vars, dir, eval, exec, compile, locals, globals, __import__)
@@ -104,14 +105,26 @@ class Reads:
         self._settled: frozenset[str] = frozenset()
         self._closed = True
         self._functions: set[Any] = set()
+        self._pending: list[types.FunctionType] = []
         # By class, whether the names say all that is read of its objects.
         self._classes: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 
     def add(self, function: types.FunctionType) -> None:
         """A function that runs, and those of the user's that it names."""
-        if function in self._functions:
-            return
-        self._functions.add(function)
+        self._pending.append(function)
+        self._follow()
+
+    def _follow(self) -> None:
+        while self._pending:
+            function = self._pending.pop()
+            if function not in self._functions:
+                self._functions.add(function)
+                self._closed &= len(self._functions) < _MOST_FUNCTIONS
+                self._look_into(function)
+            if not self._closed:  # what runs is known by now, and what may run counts no longer
+                self._pending.clear()
+
+    def _look_into(self, function: types.FunctionType) -> None:
         found = mentions(function.__code__)
         self._names |= found.attributes
         self._closed &= found.is_closed
@@ -134,6 +147,7 @@ class Reads:
         self._closed &= len(reached) < _MOST
         for value in reached:
             self._meet(value)
+        self._follow()
         known: Any = None
         while known != (len(self._names), len(self._classes)):
             known = len(self._names), len(self._classes)
@@ -141,6 +155,7 @@ class Reads:
                 for name, value in list(vars(base).items()):
                     if name in self._names or (name.startswith("__") and name not in _MAKING):
                         self._meet(value)
+            self._follow()
         self._functions.clear()
         self._settled = frozenset(self._names)
         return reached
@@ -157,7 +172,7 @@ class Reads:
     def _meet(self, value: Any) -> None:
         """Takes in what may run, now that a value is known."""
         if isinstance(value, types.FunctionType) and is_user_code(value):
-            self.add(value)
+            self._pending.append(value)
         elif isinstance(value, types.MethodType):
             self._meet(value.__func__)
         elif isinstance(value, types.ModuleType):

@@ -378,3 +378,37 @@ def test_numbers_that_decide_sizes(functions):
     for n in (5, 3, 7, 9, 4):
         x = np.arange(1.0, n + 1)
         np.testing.assert_allclose(by_length(x), functions[1](x))
+
+
+class Linked:
+    def __init__(self, value):
+        self.value, self.next = value, self
+
+
+def test_what_leads_back_to_itself_does_so_somewhere():
+    first, second = Linked(1.0), Linked(2.0)
+    first.next, second.next = second, first
+    follows(
+        lambda x: x * first.next.next.value,
+        lambda: setattr(second, "next", second),
+        lambda: setattr(second, "next", first),
+        lambda: setattr(first, "next", first),
+    )
+
+
+def test_modules_and_functions_that_hold_each_other():
+    a, b, c = (types.ModuleType(f"module_of_a_test_{name}") for name in "abc")
+    for module in (a, b, c):
+        module.a, module.b, module.c, module.k = a, b, c, 2.0
+
+    def same(x):
+        return x * same.by
+
+    same.by, same.itself, same.others = 2.0, same, {"same": same}
+    follows(
+        lambda x: a.b.c.a.b.c.k * x + same(x),
+        lambda: setattr(c, "k", 3.0),
+        lambda: setattr(c, "a", b),
+        lambda: setattr(b, "c", a),
+        lambda: setattr(same, "by", 5.0),
+    )
