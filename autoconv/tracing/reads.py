@@ -17,6 +17,8 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from autoconv.operators.calls import is_user_code
 from autoconv.runtime.attributes import attributes_of
 
@@ -42,7 +44,7 @@ _CLOSED_MODULES = frozenset(
 _MAKING = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # known where they run
 _BARE = (object, abc.ABC, typing.Generic, typing.Protocol)
 _PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
-_OTHER_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodWrapperType)
+_OTHER_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 _DESCRIBING = (
     types.FunctionType, property, staticmethod, classmethod, functools.cached_property, types.MemberDescriptorType,
     types.GetSetDescriptorType, types.WrapperDescriptorType, type(functools.lru_cache(len)),
@@ -179,8 +181,11 @@ class Reads:
             self._closed &= _is_closed_module(value.__name__)
         elif isinstance(value, type):
             self._meet_class(value)
+            self._closed &= _is_closed_module(value.__module__)  # not operator.attrgetter
         elif isinstance(value, _OTHER_FUNCTIONS):
             self._closed &= value not in _OPEN_BUILTINS and _is_closed_module(value.__module__ or "builtins")
+        elif isinstance(value, (types.MethodWrapperType, np.ufunc)):  # __getattribute__, or what calls a function
+            self._closed &= getattr(np, value.__name__, None) is value
         elif type(value) not in _PLAIN:
             self._meet_class(type(value))
             for function in _wrapped(value):

@@ -6,6 +6,7 @@ import functools
 import operator
 from copy import copy as twin
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter as read_by_name
 
 import numpy as np
 import pytest
@@ -126,8 +127,10 @@ def through(f, thing):
 
 
 THING, RECORD, FORWARDING = Thing(), Record(), Forwarding()
+OWN = THING.__getattribute__
 READERS = {"hidden": lambda thing: thing.hidden, "by name": lambda thing: getattr(thing, "hid" + "den")}
 TEXT = "{.hidden}"
+OF_OBJECTS = np.frompyfunc(lambda thing: thing.hidden, 1, 1)
 GETTER = operator.attrgetter("hidden")
 
 
@@ -170,7 +173,10 @@ WAYS = {
     "asdict": lambda x: asdict(RECORD)["hidden"] * x,
     "equal records": lambda x: x if Record(2.0) == RECORD else -x,
     "attrgetter": lambda x: GETTER(THING) * x,
+    "attrgetter by another name": lambda x: read_by_name("hidden")(THING) * x,
+    "ufunc of a function": lambda x: OF_OBJECTS(THING) * x,
     "helper": lambda x: helper(THING) * x,
+    "method wrapper": lambda x: OWN("hidden") * x,
     "helper through another": lambda x: through(helper, THING) * x,
     "lambda in a dict": lambda x: READERS["hidden"](THING) * x,
     "lambda that is given a name": lambda x: READERS["by name"](THING) * x,
