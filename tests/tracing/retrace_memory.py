@@ -60,10 +60,11 @@ def dropped_growth(functions: int) -> int:
     return _growth(make_and_drop)
 
 
-def resident_growth(retraces: int) -> int:
-    """Bytes by which this process grows, machine code included, when a live function is traced that many times."""
+def resident_growth(retraces: int, first: int) -> int:
+    """Bytes by which this process grows, machine code included, when a live function that was traced `first` times
+    is traced that many times more."""
     function, x = autoconv.function(step), autoconv.constant([1.0, 2.0])
-    for number in range(1, 6):
+    for number in range(1, first + 1):
         function(x, -number)
     gc.collect()
     before = _resident()
@@ -73,9 +74,9 @@ def resident_growth(retraces: int) -> int:
     return _resident() - before
 
 
-def resident_growth_apart(retraces: int) -> int:
+def resident_growth_apart(retraces: int, first: int = 5) -> int:
     """The same in a process of its own, in which nothing was compiled before and nothing is found on disk."""
-    command = [sys.executable, __file__, "--resident", "--retraces", str(retraces)]
+    command = [sys.executable, __file__, "--resident", "--retraces", str(retraces), "--first", str(first)]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -115,13 +116,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--retraces", type=int, default=1000)
     parser.add_argument("--resident", action="store_true", help="print the bytes by which this process grows")
+    parser.add_argument("--first", type=int, default=5, help="traces before that, for --resident")
     options = parser.parse_args()
     retraces = options.retraces
     logging.getLogger("autoconv").setLevel(logging.ERROR)  # it warns of what is done here on purpose
     if options.resident:
         with tempfile.TemporaryDirectory() as folder:
             os.environ["AUTOCONV_CACHE"] = folder
-            print(resident_growth(retraces))
+            print(resident_growth(retraces, options.first))
         return 0
     if sys.platform == "linux":
         grown = resident_growth_apart(retraces)
