@@ -26,10 +26,10 @@ from autoconv.errors import ConversionError
 OPERATORS = "ag__"
 
 # By code and file: the codes of two files are equal where their functions are the same and on the same lines.
-_ByFile = dict[tuple[str, bool], types.CodeType]
+_ByFile = dict[tuple[str, bool], tuple[types.CodeType, frozenset[str]]]
 _CONVERTED: weakref.WeakKeyDictionary[types.CodeType, _ByFile] = weakref.WeakKeyDictionary()
-_CHANGED: weakref.WeakKeyDictionary[types.CodeType, frozenset[str]] = weakref.WeakKeyDictionary()
-_OURS: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+# By id: of a function with nothing to convert, the code that comes out equals the one that went in.
+_OURS: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # of files, by name, with the lines that they are of
 _LOCK = threading.RLock()
 ABOUT_TO_CONVERT: list[Callable[[], object]] = []  # who wants to know that a conversion begins, which takes a while
@@ -65,7 +65,10 @@ def converted_text(function: types.FunctionType) -> str:
 def changed_names(function: types.FunctionType) -> frozenset[str]:
     """The outer names that a function only changes (see `autoconv.analysis.changes`); none for what never was
     converted."""
-    return _CHANGED.get(function.__code__, frozenset())
+    code = function.__code__
+    by_file = _CONVERTED.get(code, {})
+    _, changed = by_file.get((code.co_filename, False)) or by_file.get((code.co_filename, True)) or (None, frozenset())
+    return changed
 
 
 def is_converted(function: Any) -> bool:
@@ -73,12 +76,12 @@ def is_converted(function: Any) -> bool:
     code = getattr(function, "__code__", None)
     if code is None:
         return False
-    return code in _OURS or "__autoconv__" in getattr(function, "__globals__", {})
+    return _OURS.get(id(code)) is code or "__autoconv__" in getattr(function, "__globals__", {})
 
 
 def register_code(code: types.CodeType) -> None:
     """Takes the code, and what is nested in it, for converted."""
-    _OURS.add(code)
+    _OURS[id(code)] = code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             register_code(constant)
@@ -89,12 +92,11 @@ def _converted_code(function: types.FunctionType, hands: bool) -> types.CodeType
     with _LOCK:
         by_file = _CONVERTED.setdefault(code, {})
         key = code.co_filename, hands
-        converted = by_file.get(key)
-        if converted is None:
-            converted, _CHANGED[code] = _kept_or_made(function, hands)
-            register_code(converted)
-            by_file[key] = converted
-    return converted
+        found = by_file.get(key)
+        if found is None:
+            found = by_file[key] = _kept_or_made(function, hands)
+            register_code(found[0])
+    return found[0]
 
 
 def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.CodeType, frozenset[str]]:

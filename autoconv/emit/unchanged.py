@@ -1,0 +1,98 @@
+"""Functions in which there is nothing to convert: straight lines of arithmetic and, at most, calls of this package's
+own functions. They are told by their text, before anything of the converter is imported.
+
+    def f(x, y):
+        z = x @ y + 1
+        return autoconv.tanh(z)
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import textwrap
+import types
+from typing import Any
+
+_MOST_LINES = 200
+_MISSING = object()
+
+
+def is_unchanged(function: types.FunctionType, with_calls: bool) -> bool:
+    """Whether conversion would leave the function as it is, but for marks on its calls where these are let through
+    (`with_calls`)."""
+    code = function.__code__
+    if code.co_name == "<lambda>" or code.co_cellvars or code.co_flags & inspect.CO_GENERATOR:
+        return False
+    body = _body(code, function.__globals__)
+    return bool(body) and all(_is_plain(statement, function, with_calls) for statement in body)
+
+
+def _body(code: types.CodeType, namespace: dict[str, Any]) -> list[ast.stmt]:
+    """The statements of the function, as far as its text is found; none where it is not."""
+    last = max((end for _, end, _, _ in code.co_positions() if end is not None), default=0)
+    if last - code.co_firstlineno > _MOST_LINES:
+        return []
+    lines = linecache.getlines(code.co_filename, namespace)[code.co_firstlineno - 1 : last]
+    try:
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (SyntaxError, ValueError):  # another file by now, or its last line is behind the last instruction
+        return []
+    if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
+        return []
+    return tree.body[0].body if tree.body[0].name == code.co_name else []
+
+
+def _is_plain(statement: ast.stmt, function: types.FunctionType, with_calls: bool) -> bool:
+    if isinstance(statement, ast.Assign):
+        targets = all(isinstance(target, ast.Name) for target in statement.targets)
+        return targets and _keeps(statement.value, function, with_calls)
+    if isinstance(statement, ast.Return):
+        return statement.value is None or _keeps(statement.value, function, with_calls)
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)  # a docstring
+
+
+def _keeps(node: ast.expr, function: types.FunctionType, with_calls: bool) -> bool:
+    """Whether no pass changes the expression."""
+    if isinstance(node, (ast.Name, ast.Constant)):
+        return True
+    if isinstance(node, ast.BinOp):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+        parts = [node.operand]
+    elif isinstance(node, ast.Tuple):
+        parts = node.elts
+    elif isinstance(node, ast.Attribute) and node.attr != "__class__":
+        parts = [node.value]
+    elif isinstance(node, ast.Call) and with_calls and _is_ours(_value(node.func, function)):
+        if any(keyword.arg is None for keyword in node.keywords):
+            return False
+        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+    else:
+        return False
+    return all(_keeps(part, function, with_calls) for part in parts)
+
+
+def _value(node: ast.expr, function: types.FunctionType) -> Any:
+    """What a name stands for outside of the function, or an attribute of one of this package's modules."""
+    if isinstance(node, ast.Attribute):
+        owner = _value(node.value, function)
+        known = isinstance(owner, types.ModuleType) and _is_ours(owner)
+        return getattr(owner, node.attr, _MISSING) if known else _MISSING
+    if not isinstance(node, ast.Name):
+        return _MISSING
+    code = function.__code__
+    if node.id in code.co_freevars:
+        try:
+            return (function.__closure__ or ())[code.co_freevars.index(node.id)].cell_contents
+        except ValueError:  # nothing so far
+            return _MISSING
+    return function.__globals__.get(node.id, _MISSING) if node.id in code.co_names else _MISSING
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether it is one of this package's modules, or a function of one."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__.partition(".")[0] == "autoconv"
+    return isinstance(value, types.FunctionType) and value.__module__.partition(".")[0] == "autoconv"
