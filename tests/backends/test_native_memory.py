@@ -196,3 +196,41 @@ def test_what_is_padded_is_computed_in_its_place() -> None:
     for one, other in zip(padded(x, y, w), expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-14)
     assert padded.concrete_functions[0].kernels == []
+
+
+@pytest.mark.parametrize("n", [4, 300, 300_000])
+@pytest.mark.parametrize("scale", [1.0, 1e9, 1e300])
+def test_functions_of_elements_that_are_assigned(n: int, scale: float) -> None:
+    """Long loops are split over threads; of arguments that are too large for the polynomials it is the C library's."""
+
+    def assign(x: Any, scale: float) -> Any:
+        v = np.sin(x * scale) + 1.0
+        v[0] = 0.0
+        w = np.empty_like(v)
+        w[:] = np.cos(x * scale) + v
+        w[::2] = np.tanh(w[1::2]) * scale
+        x[:] = np.exp(x)
+        return v, w
+
+    compiled = autoconv.compile(assign)
+    for _ in range(2):
+        x = np.random.default_rng(n).normal(size=n)
+        mine, its = x.copy(), x.copy()
+        for one, other in zip((*compiled(mine, scale), mine), (*assign(its, scale), its), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+    assert "plain Python" not in compiled.explain()
+
+
+def test_functions_of_elements_that_are_assigned_at_open_sizes() -> None:
+    @autoconv.compile
+    def assign(x: Any) -> Any:
+        v = np.exp(x) * 2
+        v[0, 0] = 1.0
+        v[:] = np.tanh(v)
+        return v
+
+    for n in (3, 7, 500, 400):
+        x = np.random.default_rng(n).normal(size=(n, n))
+        expected = np.exp(x) * 2
+        expected[0, 0] = 1.0
+        np.testing.assert_allclose(assign(x), np.tanh(expected), rtol=1e-14)

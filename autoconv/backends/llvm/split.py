@@ -16,6 +16,7 @@ from autoconv.backends.llvm.reductions import BLOCK, register_depth
 from autoconv.backends.llvm.roles import reduced_axes
 from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.threads import MOST_PARTS, available
+from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.maths import is_elementary, is_vectorised
 
@@ -149,6 +150,11 @@ def _is_whole(node: Node, shape: Sequence[int]) -> bool:
 
 def cost(node: Node) -> int:
     """What one element of a node's result takes, estimated, in units of about 0.05 ns."""
-    if not is_elementary(node.op.name):
+    return cost_of(node.op.name, node.results[0].type.dtype)  # type: ignore[union-attr]
+
+
+def cost_of(name: str, dtype: DType) -> int:
+    """As `cost`, of an op by its name."""
+    if not is_elementary(name):
         return _ARITHMETIC
-    return _VECTORISED if is_vectorised(node.op.name, node.results[0].type.dtype) else _CALLED  # type: ignore[union-attr]
+    return _VECTORISED if is_vectorised(name, dtype) else _CALLED

@@ -6,19 +6,25 @@ memory of its own; whether it has is looked at in the running code where it is n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import memory_values
 from autoconv.backends.llvm.memory_values import held
-from autoconv.backends.llvm.natives import Routine
-from autoconv.backends.llvm.positions import Index, Position, plus, product
+from autoconv.backends.llvm.natives import PART, Routine
+from autoconv.backends.llvm.open_split import OpenSplit
+from autoconv.backends.llvm.positions import Index, Position, is_known, plus, product
 from autoconv.backends.llvm.roles import MEMORY, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.rules import computed
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
+from autoconv.backends.llvm.split import Split, cost_of, split_counts
 from autoconv.backends.llvm.statements import Step
+from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.threads import available
 from autoconv.backends.llvm.values import Memory, Object
 from autoconv.graph.graph import Node, Value
+from autoconv.ops.elements.maths import is_elementary
 from autoconv.ops.overlaps import APART, SAME, SOME
 
 if TYPE_CHECKING:
@@ -173,14 +179,39 @@ class _Statement:
                 given.append(into)
             else:
                 given.append(routine.memory(taken, "noalias readonly "))
-        b, out = routine.b, routine.out
+        out, split = routine.out, self._split(target)
+        bounds = ("0", str(into.sizes[0])) if split is None else ("%first", "%last")
 
-        def write(index: Index) -> None:
-            found = self._value(b, given, index)
-            store(b, b.cast(found, self.dtype), _place(out, into, index), 0)
+        def write(b: ElementWriter) -> None:
+            def assign(index: Index) -> None:
+                found = self._value(b, given, index)
+                store(b, b.cast(found, self.dtype), _place(out, into, index), 0)
 
-        _loops(routine, into.sizes, write)
-        routine.call()
+            _loops(out, into.sizes, bounds, assign)
+
+        if not any(_is_rare(step, self.steps) for step in self.steps):
+            write(_Writer(out))
+            routine.call(split)
+            return
+        asking = _Asking(out)
+        _loops(out, into.sizes, bounds, lambda index: self._value(asking, given, index))
+        rare, fast, done = out.label("rare"), out.label("fast"), out.label("written")
+        out.branch_if(out.new(f"load i1, ptr {asking.flag}"), rare, fast, unlikely=True)
+        for label, b in ((rare, ElementWriter(out)), (fast, _Writer(out))):
+            out.begin(label)
+            write(b)
+            out.branch(done)
+        out.begin(done)
+        routine.call(split)
+
+    def _split(self, target: Memory) -> Split | None:
+        """How the outermost loop is split over threads."""
+        each = sum(cost_of(step.op, step.type.dtype) for step in self.steps)
+        if is_known(target.sizes):
+            return split_counts(int(target.sizes[0]), each * math.prod(map(int, target.sizes)))
+        if not available() or not any(is_elementary(step.op) for step in self.steps):
+            return None
+        return OpenSplit(None, target.sizes[0], 1, target.sizes, each)
 
     def _is_target(self, value: Value) -> bool:
         if not memory_values.is_memory(value.type):
@@ -190,13 +221,14 @@ class _Statement:
     def copy_back(self, aside: Memory) -> None:
         routine = _Routine(self.region)
         into, source = routine.memory(self.target, "noalias "), routine.memory(aside, "noalias readonly ")
-        b, out = routine.b, routine.out
+        out = routine.out
+        b = _Writer(out)
 
         def write(index: Index) -> None:
             found = load(b, self.dtype, _place(out, source, index), 0)
             store(b, found, _place(out, into, index), 0)
 
-        _loops(routine, into.sizes, write)
+        _loops(out, into.sizes, ("0", str(into.sizes[0])), write)
         routine.call()
 
     def _value(self, b: ElementWriter, given: Sequence[Memory | Element], index: Index) -> Element:
@@ -208,7 +240,7 @@ class _Statement:
                 continue
             found = given[step.given[0]]
             if isinstance(found, Element):
-                values.append(found)
+                values.append(b.wrap(found.dtype, found.ir))
                 continue
             shape = step.type.shape or ()
             aligned = index[len(index) - len(shape) :]
@@ -231,18 +263,49 @@ def _place(out: Any, x: Memory, index: Index) -> str:
     return x.pointer if total == 0 else str(out.new(f"getelementptr inbounds i8, ptr {x.pointer}, i64 {total}"))
 
 
-def _loops(routine: _Routine, counts: Sequence[Position], write: Any, index: Index = ()) -> None:
+def _loops(
+    out: FunctionText, counts: Sequence[Position], bounds: tuple[str, str], write: Any, index: Index = ()
+) -> None:
+    """`bounds` are those of the outermost loop."""
     if len(index) == len(counts):
         write(index)
         return
-    with routine.out.loop("0", str(counts[len(index)])) as i:
-        _loops(routine, counts, write, (*index, i))
+    with out.loop(*(("0", str(counts[len(index)])) if index else bounds)) as i:
+        _loops(out, counts, bounds, write, (*index, i))
+
+
+def _is_rare(step: Step, steps: Sequence[Step]) -> bool:
+    """Whether the rule of a step leaves some operands to the C library."""
+    if not is_elementary(step.op):
+        return False
+    asking = _Asking(FunctionText(ModuleText(), ""))
+    operands = [asking.wrap(steps[number].type.dtype, f"%{i}") for i, number in enumerate(step.given)]
+    computed(asking, step.op, operands, step.type.dtype, step.attributes)
+    return asking.asked
 
 
 class _Writer(ElementWriter):
-    """Elements in a loop; where a rule is not exact enough it is used all the same (see maths)."""
+    """Elements in a loop, none of which the rules leave to the C library."""
 
-    in_loop = False
+    in_loop = True
+
+    def rare(self, condition: Element) -> None: ...
+
+
+class _Asking(ElementWriter):
+    """Elements that nobody stores: `flag` is whether a rule would leave one of them to the C library."""
+
+    in_loop = True
+
+    def __init__(self, out: FunctionText) -> None:
+        super().__init__(out)
+        self.asked = False
+        self.flag = out.alloca("i1", "false")
+
+    def rare(self, condition: Element) -> None:
+        self.asked = True
+        before = self.out.new(f"load i1, ptr {self.flag}")
+        self.out.line(f"store i1 {self.out.new(f'or i1 {before}, {condition.ir}')}, ptr {self.flag}")
 
 
 class _Routine:
@@ -254,7 +317,6 @@ class _Routine:
         self._arguments: list[str] = []
         self._inner = Routine(region, [])
         self.out = self._inner.out
-        self.b = _Writer(self.out)
 
     def _name(self, kind: str, attributes: str, argument: str) -> str:
         name = f"%g{len(self._names)}"
@@ -269,14 +331,19 @@ class _Routine:
 
     def number(self, x: Element) -> Element:
         if x.ir[0] != "%":
-            return self.b.wrap(x.dtype, x.ir)
-        return self.b.wrap(x.dtype, self._name(register(x.dtype), "", x.ir))
+            return Element(x.b, x.dtype, x.ir)
+        return Element(x.b, x.dtype, self._name(register(x.dtype), "", x.ir))
 
-    def call(self) -> None:
-        header = f"define internal void @FUNCTION({', '.join(self._names)}) noinline nounwind"
-        self.out.header = header
-        name = self._inner.finish()
-        self._region.out.line(f"call void @{name}({', '.join(self._arguments)})")
+    def call(self, split: Split | None = None) -> None:
+        """With a split, what was written goes from `%first` to `%last`."""
+        kind, names = ("void", self._names) if split is None else ("i1", [*self._names, *PART])
+        self.out.header = f"define internal {kind} @FUNCTION({', '.join(names)}) noinline nounwind"
+        name = self._inner.finish("ret void" if split is None else "ret i1 false")
+        out = self._region.out
+        if split is None:
+            out.line(f"call void @{name}({', '.join(self._arguments)})")
+        else:
+            split.run(self._region.body.module, out, name, self._arguments, has_rare=False)
 
 
 MEMORY["array_assign"] = lambda node: True
