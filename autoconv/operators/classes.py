@@ -1,11 +1,14 @@
-"""The class of a value by its attribute: `x.__class__`."""
+"""Classes: that of a value by its attribute (`x.__class__`), and statements that make one."""
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
-from autoconv.operators.calls import call
-from autoconv.runtime.recording import current_region
+from autoconv.errors import StagingError
+from autoconv.operators.calls import call, is_user_code
+from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
 
 
 def class_of(x: Any) -> Any:
@@ -15,4 +18,24 @@ def class_of(x: Any) -> Any:
     return x.__class__
 
 
-__all__ = ["class_of"]
+def class_statement(*called: Any) -> None:
+    """Before a class statement with these bases, metaclasses and decorators; without any where nobody knows what it
+    does. Leaves the trace where the user's code runs in it, which has to happen on every call."""
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return
+    if not called or any(map(_runs_code, called)):
+        raise StagingError(
+            "a class statement runs code of the program", current_place(), "the class outside of the function"
+        )
+
+
+def _runs_code(called: Any) -> bool:
+    if not isinstance(called, type):
+        return is_user_code(called if isinstance(called, types.FunctionType) else type(called))
+    own = [base for base in called.__mro__ if is_user_code(base)]
+    hooks = any(name in vars(base) for base in own for name in ("__init_subclass__", "__set_name__"))
+    return hooks or is_user_code(type(called)) or bool(own and issubclass(called, type))
+
+
+__all__ = ["class_of", "class_statement"]

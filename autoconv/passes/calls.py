@@ -15,6 +15,7 @@ from typing import Any
 import gast
 
 from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.class_statements import announced
 from autoconv.syntax import build
 
 # Looked at by name because they see the frame they are called in.
@@ -50,6 +51,18 @@ class Calls(FunctionPass):
         if node.attr != "__class__" or not isinstance(node.ctx, gast.Load):
             return node
         return build.placed(build.operate("class_of", node.value), node)
+
+    _announced = False  # whether the statement before is one of `class_statements`
+
+    def visit_Expr(self, node: Any) -> Any:
+        self._announced = build.is_operation(node.value, "class_statement")
+        return self.generic(node)
+
+    def visit_ClassDef(self, node: Any) -> Any:
+        before = announced(node) if self.in_function and not self._announced else None
+        self._announced = False
+        found = super().visit_ClassDef(node)
+        return found if before is None else [build.placed(before, node), found]
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """Decorators are applied as they stand."""

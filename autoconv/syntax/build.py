@@ -8,18 +8,20 @@ from typing import Any
 import gast
 
 OPERATORS = "ag__"
+# One node for all that load and so on: as Python's own parser makes them, nothing is ever written to them.
+_LOAD, _STORE, _PARAM = gast.Load(), gast.Store(), gast.Param()
 
 
 def name(identifier: str) -> gast.Name:
-    return gast.Name(identifier, gast.Load(), None, None)
+    return gast.Name(identifier, _LOAD, None, None)
 
 
 def store(identifier: str) -> gast.Name:
-    return gast.Name(identifier, gast.Store(), None, None)
+    return gast.Name(identifier, _STORE, None, None)
 
 
 def parameter(identifier: str) -> gast.Name:
-    return gast.Name(identifier, gast.Param(), None, None)
+    return gast.Name(identifier, _PARAM, None, None)
 
 
 def constant(value: Any) -> gast.Constant:
@@ -28,7 +30,7 @@ def constant(value: Any) -> gast.Constant:
 
 def operator(attribute: str) -> gast.Attribute:
     """`ag__.attribute`"""
-    return gast.Attribute(name(OPERATORS), attribute, gast.Load())
+    return gast.Attribute(name(OPERATORS), attribute, _LOAD)
 
 
 def call(function: gast.expr, *arguments: gast.expr, **keywords: gast.expr) -> gast.Call:
@@ -74,15 +76,15 @@ def arguments(names: Iterable[str]) -> gast.arguments:
 
 
 def loads(names: Iterable[str]) -> gast.Tuple:
-    return gast.Tuple([name(n) for n in names], gast.Load())
+    return gast.Tuple([name(n) for n in names], _LOAD)
 
 
 def stores(names: Iterable[str]) -> gast.Tuple:
-    return gast.Tuple([store(n) for n in names], gast.Store())
+    return gast.Tuple([store(n) for n in names], _STORE)
 
 
 def strings(names: Iterable[str]) -> gast.Tuple:
-    return gast.Tuple([constant(n) for n in names], gast.Load())
+    return gast.Tuple([constant(n) for n in names], _LOAD)
 
 
 def assign(target: gast.expr | str, value: gast.expr) -> gast.Assign:

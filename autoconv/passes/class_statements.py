@@ -1,0 +1,88 @@
+"""What a class statement in a function calls by itself: bases, metaclasses and decorators, and what its body calls.
+
+    class Point(Base):          # is announced by  ag__.class_statement(Base)
+        registry.append(1)      # and, for what this does, by  ag__.class_statement()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoconv.syntax import build
+from autoconv.syntax.tree import copied
+
+_VALUES = (
+    gast.Constant, gast.Name, gast.Attribute, gast.Tuple, gast.List, gast.Set, gast.Dict, gast.BinOp, gast.UnaryOp,
+    gast.Subscript,
+)  # fmt: skip
+
+
+def announced(node: Any) -> gast.Expr | None:
+    """The statement that goes before a class statement; None where that calls nothing."""
+    called: list[Any] = [*node.bases, *(keyword.value for keyword in node.keywords), *node.decorator_list]
+    is_plain = _takes_in(node.body, called)
+    names = list(map(_name_of, called))
+    if not names and is_plain:
+        return None
+    is_plain = is_plain and all(isinstance(name, gast.Name) or _is_path(name) for name in names)
+    return gast.Expr(build.operate("class_statement", *(copied(names) if is_plain else ())))
+
+
+def _name_of(part: Any) -> Any:
+    """`name` of `name(…)` and `name[…]`."""
+    while isinstance(part, (gast.Call, gast.Subscript)):
+        part = part.func if isinstance(part, gast.Call) else part.value
+    return part
+
+
+def _is_path(node: Any) -> bool:
+    while isinstance(node, gast.Attribute):
+        node = node.value
+    return isinstance(node, gast.Name)
+
+
+def _takes_in(body: list[Any], called: list[Any]) -> bool:
+    """Whether statements of a class do no more than bind names; what they call is added to `called`."""
+    for statement in body:
+        if isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef)):
+            called += [part for part in statement.decorator_list if not _is_of_property(part)]
+        elif isinstance(statement, gast.Assign):
+            if not all(isinstance(target, gast.Name) for target in statement.targets):
+                return False
+            if not _is_value(statement.value, called):
+                return False
+        elif isinstance(statement, gast.AnnAssign):
+            if not isinstance(statement.target, gast.Name):
+                return False
+            if statement.value is not None and not _is_value(statement.value, called):
+                return False
+        elif not (isinstance(statement, gast.Pass) or _is_text(statement)):
+            return False
+    return True
+
+
+def _is_of_property(node: Any) -> bool:
+    """`property`, `x.setter` and the like, of which Python itself knows what they do."""
+    known = ("property", "staticmethod", "classmethod")
+    return (isinstance(node, gast.Name) and node.id in known) or (
+        isinstance(node, gast.Attribute) and node.attr in ("setter", "getter", "deleter")
+    )
+
+
+def _is_text(statement: Any) -> bool:
+    return isinstance(statement, gast.Expr) and isinstance(statement.value, gast.Constant)
+
+
+def _is_value(node: Any, called: list[Any]) -> bool:
+    if isinstance(node, gast.Lambda):
+        return True
+    if isinstance(node, gast.Call):
+        called.append(node.func)
+        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+    elif isinstance(node, _VALUES):
+        parts = [part for part in gast.iter_child_nodes(node) if isinstance(part, gast.expr)]
+    else:
+        return False
+    return all(_is_value(part, called) for part in parts)
