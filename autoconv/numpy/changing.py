@@ -10,10 +10,21 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import ItemAssignmentError
-from autoconv.numpy.operands import cast, computes, known_shape, numpy_dtype_of, rank_of, refuse, tensor
+from autoconv.numpy.operands import (
+    cast,
+    computes,
+    is_weak,
+    known_shape,
+    numpy_dtype_of,
+    promotable,
+    rank_of,
+    refuse,
+    tensor,
+)
 from autoconv.numpy.ufuncs import call_ufunc, loop_of
 from autoconv.numpy.writes import changed, write_into
 from autoconv.ops.indexing import parse_index
+from autoconv.runtime.array_values import of_program
 from autoconv.runtime.convert import is_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.symbolic import SymbolicTensor
@@ -28,7 +39,7 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
         raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {dtypes[-1]!r} to {numpy_dtype_of(x)!r}")
     if ufunc in (np.add, np.subtract) and not x.dtype.is_bool:
         spec, operands = parse_index(indices, is_tensor)
-        amount = cast(tensor(values[0], dtypes[1]), x.dtype)
+        amount = cast(tensor(values[0], None if is_weak(values[0]) else dtypes[1]), x.dtype)
         amount = apply("negative", amount) if ufunc is np.subtract else amount
         write_into(array, apply("add_at_item", x, amount, *operands, spec=spec))
         return
@@ -47,6 +58,11 @@ def _changeable(array: Any) -> Any:
         changed(array)
         refuse("changes an array that is no memory")
     return tensor(array)
+
+
+def _as_elements(array: Any, values: Any) -> Any:
+    """What is written into an array, in its dtype: Python's numbers as NumPy takes them, which may raise."""
+    return tensor(values, numpy_dtype_of(array))
 
 
 def _each_once(indices: Any) -> bool:
@@ -68,34 +84,45 @@ for _ufunc in {id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.v
 @computes("copyto")
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     x = _changeable(dst)
-    value = tensor(src, x.dtype) if type(src) in (bool, int, float, complex) else tensor(src)
+    value = _copied(src, numpy_dtype_of(x), casting) if is_weak(src) else tensor(src)
     if rank_of(value) > rank_of(x):
         refuse("copies from an array of more dimensions")
     write_into(dst, value, where, casting)
 
 
+def _copied(number: Any, dtype: np.dtype[Any], casting: Any) -> Any:
+    """A Python number as an element; raises what NumPy raises where the rule forbids its kind."""
+    kind = promotable(number)
+    try:
+        np.copyto(np.zeros((), dtype), kind(0) if isinstance(kind, type) else False, casting)
+    except TypeError as error:
+        raise of_program(error) from None
+    return tensor(number, dtype)
+
+
 @computes("putmask")
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    x, new = _changeable(a), tensor(values)
+    x, new = _changeable(a), _as_elements(a, values)
     if rank_of(new) and known_shape(new) != known_shape(x):
         refuse("is given values of another shape")
-    write_into(a, cast(new, x.dtype), mask)
+    write_into(a, new, mask)
 
 
 @computes("place")
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    x, new = _changeable(arr), tensor(vals)
+    _changeable(arr)
+    new = _as_elements(arr, vals)
     if rank_of(new) and known_shape(new) != (1,):
         refuse("is given several values")
-    write_into(arr, cast(new, x.dtype), mask)
+    write_into(arr, new, mask)
 
 
 @computes("put")
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    x, new = _changeable(a), tensor(v)
+    x, new = _changeable(a), _as_elements(a, v)
     if rank_of(x) != 1 or mode != "raise" or (rank_of(new) and known_shape(new) != known_shape(tensor(ind))):
         refuse("is given several dimensions, a mode, or values of another shape")
-    a[ind if not isinstance(ind, int) else (ind,)] = cast(new, x.dtype)
+    a[ind if not isinstance(ind, int) else (ind,)] = new
 
 
 @computes("fill_diagonal")
@@ -105,7 +132,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     if len(shape) != 2 or wrap:
         refuse("is given another number of dimensions than two, or wrap")
     places = np.arange(min(shape))
-    a[places, places] = cast(tensor(val), x.dtype)
+    a[places, places] = _as_elements(a, val)
 
 
 @computes("put_along_axis")
@@ -116,7 +143,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
         refuse("is given no axis, or indices of another number of dimensions")
     at_ = range(rank)[axis]
     mesh = [np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)]) for i, d in enumerate(shape)]
-    arr[tuple(places if i == at_ else part for i, part in enumerate(mesh))] = cast(tensor(values), x.dtype)
+    arr[tuple(places if i == at_ else part for i, part in enumerate(mesh))] = _as_elements(arr, values)
 
 
 __all__ = ["at"]

@@ -11,23 +11,26 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
     cast,
+    chosen,
     common_dtype,
     computes,
     has_known_shape,
     holds_tensors,
     integer,
+    is_weak,
     known_shape,
     named,
     numpy_dtype,
     numpy_dtype_of,
+    promotable,
     rank_of,
     refuse,
     sizes_of,
     tensor,
-    tensors,
     without,
 )
 from autoconv.numpy.shaping import shape_argument
+from autoconv.runtime.array_values import discards_parts
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.numpy_protocol import CREATING, FUNCTIONS
@@ -64,7 +67,7 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Tensor:
     wanted = numpy_dtype_of(fill_value) if dtype is None else numpy_dtype(dtype)
-    value = tensor(fill_value, wanted)
+    value = _fill_value(fill_value, wanted)
     if rank_of(value):
         vector, static = shape_argument(shape)
         return apply("broadcast_to", value, *vector, shape=static)
@@ -80,6 +83,16 @@ def _like(value: int) -> Callable[..., Tensor]:
     return run
 
 
+def _fill_value(value: Any, dtype: np.dtype[Any]) -> Tensor:
+    """What fills an array: Python's ints have to fit, of floats NumPy makes ints as C does."""
+    if not is_weak(value):
+        return tensor(value, dtype)
+    if discards_parts(value, as_dtype(dtype)):
+        refuse("fills an array of real numbers with a complex one, of which NumPy warns")
+    is_float = dtype.kind in "iu" and promotable(value) is float
+    return cast(tensor(value), dtype) if is_float else tensor(value, dtype)
+
+
 @creates("full_like")
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
@@ -93,7 +106,7 @@ def full_like(
         return apply("ones_like" if fill_value else "zeros_like", x, dtype=as_dtype(wanted))
     if wanted.kind == "b":
         return full(known_shape(x), fill_value, wanted)
-    return apply("add", apply("zeros_like", x, dtype=as_dtype(wanted)), tensor(fill_value, wanted))
+    return apply("add", apply("zeros_like", x, dtype=as_dtype(wanted)), _fill_value(fill_value, wanted))
 
 
 creates("zeros_like", "empty_like")(_like(0))
@@ -389,7 +402,7 @@ def where(condition: Any, *branches: Any) -> Any:
         return FUNCTIONS[np.nonzero](condition)
     if len(branches) != 2:
         raise ValueError("either both or neither of x and y should be given")
-    x, y = tensors(*branches)
+    x, y = chosen(*branches)
     return apply("select", tensor(condition, bool), x, y)
 
 

@@ -84,7 +84,7 @@ class Draw:
         self.method = method
 
     @presented
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         region = current_region()
         if region is None:
             raise StagingError("a random generator of a graph is used after it was recorded", current_place())

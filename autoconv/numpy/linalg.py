@@ -24,7 +24,9 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.products import dot, multiply
 from autoconv.numpy.shaping import swapaxes
 from autoconv.numpy.ufuncs import call_ufunc
+from autoconv.ops.numpy_shapes import SOLVE, SQUARE
 from autoconv.runtime.dispatch import apply
+from autoconv.runtime.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensor import Tensor
 
 
@@ -42,6 +44,8 @@ def _square(a: Any) -> Tensor:
     rows, columns = x.type.shape[-2:]  # type: ignore[index]
     if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    if not isinstance(rows, int) or rows != columns:
+        apply("numpy_shapes", x, x, how=SQUARE)
     return x
 
 
@@ -66,9 +70,19 @@ def inv(a: Any) -> Any:
 def solve(a: Any, b: Any) -> Any:
     matrix, rhs = tensors(_square(a), _floating(b))
     if rank_of(rhs) == 1:
+        size, other = matrix.type.shape[-1], rhs.type.shape[0]  # type: ignore[index]
+        if not isinstance(size, int) or size != other:
+            apply("numpy_shapes", matrix, rhs, how=SOLVE)
         found = apply("solve", matrix, apply("expand_dims", rhs, axis=1))
         return apply("squeeze", found, axis=(-1,))
     return apply("solve", matrix, rhs)
+
+
+def _mirrored(x: Tensor) -> Tensor:
+    """The matrices with what is below the diagonal above it as well: NumPy reads nothing else of them."""
+    lower = FUNCTIONS[np.tril](x)
+    below = call_ufunc(np.conjugate, swapaxes(FUNCTIONS[np.tril](x, -1), -1, -2))
+    return apply("add", lower, below)  # type: ignore[no-any-return]
 
 
 @computes("linalg.cholesky")
@@ -76,7 +90,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     x = _square(a)
     if upper:
         x = swapaxes(x, -1, -2)
-    found = apply("cholesky", x)
+    found = apply("cholesky", _mirrored(x))
     return swapaxes(found, -1, -2) if upper else found  # of conj(A) = A.T that is the conjugate already
 
 
@@ -176,6 +190,7 @@ def eig(a: Any) -> Any:
 @computes("linalg.matrix_power")
 def matrix_power(a: Any, n: Any) -> Any:
     x, power = tensor(a), integer(n)
+    _square(x)
     if power == 0:
         return tensor(np.broadcast_to(np.eye(known_shape(x)[-1], dtype=x.dtype.numpy), known_shape(x)).copy())
     if power < 0:

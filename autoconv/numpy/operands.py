@@ -15,6 +15,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.runtime.array_values import holds_numbers, made, number_as
 from autoconv.runtime.convert import as_tensor, constant
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.expressions import dimension_of
@@ -91,8 +92,7 @@ def tensor(x: Any, dtype: Any = None) -> Tensor:
     if found is None:
         return _of_plain(x, dtype)
     if found.weak:
-        wanted = numpy_dtype(dtype) if dtype is not None else found.type.dtype.numpy
-        return apply("python_cast", found, dtype=as_dtype(wanted), weak=False)
+        return number_as(found, as_dtype(numpy_dtype(dtype)) if dtype is not None else found.type.dtype)
     return found if dtype is None else cast(found, dtype)
 
 
@@ -102,11 +102,26 @@ def tensors(*values: Any) -> list[Tensor]:
     return [tensor(x, wanted) for x in values]
 
 
+def chosen(*values: Any) -> list[Tensor]:
+    """As `tensors`, for what takes its elements from several: NumPy makes arrays of Python's ints by themselves there,
+    and elements of the dtype of those as C does, without a look whether they fit."""
+    wanted = common_dtype(*values)
+    return [_wrapped(x, wanted) if wanted.kind in "iu" and is_weak(x) else tensor(x, wanted) for x in values]
+
+
+def _wrapped(x: Any, dtype: np.dtype[Any]) -> Tensor:
+    if type(x) is int:
+        return tensor(np.where(True, x, np.zeros((), dtype)), dtype)
+    return cast(tensor(x), dtype)
+
+
 def _of_plain(x: Any, dtype: Any) -> Tensor:
     if isinstance(x, (list, tuple)) and holds_tensors(x):
         return _stacked(x, dtype)
     if type(x) in _WEAK:
         array = np.asarray(x, None if dtype is None else numpy_dtype(dtype))
+    elif dtype is not None and isinstance(x, (list, tuple)) and holds_numbers(x):
+        array = made(x, as_dtype(numpy_dtype(dtype)))
     else:
         array = np.asarray(x)
         if array.dtype == object or array.dtype.kind not in "biufcV":

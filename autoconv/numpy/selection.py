@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import (
     axis_of,
     cast,
+    chosen,
     common_dtype,
     computes,
     holds_tensors,
@@ -18,12 +19,12 @@ from autoconv.numpy.operands import (
     rank_of,
     refuse,
     tensor,
-    tensors,
     without,
 )
 from autoconv.numpy.shaping import WHOLE
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
+from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.tensor import Tensor
 
@@ -83,7 +84,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tensor:
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if isinstance(choices, (list, tuple)) and out is None and len(choices) <= 32:
         which = cast(tensor(a), np.int64)
-        rows = tensors(*choices)
+        rows = chosen(*choices)
         if mode == "raise":
             return whole_call("choose", False, which, list(rows))
         which = _places(which, len(rows), mode)
@@ -98,7 +99,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
-    *choices, found = tensors(*choicelist, default)
+    *choices, found = chosen(*choicelist, default)
     for condition, choice in reversed(list(zip(condlist, choices, strict=True))):
         flags = tensor(condition)
         if not flags.dtype.is_bool:
@@ -115,12 +116,10 @@ def clip(
     found: Any = a
     x = tensor(a)
     if x.dtype.is_bool:
-        whole: Any = whole_call("clip", False, x, low, high)
-        return whole
-    if type(low) is int and x.dtype.is_integer and low < x.dtype.min:
-        low = None
-    if type(high) is int and x.dtype.is_integer and high > x.dtype.max:
-        high = None
+        found = whole_call("clip", False, x, low, high)
+        return found if out is None else write_into(out, found)
+    if x.dtype.is_integer:
+        low, high = (_bound(bound, x.dtype, side) for bound, side in ((low, -1), (high, 1)))
     if low is not None and high is not None:
         kinds = common_dtype(a, low, high)
         found = call_ufunc(np.maximum, tensor(a, kinds), tensor(low, kinds))
@@ -130,6 +129,21 @@ def clip(
     else:
         found = apply("numpy_copy", x, how="copy", number=0)
     return found if out is None else write_into(out, found)
+
+
+def _bound(bound: Any, dtype: DType, side: int) -> Any:
+    """The bound of integers: a Python int beyond all that they can be, on its side, bounds nothing."""
+    if type(bound) is int:
+        return None if (bound < dtype.min if side < 0 else bound > dtype.max) else bound
+    found = as_tensor(bound)
+    if found is None or not found.weak or not found.dtype.is_integer or dtype is _INT64:
+        return bound
+    number = tensor(found)
+    if side < 0:
+        number = apply("maximum", number, tensor(max(dtype.min, -(2**63)), np.int64))
+    else:
+        number = apply("minimum", number, tensor(min(dtype.max, 2**63 - 1), np.int64))
+    return apply("python_cast", number, dtype=dtype, weak=False)
 
 
 # ---- positions

@@ -28,6 +28,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.expressions import count_of
+from autoconv.runtime.numpy_protocol import FUNCTIONS
 from autoconv.runtime.static import static_value
 from autoconv.runtime.tensor import Tensor
 
@@ -404,7 +405,17 @@ def resize(a: Any, new_shape: Any) -> Tensor:
 
 @computes("trim_zeros")
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    if not rank_of(tensor(filt)):
-        refuse("is given what has no dimensions")
-    options = {} if axis is None else {"axis": axis}
-    return whole_call("trim_zeros", True, tensor(filt), trim, **options)
+    """A view; of an array that is traced as memory one of that."""
+    x = tensor(filt)
+    if rank_of(x) != 1 or axis not in (None, 0, -1) or trim.lower() not in ("fb", "bf", "f", "b"):
+        refuse("is given another number of dimensions than one, or other ends")
+    if x.type.shape == (0,):
+        return filt[:0]
+    kept, size = cast(tensor(x, bool), np.uint8), count_of(x)
+    some = FUNCTIONS[np.any](kept)
+    ends = [(FUNCTIONS[np.argmax](kept), "f", 0), (size - FUNCTIONS[np.argmax](flip(kept)), "b", size)]
+    start, stop = (
+        apply("select", some, tensor(found if end in trim.lower() else whole, np.int64), tensor(0))
+        for found, end, whole in ends
+    )
+    return filt[start:stop]

@@ -253,9 +253,10 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     options: dict[str, Any] = {} if density is None else {"density": bool(density)}
     if weights is not None:
         options["weights"] = tensor(weights)
-    return whole_call(
-        "histogram", False, x, bins if holds_tensors(bins) or np.ndim(bins) else integer(bins), range, **options
-    )
+    several = holds_tensors(bins) or np.ndim(bins) > 0
+    counts, edges = whole_call("histogram", False, x, bins if several else integer(bins), range, **options)
+    is_array = isinstance(bins, np.ndarray) or (as_tensor(bins) is not None and rank_of(tensor(bins)) == 1)
+    return counts, bins if is_array else edges  # an array of edges is given back
 
 
 @computes("interp")

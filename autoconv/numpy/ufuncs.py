@@ -14,6 +14,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.complex_loops import COMPLEX_LOOPS
+from autoconv.numpy.integer_comparisons import compared_exactly
 from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
     cast,
@@ -55,8 +56,10 @@ def call_ufunc(
     if isinstance(out, tuple):
         refuse("is given several arrays to write to")
     dtypes = loop_of(ufunc, inputs, dtype if signature is None else signature, casting)
-    operands = [_operand(ufunc, x, wanted) for x, wanted in zip(inputs, dtypes, strict=False)]
-    found = compute(ufunc, operands, dtypes)
+    found: Any = compared_exactly(ufunc.__name__, inputs[0], inputs[1], dtypes[0]) if ufunc in _COMPARING else None
+    if found is None:
+        operands = [tensor(x, wanted) for x, wanted in zip(inputs, dtypes, strict=False)]
+        found = compute(ufunc, operands, dtypes)
     if out is None and where is True:
         return found
     if isinstance(found, tuple):
@@ -79,14 +82,6 @@ def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str =
     for each in found:
         as_dtype(each)
     return tuple(found)
-
-
-def _operand(ufunc: Any, x: Any, dtype: np.dtype[Any]) -> Tensor:
-    if type(x) is int and dtype.kind in "iu" and ufunc in _COMPARING:
-        limits = np.iinfo(dtype)
-        if not limits.min <= x <= limits.max:
-            refuse(f"compares {dtype} elements with the Python integer {x}")
-    return tensor(x, dtype)
 
 
 def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[Any]]) -> Any:

@@ -12,7 +12,18 @@ from typing import Any
 from autoconv.errors import OtherKindError
 from autoconv.graph.dtypes import float64
 from autoconv.graph.types import weak_rank
-from autoconv.operators.conditionals import if_exp, if_stmt, is_staged, not_, or_, python_truth, truth, users_method
+from autoconv.operators.conditionals import (
+    and_,
+    if_exp,
+    if_stmt,
+    is_staged,
+    not_,
+    or_,
+    python_truth,
+    truth,
+    users_method,
+)
+from autoconv.operators.iterables import StagedRange
 from autoconv.operators.layout import Variant
 from autoconv.operators.lazy import Lazy
 from autoconv.operators.loops import for_source
@@ -210,6 +221,8 @@ def in_(item: Any, container: Any) -> Any:
             return distribute(in_, item, container)
         if type(item) is SymbolicObject or type(container) is SymbolicObject or heap_of(container) is not None:
             return truth_of(apply_object("contains", container, item))
+        if type(container) in (range, StagedRange) and (_is_symbolic(item) or type(container) is StagedRange):
+            return _in_range(item, container)
         mapped = isinstance(container, (dict, set, frozenset, str, bytes))
         if mapped and holds_symbols((item, container)):
             return truth_of(apply_object("contains", container, item))
@@ -240,6 +253,17 @@ def _in_now(item: Any, container: Any) -> Any:
     if as_tensor(container) is None:
         return item in container
     return bool(dispatch.apply("reduce_any", expressions.binary("equal", container, item), axis=None, keepdims=False))
+
+
+def _in_range(item: Any, numbers: range | StagedRange) -> Any:
+    """For a real number by arithmetic, however many there are."""
+    step = numbers.step
+    if not isinstance(step, int) or _kind_of_number(item) not in ("bool", "int", "float"):
+        return truth_of(apply_object("contains", numbers, item))
+    item = item + 0  # a bool as the int that it is
+    begins = numbers.start <= item if step > 0 else item <= numbers.start
+    ends = item < numbers.stop if step > 0 else numbers.stop < item
+    return and_(begins, lambda: and_(ends, lambda: (item - numbers.start) % step == 0))
 
 
 def _is_symbolic(x: Any) -> bool:

@@ -54,7 +54,7 @@ def fitting(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def plainly(function: Any, *args: Any, **kwargs: Any) -> Any:
+def plainly(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The call as it stands, whose error is the program's own."""
     try:
         return function(*args, **kwargs)

@@ -20,6 +20,7 @@ from autoconv.ops.factor_gradients import (
 )
 from autoconv.ops.gradients import conjugated, dtype_of, unbroadcast
 from autoconv.ops.linalg import checked_dtypes
+from autoconv.ops.numpy_shapes import not_square
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes
 
@@ -49,9 +50,10 @@ def _kernel(
     def run(*inputs: Any, **attributes: Any) -> Any:
         shape = np.shape(inputs[0])
         if len(shape) < 2 or (square and shape[-1] != shape[-2]):
-            raise InvalidArgumentError(
+            refused = InvalidArgumentError(
                 f"{op}: Input must be {'square ' if square else ''}matrices, found {list(shape)}"
             )
+            raise refused.in_place_of(not_square(shape)) if square else refused
         dtype = np.asarray(inputs[0]).dtype
         half = dtype.itemsize < 4
         try:
@@ -59,9 +61,10 @@ def _kernel(
         except np.linalg.LinAlgError as error:
             refused = InvalidArgumentError(failure or f"{op}: {error}")
             raise refused.in_place_of(error.with_traceback(None)) from None
-        except ValueError:
+        except ValueError as error:
             shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
-            raise InvalidArgumentError(f"{op}: the shapes {shapes} do not go together") from None
+            refused = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
+            raise refused.in_place_of(error.with_traceback(None)) from None
         if half:
             return tuple(x.astype(dtype) for x in found) if isinstance(found, tuple) else found.astype(dtype)
         return found

@@ -104,7 +104,8 @@ def _integer_power(x: Any, y: Any) -> Any:
     except ValueError as error:
         if "negative" not in str(error):
             raise
-        raise InvalidArgumentError("Integers to negative integer powers are not allowed") from None
+        refused = InvalidArgumentError("Integers to negative integer powers are not allowed")
+        raise refused.in_place_of(error.with_traceback(None)) from None
 
 
 def _power(x: Any, y: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,10 @@ from autoconv.graph.types import Type
 from autoconv.ops.arrays import is_sure_to_fit
 from autoconv.ops.record import define, none, sample
 
-UPDATE, MATMUL, DOT = "update", "matmul", "dot"
+UPDATE, MATMUL, DOT, SOLVE, SQUARE = "update", "matmul", "dot", "solve", "square"
+_SAYING: dict[str, Callable[[Any, Any], Any]] = {
+    MATMUL: np.matmul, DOT: np.dot, SOLVE: np.linalg.solve, SQUARE: lambda x, _: np.linalg.inv(x),
+}  # fmt: skip
 
 
 def core_dimensions(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, Any]:
@@ -31,17 +34,27 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 
 
 def _check(x: Any, y: Any, *, how: str) -> tuple[()]:
-    """Raises ValueError in NumPy's words: of `x += y`, where `how` is UPDATE, or of `x @ y` or `x.dot(y)`."""
+    """Raises ValueError in NumPy's words: of `x += y`, where `how` is UPDATE, or of `x @ y`, `x.dot(y)`,
+    `np.linalg.solve(x, y)` for a vector; LinAlgError where it is SQUARE and x, which is y as well, is not."""
     first, second = np.shape(x), np.shape(y)
     if how != UPDATE:
         mine, its = core_dimensions(first, second)
         if mine != its:
-            getattr(np, how)(*(np.broadcast_to(0.0, shape) for shape in (first, second)))
+            _SAYING[how](np.broadcast_to(0.0, first), np.broadcast_to(0.0, second))
     elif len(second) > len(first) or any(
         size not in (1, into) for size, into in zip(second[::-1], first[::-1], strict=False)
     ):
         np.add(np.broadcast_to(0, first), np.broadcast_to(0, second), out=np.empty(first, int))
     return ()
+
+
+def not_square(shape: Sequence[int]) -> Exception:
+    """What NumPy says of matrices of that shape where square ones are wanted."""
+    try:
+        np.linalg.inv(np.broadcast_to(0.0, shape))
+    except np.linalg.LinAlgError as error:
+        return error.with_traceback(None)
+    raise AssertionError(f"{shape} is the shape of square matrices")
 
 
 define(
@@ -50,4 +63,4 @@ define(
     samples=(sample(np.ones(3), np.ones(1), how=UPDATE), sample(np.ones((2, 3)), np.ones(3), how=MATMUL)),
 )  # fmt: skip
 
-__all__ = ["DOT", "MATMUL", "UPDATE", "core_dimensions"]
+__all__ = ["DOT", "MATMUL", "SOLVE", "SQUARE", "UPDATE", "core_dimensions", "not_square"]

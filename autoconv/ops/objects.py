@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import OtherKindError, StagingError
+from autoconv.errors import NotInGraphError, OtherKindError
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
@@ -60,7 +60,7 @@ def _not_called(x: Any) -> Any:
     """What a call of something gives that is of none of the classes whose objects can be called there."""
     name = type(x).__name__
     if callable(x):
-        raise StagingError(f"a graph chooses which {name} it calls, and cannot call it")
+        raise NotInGraphError(f"a graph chooses which {name} it calls, and cannot call it")
     raise TypeError(f"{name!r} object is not callable")
 
 
@@ -302,7 +302,7 @@ def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) 
     found = getattr(x, name)
     known = isinstance(x, (*_PLAIN, np.ndarray)) and not isinstance(found, types.MethodType)
     if not known and type(x) not in COLLECTIONS:
-        raise StagingError(
+        raise NotInGraphError(
             f"a graph chooses which {type(x).__name__} it calls the method {name!r} of, and cannot call it"
         )
     count = len(arguments) - len(keywords)
@@ -345,7 +345,7 @@ def _refuse_own_access(x: Any, name: str) -> None:
     """Attributes that run the user's code are none that a graph can reach."""
     found = getattr(type(x), name, None)
     if isinstance(found, (property, types.FunctionType)):
-        raise StagingError(f"a graph chooses which {type(x).__name__} it takes {name!r} of, and cannot run its code")
+        raise NotInGraphError(f"a graph chooses which {type(x).__name__} it takes {name!r} of, and cannot run its code")
 
 
 define(

@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import IntegerLimitError, OtherKindError
+from autoconv.errors import IntegerLimitError, NotInGraphError, OtherKindError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import ObjectType
 
+# After these a call may be made again as plain Python.
+TAKEN_BACK = (IntegerLimitError, OtherKindError, NotInGraphError)
 # Nodes that write, and whose changes are noted, or are to objects of the graph alone.
 _NOTED = frozenset(
     {
@@ -135,7 +137,7 @@ def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) 
         copies = [array.copy() for array in given]
         try:
             return run(*arguments)
-        except (IntegerLimitError, OtherKindError) as error:
+        except TAKEN_BACK as error:
             for array, copy in zip(given, copies, strict=True):
                 array[...] = copy
             error._autoconv_undone = True  # type: ignore[union-attr]
@@ -162,7 +164,7 @@ def undoing(run: Callable[..., Any]) -> Callable[..., Any]:
         _ACTIVE.log = log
         try:
             return run(*arguments)
-        except (IntegerLimitError, OtherKindError) as error:
+        except TAKEN_BACK as error:
             if not log.lost:
                 _ACTIVE.log = None
                 log.undo()

@@ -166,7 +166,7 @@ OF_ARRAYS = {
     "moveaxis": lambda x: np.moveaxis(x, 0, -1),
     "rollaxis": lambda x: np.rollaxis(x, -1),
     "expand_dims": lambda x: np.expand_dims(x, (0, -1)),
-    "atleast": lambda x: (np.atleast_1d(x), np.atleast_2d(x), np.atleast_3d(x)),
+    "atleast": lambda x: (np.atleast_1d(x), np.atleast_2d(np.copy(x)), np.atleast_3d(np.copy(x))),
     "broadcast_to": lambda x: np.broadcast_to(x, (2, *np.shape(x))),
     "flipud": lambda x: np.flipud(x),
     "fliplr": lambda x: np.fliplr(x),

@@ -186,9 +186,11 @@ def test_traced(group, values):
 
     @ac.compile
     def compiled(*given):
-        given = [np.copy(each) for each in given]  # what is returned is no view of an argument
-        one = first(*given), second(*given), third(*given), fourth(*given)
-        return one, (fifth(*given), sixth(*given), seventh(*given), eighth(*given))
+        def own():  # what is returned is no view of an argument, nor of what another one looks at
+            return [np.copy(each) for each in given]
+
+        one = first(*own()), second(*own()), third(*own()), fourth(*own())
+        return one, (fifth(*own()), sixth(*own()), seventh(*own()), eighth(*own()))
 
     before, after = compiled(*values)
     assert "plain Python" not in compiled.explain(), compiled.explain()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autoconv
+from tests.tracing.plainly import same_as_plain
 
 EXPRESSIONS = {
     "truth": """
@@ -62,3 +63,16 @@ def test_classes_of_python_s_own():
     assert compiled(1.5) == classes(1.5)
     assert compiled(2) == classes(2)
     assert "plain Python" not in compiled.explain()
+
+
+def test_names_that_classes_have_are_no_attributes():
+    def has(x):
+        names = ("__call__", "__name__", "mro", "__dict__", "__mro__", "__array__", "__len__", "shape", "T")
+        return [(hasattr(x, name), hasattr(x[0], name), hasattr(len(x), name)) for name in names]
+
+    def of_one_that_changes(x):
+        x[0] = 1
+        return has(x), getattr(x, "__name__", "none"), getattr(x[0], "mro", "none"), callable(x)
+
+    for function in (has, of_one_that_changes):
+        same_as_plain(function, (np.arange(3.0),), (np.arange(3),))

@@ -1,0 +1,66 @@
+"""Elements of an integer dtype compared with a Python int, exactly also where the dtype cannot hold that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.numpy.operands import cast, tensor
+from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensor import Tensor
+
+_SWAPPED = {
+    "equal": "equal", "not_equal": "not_equal", "less": "greater", "less_equal": "greater_equal", "greater": "less",
+    "greater_equal": "less_equal",
+}  # fmt: skip
+# A number outside of the dtype is compared by the nearest that the dtype holds. Where that goes wrong if it lies below,
+# and if it lies above, what the comparison answers.
+_BELOW = {"equal": False, "not_equal": True, "greater": True, "less_equal": False}
+_ABOVE = {"equal": False, "not_equal": True, "less": True, "greater_equal": False}
+
+
+def compared_exactly(name: str, x: Any, y: Any, dtype: np.dtype[Any]) -> Tensor | None:
+    """The comparison in that dtype of an array or scalar with a Python int that may lie outside of it; None where no
+    operand is such an int."""
+    wanted = as_dtype(dtype)
+    if not wanted.is_integer:
+        return None
+    for number, other, op in ((y, x, name), (x, y, _SWAPPED.get(name, ""))):
+        if op and not _is_int(other):
+            if type(number) is int and not wanted.min <= number <= wanted.max:
+                below = number < wanted.min
+                nearest = tensor(wanted.min if below else wanted.max, dtype)
+                return _with_outside(op, tensor(other, dtype), nearest, below, not below)
+            if _is_int(number) and as_tensor(number) is not None:
+                return _with_number(op, tensor(other, dtype), tensor(number, np.int64), wanted)
+    return None
+
+
+def _is_int(x: Any) -> bool:
+    found = as_tensor(x)
+    return type(x) is int if found is None else found.weak and found.dtype.is_integer
+
+
+def _with_number(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | None:
+    if dtype.numpy == np.int64:
+        return None  # holds every int of a graph
+    if x.type.shape == () and dtype.size < 8:
+        return apply(op, cast(x, np.int64), number)
+    low = tensor(max(dtype.min, -(2**63)), np.int64)
+    high = tensor(min(dtype.max, 2**63 - 1), np.int64)
+    nearest = cast(apply("minimum", apply("maximum", number, low), high), dtype)
+    return _with_outside(op, x, nearest, apply("less", number, low), apply("greater", number, high))
+
+
+def _with_outside(op: str, x: Tensor, nearest: Tensor, below: Any, above: Any) -> Tensor:
+    """The elements compared in their own dtype, which is as fast as it gets, and with what the number's place says."""
+    found = apply(op, x, nearest)
+    for outside, answers in ((below, _BELOW), (above, _ABOVE)):
+        if answers.get(op) is True:
+            found = apply("logical_or", found, tensor(outside, bool))
+        elif answers.get(op) is False:
+            found = apply("logical_and", found, apply("logical_not", tensor(outside, bool)))
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,39 @@
+"""Under `compile`: functions of NumPy's that give back an argument, or a view of it, do so."""
+
+import numpy as np
+
+from tests.tracing.plainly import same_as_plain
+
+
+def test_trimmed_zeros_are_a_view():
+    def written(a):
+        trimmed = np.trim_zeros(a)
+        if len(trimmed) > 0:
+            trimmed[0] = 7.0
+        return a.sum(), trimmed
+
+    def of_one_that_changes(a):
+        a[1] = 0
+        trimmed = np.trim_zeros(a, "f")
+        trimmed[:] = 9
+        return np.trim_zeros(a, "b")
+
+    arrays = [([0, 0, 1, 2, 0.0],), ([0, 3, 1, 0.0],), ([0, 0.0],), ([3, 0, 1, 2.0, 0, 0],), ([0.0, 0, 0],)]
+    for function in (written, of_one_that_changes):
+        same_as_plain(function, *[(np.array(values),) for (values,) in arrays])
+
+
+def test_edges_of_a_histogram_are_what_was_given():
+    def written(a, edges):
+        counts, same = np.histogram(a, bins=edges)
+        same[0] = -1.0
+        return counts, edges, same is edges
+
+    def of_one_that_changes(a, edges):
+        edges[0] = -1
+        counts, same = np.histogram(a, bins=edges)
+        edges[1] = 0.5
+        return counts, same, np.histogram(a, bins=5)
+
+    for function in (written, of_one_that_changes):
+        same_as_plain(function, *[(np.array(a), np.arange(4.0)) for a in ([0.1, 0.2, 3], [0.5, 1, 2, 2.5])])
