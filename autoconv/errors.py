@@ -6,6 +6,7 @@ AutoconvError
 ├── ConversionError               a construct that cannot be converted, with its place
 │   └── UnsupportedError          … met while converting statically (exit code 1)
 ├── StagingError                  something that cannot become part of a graph, met while tracing
+│   └── NotInGraphError           met while the graph runs; under `compile` the call is made again as plain Python
 ├── DonatedTensorError            (also a ValueError) a tensor is used that was given away with `donate=`
 └── OpError                       an op failed, with TensorFlow's classes below
     ├── InvalidArgumentError      (also a ValueError)
@@ -95,6 +96,10 @@ class UnsupportedError(ConversionError):
 
 class StagingError(AutoconvError, TypeError):
     """Something that cannot become part of a graph, met while a function was traced."""
+
+
+class NotInGraphError(StagingError):
+    """What a running graph cannot do by itself; under `compile` the call is made again as plain Python."""
 
 
 class DonatedTensorError(AutoconvError, ValueError):

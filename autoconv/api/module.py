@@ -66,7 +66,7 @@ class Module:
         """Decorator: the method runs inside the module's name scope."""
 
         @functools.wraps(method)
-        def scoped(self: Module, *args: Any, **kwargs: Any) -> Any:
+        def scoped(self: Module, /, *args: Any, **kwargs: Any) -> Any:
             with self.name_scope:
                 return call(method)(self, *args, **kwargs)
 

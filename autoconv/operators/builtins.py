@@ -30,6 +30,7 @@ from autoconv.operators.maybe_keys import count
 from autoconv.operators.numbers import as_python_number, math_override, refuse_complex, value_of
 from autoconv.operators.overrides import OVERRIDES, overrides
 from autoconv.operators.questions import kind_of
+from autoconv.operators.variants import raise_if
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_methods import is_scalar
 from autoconv.runtime.arrays import SymbolicArray
@@ -205,7 +206,26 @@ def _pow(x: Any, y: Any, *modulus: Any) -> Any:
 def _divmod(x: Any, y: Any) -> Any:
     x, y = value_of(x), value_of(y)
     refuse_complex(builtins.divmod, x, y)
+    if is_compiled() and is_weak(x) and is_weak(y) and any(isinstance(v, SymbolicTensor) for v in (x, y)):
+        _refuse_zero(x, y)
     return builtins.divmod(x, y)
+
+
+def _refuse_zero(x: Any, y: Any) -> None:
+    """Raises Python's error for a zero where its words are not those of `//`."""
+    samples = [kind_of(value)(count) for value, count in ((x, 1), (y, 0))]
+    errors: list[Any] = []
+    for divide in (builtins.divmod, operator.floordiv):
+        try:
+            divide(*samples)
+        except ZeroDivisionError as error:
+            errors.append(error.with_traceback(None))
+    if str(errors[0]) == str(errors[1]):
+        return
+    if isinstance(y, SymbolicTensor):
+        raise_if(y == 0, errors[0])
+    elif not y:
+        raise of_program(errors[0])
 
 
 def refuse_rows(name: str, tensor: Any) -> None:

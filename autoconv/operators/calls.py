@@ -14,6 +14,7 @@ import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted
+from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators import by_class as _by_class  # noqa: F401 - it says what operators of objects become
 from autoconv.operators.builtins import override_for
@@ -174,8 +175,12 @@ def _plain_function(function: types.FunctionType, guard: Any) -> Callable[..., A
         if guard is not None:
             guard(function)
         return function
-    converted_function = convert_function(function, operators_module())
     region = current_region()
+    watched = "passes" in SETTINGS.logs  # who wants to be told of the passes has them run
+    if region is not None and not watched and is_unchanged(function, with_calls=region.contract != COMPILE):
+        converted_function = function
+    else:
+        converted_function = convert_function(function, operators_module())
     if region is not None and region.trace.watch is not None:
         region.trace.watch(function)
     return _logged(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function

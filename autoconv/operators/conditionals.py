@@ -258,7 +258,7 @@ def users_method(value: Any, name: str) -> Any:
 def is_staged(value: Any) -> bool:
     """Whether a condition has a value only when the graph runs."""
     kind = type(value)
-    if kind is SymbolicTensor or kind is Variant or kind is SymbolicObject:
+    if kind is SymbolicTensor or kind is Variant or kind is SymbolicObject or hasattr(kind, "__autoconv_staged__"):
         return True
     return heap_of(value) is not None or (kind in PLAIN and items_of(value) is not None)
 

@@ -129,7 +129,7 @@ class InstanceMethod:
         self.name = name
         self.kinds = kinds
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         def of_ours(made: Any) -> Any:
             return called(getattr(made, self.name))(*args, **kwargs)
 

@@ -19,7 +19,14 @@ from autoconv.operators.conditionals import if_exp, note_cells
 from autoconv.operators.instances import is_described, refuse_hook
 from autoconv.operators.layout import Variant
 from autoconv.operators.list_arrays import index_array
-from autoconv.operators.picking import is_only_an_arm, picked_by_object, picked_item, picked_value, picks_an_arm
+from autoconv.operators.picking import (
+    check_index,
+    is_only_an_arm,
+    picked_by_object,
+    picked_item,
+    picked_value,
+    picks_an_arm,
+)
 from autoconv.operators.twins import refuse_change
 from autoconv.operators.variants import distribute, is_absent, one_number, payload, raise_if
 from autoconv.runtime import dispatch, expressions
@@ -112,6 +119,8 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         region = current_region()
         mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1
         if items and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
+            if _is_compiled():
+                check_index(x, len(items), index)
             return expressions.get_item(dispatch.apply("stack", *items, axis=0), index)
         if any(map(is_only_an_arm, items)):
             return picked_item(x, items, index)

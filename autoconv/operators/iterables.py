@@ -10,6 +10,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
+from autoconv.graph.types import TensorType
 from autoconv.operators.fitting import of_program, plainly
 from autoconv.operators.layout import Variant
 from autoconv.operators.variants import payload, raise_if
@@ -19,17 +20,21 @@ from autoconv.runtime.containers import items_of
 from autoconv.runtime.convert import as_tensor, table_of, weak_constant
 from autoconv.runtime.journal import attribute_spot
 from autoconv.runtime.number_methods import refuse_number
-from autoconv.runtime.objects import SymbolicObject, apply_object
+from autoconv.runtime.objects import SymbolicObject, apply_object, unboxed
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
+
+_INTEGER = TensorType(int64, (), True)
+_A_RANGE = range(0)
 
 
 class Staged:
     """`length()` items, `item(i)` the i-th; both may be symbolic. `is_live` says that a loop's body may change them."""
 
     is_live = False
+    kind: type | None = None  # what it is in Python
 
     def length(self) -> Any:
         raise NotImplementedError
@@ -55,7 +60,12 @@ class Staged:
 
 
 class StagedRange(Staged):
-    """range() with a tensor among its arguments."""
+    """range() with a tensor among its arguments. What is asked of it besides its items is asked of the object of the
+    graph."""
+
+    kind = range
+    __autoconv_staged__ = True
+    __hash__ = object.__hash__
 
     def __init__(self, *bounds: Any) -> None:
         for bound in bounds:
@@ -96,6 +106,22 @@ class StagedRange(Staged):
         found: SymbolicObject = apply_object("range", self.start, self.stop, self.step)
         return found
 
+    def __eq__(self, other: object) -> Any:
+        return self is other or apply_object("eq", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self is not other and apply_object("ne", self, other)
+
+    def __getitem__(self, index: Any) -> Any:
+        """A range of the graph for a slice."""
+        found = apply_object("getitem", self, index)
+        return found if isinstance(index, slice) else unboxed(found, _INTEGER)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        getattr(_A_RANGE, name)  # raises Python's own error
+        return getattr(self.__autoconv_box__(), name)
 
 
 def _check_integer(bound: Any) -> None:
@@ -217,6 +243,8 @@ class StagedIterator(Staged):
 
 
 class StagedZip(StagedIterator):
+    kind = zip
+
     def __init__(self, *parts: Any) -> None:
         super().__init__()
         self.parts = [required(part) for part in parts]
@@ -260,6 +288,8 @@ class StagedZip(StagedIterator):
 
 
 class StagedEnumerate(StagedIterator):
+    kind = enumerate
+
     def __init__(self, iterable: Any, start: Any = 0) -> None:
         super().__init__()
         self.inner = required(iterable)
@@ -279,6 +309,8 @@ class StagedEnumerate(StagedIterator):
 
 
 class StagedReversed(StagedIterator):
+    kind = reversed
+
     def __init__(self, iterable: Any) -> None:
         super().__init__()
         self.inner = required(iterable)
@@ -292,6 +324,8 @@ class StagedReversed(StagedIterator):
 
 
 class StagedMap(StagedIterator):
+    kind = map
+
     def __init__(self, function: Any, *iterables: Any) -> None:
         super().__init__()
         self.function = function

@@ -21,7 +21,7 @@ from autoconv.runtime.containers import PLAIN, GraphItems, heap_of, items_of
 from autoconv.runtime.convert import as_tensor, to_array, weak_dtype
 from autoconv.runtime.objects import as_object
 from autoconv.runtime.recording import COMPILE, Region, current_region
-from autoconv.runtime.structure import flatten, is_structure, plain_kind, structure_parts
+from autoconv.runtime.structure import flatten, holds_more, is_structure, plain_kind, structure_parts
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor
 
@@ -167,7 +167,8 @@ def layout_of(value: Any, region: Region) -> Layout:
         # What has to be recorded first says of what type it will be.
         known = getattr(value, "__autoconv_graph_type__", None)
         return Leaf(known or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
-    if is_structure(value) and has_leaves(value, region):
+    whole = region.contract == COMPILE and holds_more(value)
+    if not whole and is_structure(value) and has_leaves(value, region):
         keys, parts = take_apart(value)
         return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))
     home = home_of(value, region)

@@ -20,7 +20,7 @@ from autoconv.operators.numpy_calls import gives_array, numpy_call
 from autoconv.operators.variants import distribute_call
 from autoconv.runtime import dispatch
 from autoconv.runtime.array_members import member, view_of
-from autoconv.runtime.array_values import stacked
+from autoconv.runtime.array_values import cast_to, discards_parts, elements, made, stacked
 from autoconv.runtime.arrays import SymbolicArray, fresh, new_array, strided
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.numpy_protocol import implementation, name_of
@@ -177,8 +177,16 @@ _VIEWS: dict[Any, Callable[..., Any]] = {
     **{f: lambda array, *args, **options: member(array, "astype")(*args, **options) for f in _named("astype")},
     np.diag: lambda array, k=0: _no_view(np.diag) if array.ndim == 2 else fresh(_diagonal_of(array, k)),
     np.nan_to_num: lambda array, copy=True, **options: fresh(_without_nan(array, copy, **options)),
+    np.trim_zeros: lambda *args, **options: _computed(np.trim_zeros, *args, **options),
     np.ravel: lambda array, order="C": member(array, "ravel")(order),
 }  # fmt: skip
+
+
+def _computed(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """By the function itself, which is given the memory."""
+    compute = implementation(function)
+    assert compute is not None
+    return compute(*args, **kwargs)
 
 
 # ---- new arrays
@@ -210,11 +218,22 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any
     if tensor is not None and dtype is None:
         dtype = tensor.type.dtype.numpy
     wanted = _dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
+    if isinstance(fill_value, int):
+        made(fill_value, wanted)  # which raises what NumPy raises
     if isinstance(fill_value, (bool, int, float)):
         return new_array(shape, wanted, fill_value)
-    made = new_array(shape, wanted)
-    made.store(fill_value)
-    return made
+    array = new_array(shape, wanted)
+    _fill(array, fill_value)
+    return array
+
+
+def _fill(array: SymbolicArray, value: Any) -> None:
+    if discards_parts(value, array.type.dtype):
+        raise StagingError("a complex number fills an array of real ones, of which NumPy warns", current_place())
+    tensor = as_tensor(value)
+    if tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating and array.type.dtype.is_integer:
+        value = dispatch.apply("cast", _typed(tensor), dtype=array.type.dtype)  # as C does it
+    array.store(value)
 
 
 def _like(fill: Any) -> Callable[..., Any]:
@@ -228,9 +247,9 @@ def _like(fill: Any) -> Callable[..., Any]:
 
 
 def _full_like(a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
-    made = _like(None)(a, dtype, **options)
-    made.store(fill_value)
-    return made
+    array = _like(None)(a, dtype, **options)
+    _fill(array, fill_value)
+    return array
 
 
 def _of(value: Any) -> Any:
@@ -246,9 +265,10 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
         if copy or (dtype is not None and np.dtype(dtype) != value.dtype):
             return member(value, "astype")(value.dtype if dtype is None else dtype)
         return value
-    found: Any = _elements(value)
-    if dtype is not None and found.type.dtype is not _dtype(dtype):
-        found = dispatch.apply("cast", found, dtype=_dtype(dtype))
+    if dtype is None:
+        return fresh(_elements(value), scalars=True)
+    wanted = _dtype(dtype)
+    found = cast_to(elements(value, wanted), wanted)
     return fresh(found, scalars=True)
 
 
@@ -292,6 +312,14 @@ def _copy(value: Any, order: Any = "K", subok: bool = False) -> Any:
     return member(value, "copy")() if type(value) is SymbolicArray else _array(value)
 
 
+def _histogram(a: Any, bins: Any = 10, *args: Any, **kwargs: Any) -> Any:
+    compute = numpy_call(np.histogram, current_region())
+    assert compute is not None
+    given = [_loaded(value) for value in args], {key: _loaded(value) for key, value in kwargs.items()}
+    counts, edges = compute(_loaded(a), _loaded(bins), *given[0], **given[1])
+    return fresh(counts), bins if type(bins) is SymbolicArray or edges is bins else fresh(edges)
+
+
 def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
     _plain_options(options)
     if not any(isinstance(as_tensor(bound), SymbolicTensor) for bound in bounds):
@@ -321,7 +349,7 @@ _MAKING: dict[Any, Callable[..., Any]] = {
     np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(None), np.full: _full, np.zeros_like: _like(0),
     np.ones_like: _like(1), np.empty_like: _like(None), np.full_like: _full_like, np.array: _array,
     np.asarray: _asarray, np.asanyarray: _asarray, np.ascontiguousarray: _ascontiguous,
-    np.asfortranarray: _as_fortran, np.copy: _copy, np.arange: _arange,
+    np.asfortranarray: _as_fortran, np.copy: _copy, np.arange: _arange, np.histogram: _histogram,
     np.eye: _constant(np.eye),
     np.identity: _constant(np.identity), np.linspace: _constant(np.linspace),
 }  # fmt: skip

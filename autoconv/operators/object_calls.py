@@ -15,6 +15,7 @@ from autoconv.operators.by_key import BY_KEY
 from autoconv.operators.comprehensions import collected
 from autoconv.operators.consumers import LATE, extend, is_deferred, plain_call
 from autoconv.operators.functions import AS_STATEMENTS
+from autoconv.operators.iterables import StagedRange
 from autoconv.operators.layout import Variant
 from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.variants import distribute_call
@@ -82,7 +83,7 @@ _TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
 _ONE_BY_ONE = frozenset({enumerate, reversed, zip})
 
 # What no tensor has a meaning of its own for: under `compile` a tensor is a Python number, or an array.
-_LATE = frozenset({SymbolicTensor, SymbolicArray, DictView})
+_LATE = frozenset({SymbolicTensor, SymbolicArray, DictView, StagedRange})
 _TEXTS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
 
 

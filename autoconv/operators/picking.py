@@ -35,9 +35,13 @@ def picks_an_arm(owner: dict[Any, Any]) -> bool:
 
 def picked_item(owner: Any, items: Sequence[Any], index: SymbolicTensor) -> Any:
     """The item at the index, an arm each for what it may be; IndexError when the graph runs."""
-    size = len(items)
+    check_index(owner, len(items), index)
+    return _arms(index % len(items), items)
+
+
+def check_index(owner: Any, size: int, index: SymbolicTensor) -> None:
+    """Raises IndexError, when the graph runs, as the list or tuple does."""
     raise_if((index >= size) | (index < -size), IndexError(f"{plain_kind(owner).__name__} index out of range"))
-    return _arms(index % size, items)
 
 
 def picked_by_object(owner: Sequence[Any], index: Any) -> Any:

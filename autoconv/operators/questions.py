@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import types
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from autoconv.operators.attributes import has_attribute, maybe_missing
 from autoconv.operators.conditionals import if_exp
 from autoconv.operators.held_iterators import HeldIterator
+from autoconv.operators.iterables import Staged
 from autoconv.operators.overrides import overrides
 from autoconv.operators.variants import is_arm
 from autoconv.runtime import dispatch
@@ -19,6 +21,8 @@ from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
+
+_ARRAY = np.zeros(0)  # of its class hasattr would find the names that classes have
 
 
 def stands_for_array(x: SymbolicTensor) -> bool:
@@ -45,12 +49,26 @@ def _scalar_type(x: Any) -> Any:
 def _isinstance(x: Any, kinds: Any) -> Any:
     """Answers for a Python number that became state as for the number."""
     if isinstance(x, SymbolicTensor) and x.weak:
-        sample = np.zeros((), x.type.dtype.numpy).item()
-        return builtins.isinstance(x, kinds) or builtins.isinstance(sample, kinds)
+        return builtins.isinstance(_sample(x), kinds) or _is_named(x, kinds)
+    if isinstance(x, Staged) and x.kind is not None:
+        return issubclass(x.kind, kinds)
     if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and stands_for_array(x)):
         return issubclass(np.ndarray, kinds)
     scalar = _scalar_type(x)
     return builtins.isinstance(x, kinds) if scalar is None else issubclass(scalar, kinds)
+
+
+def _sample(x: SymbolicTensor) -> Any:
+    """A Python number of the kind that plain Python would have."""
+    return np.zeros((), x.type.dtype.numpy).item()
+
+
+def _is_named(x: Any, kinds: Any) -> bool:
+    """Whether one of the classes is in so many words what a tensor is; a class that answers for others (`Sized`) would
+    see methods that no number has."""
+    if isinstance(kinds, tuple | types.UnionType):
+        return any(_is_named(x, kind) for kind in (kinds if isinstance(kinds, tuple) else kinds.__args__))
+    return kinds is not object and kinds in type(x).__mro__
 
 
 @overrides(np.isscalar)
@@ -72,11 +90,12 @@ def _hasattr(x: Any, name: str) -> Any:
         missing = is_arm(held, MISSING)
         return dispatch.apply("logical_not", missing) if isinstance(missing, Tensor) else not missing
     if isinstance(x, SymbolicTensor) and x.weak:
-        return builtins.hasattr(np.zeros((), x.type.dtype.numpy).item(), name)
+        return builtins.hasattr(_sample(x), name)
     if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and stands_for_array(x)):
-        return builtins.hasattr(np.ndarray, name)
-    if _scalar_type(x) is not None:
-        return builtins.hasattr(_scalar_type(x), name)
+        return builtins.hasattr(_ARRAY, name)
+    scalar = _scalar_type(x)
+    if scalar is not None:
+        return builtins.hasattr(scalar(), name)
     return builtins.hasattr(x, name)
 
 
@@ -103,9 +122,11 @@ def kind_of(*args: Any) -> Any:
         return args[0].__class__
     if len(args) == 1 and builtins.type(args[0]) is SymbolicArray:
         return np.ndarray
+    if len(args) == 1 and isinstance(args[0], Staged) and args[0].kind is not None:
+        return args[0].kind
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):
         if args[0].weak:
-            return builtins.type(np.zeros((), args[0].type.dtype.numpy).item())
+            return builtins.type(_sample(args[0]))
         return np.ndarray if stands_for_array(args[0]) else _scalar_type(args[0]) or EagerTensor
     return builtins.type(*args)
 

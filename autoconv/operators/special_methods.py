@@ -80,7 +80,7 @@ def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any])
     made = functools.cache(lambda: convert(method))
 
     @functools.wraps(method)
-    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def run(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         region = current_region()
         if region is None:
             return method(self, *args, **kwargs)

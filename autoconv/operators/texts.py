@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.operators.iterables import StagedRange
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import graph_call, is_in_graph
 from autoconv.operators.variants import distribute
@@ -52,7 +53,7 @@ def _is_late(*values: Any) -> bool:
     if region is None or region.contract != COMPILE:
         return False
     return any(
-        type(v) in (DictView, Variant, SymbolicArray) or isinstance(v, SymbolicTensor)
+        type(v) in (DictView, Variant, SymbolicArray, StagedRange) or isinstance(v, SymbolicTensor)
         or is_in_graph(v)
         or (isinstance(v, (tuple, list, dict)) and holds_symbols(v))
         for v in values

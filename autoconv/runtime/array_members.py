@@ -58,7 +58,7 @@ class ArrayMember:
         self.name = name
         self.run = run
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.run(*args, **kwargs)
 
 

@@ -55,7 +55,7 @@ class ArrayMethod:
         self.owner = owner
         self.name = name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return _METHODS[self.name](self.owner, *args, **kwargs)
 
 
@@ -187,6 +187,8 @@ def _clip(x: SymbolicTensor, min: Any = None, max: Any = None, out: Any = None, 
     is_scalar(x, "clip")
     if x.dtype.is_bool or x.dtype.is_complex:
         _refuse("clip", f"is called on {x.dtype.name} elements")
+    if x.dtype.is_integer and x.dtype is not int64 and any(map(_is_of_graph, (min, max))):
+        return _by_function("clip", "a_min", "a_max")(x, min, max)
     low, high = (None if _is_no_bound(x, bound, side) else bound for bound, side in ((min, -1), (max, 1)))
     if min is None and max is None:
         _refuse("clip", "is given no bounds")
@@ -206,9 +208,13 @@ def _is_no_bound(x: SymbolicTensor, bound: Any, side: int) -> bool:
     tensor = as_tensor(bound)
     if tensor is None and type(bound) not in (int, float) and not isinstance(bound, (np.ndarray, np.generic)):
         _refuse("clip", f"is given a {type(bound).__name__}")
-    if tensor is not None and tensor.weak and x.dtype.is_integer and x.dtype is not int64:
-        _refuse("clip", "bounds narrow integers by a Python number that only the running graph knows")
     return False
+
+
+def _is_of_graph(bound: Any) -> bool:
+    """Whether it is a Python number that only the running graph knows."""
+    tensor = as_tensor(bound)
+    return tensor is not None and tensor.weak
 
 
 # ---- shapes

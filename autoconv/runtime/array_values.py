@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
-from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.graph.types import ArrayType
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor, to_array
@@ -20,22 +20,20 @@ from autoconv.runtime.tensor import EagerTensor, Tensor
 
 def as_value(value: Any, type_: ArrayType) -> Tensor:
     """What is assigned to elements of an array, as NumPy converts it."""
-    tensor = as_tensor(value)
-    dtype = type_.dtype
     if is_object(value) and type_.shape == ():
-        return element_of(value, dtype)
+        return element_of(value, type_.dtype)
+    return elements(value, type_.dtype)
+
+
+def elements(value: Any, dtype: DType) -> Tensor:
+    """What becomes elements of that dtype: Python's numbers as such, arrays as they are, which `cast_to` converts."""
+    tensor = as_tensor(value)
     if tensor is not None:
-        return _converted(tensor, dtype) if tensor.weak or _is_checked(value, dtype) else tensor
+        return number_as(tensor, dtype) if tensor.weak or _is_checked(value, dtype) else tensor
     if isinstance(value, (bool, int, float, complex)):
-        try:
-            held = np.zeros((), dtype.numpy)
-            with np.errstate(all="ignore"):
-                held[()] = value
-        except (OverflowError, TypeError, ValueError) as error:
-            raise of_program(error) from None
-        return EagerTensor(held)
+        return EagerTensor(made(value, dtype))
     if isinstance(value, (list, tuple)):
-        value = _nested(value)
+        value = _nested(value, dtype)
         if isinstance(value, Tensor):
             return value
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
@@ -57,26 +55,97 @@ def element_of(value: Any, dtype: DType) -> Tensor:
     tensor = as_tensor(value)
     if tensor is None:
         return EagerTensor(np.asarray(value).astype(dtype.numpy))
-    return _converted(tensor, dtype) if tensor.weak else cast_to(tensor, dtype)  # type: ignore[no-any-return]
+    return number_as(tensor, dtype) if tensor.weak else cast_to(tensor, dtype)  # type: ignore[no-any-return]
 
 
-def _converted(number: Tensor, dtype: DType) -> Tensor:
+def made(value: Any, dtype: DType) -> np.ndarray:
+    """Python's numbers, and lists of them, as elements of that dtype; raises what NumPy says, for the program."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.array(value, dtype.numpy)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise of_program(error) from None
+
+
+def number_as(number: Tensor, dtype: DType) -> Tensor:
     """A Python number as an element of that dtype: ints that do not fit raise, as do nan and inf as ints."""
     if dtype.is_bool:
-        return dispatch.apply("python_bool", number)  # type: ignore[no-any-return]
+        number = dispatch.apply("python_bool", number)
+    refuse_complex(number, dtype)
     if number.type.dtype.is_floating and dtype.is_integer:
         number = dispatch.apply("python_int", number)
     return dispatch.apply("python_cast", number, dtype=dtype)  # type: ignore[no-any-return]
 
 
-def _nested(value: Any) -> Any:
-    """A list, or one of lists, as NumPy makes an array of it."""
+def refuse_complex(number: Any, dtype: DType) -> None:
+    """Raises Python's TypeError where a Python complex number is to become a real element."""
+    if discards_parts(number, dtype):
+        python: Any = int if dtype.is_integer else float
+        try:
+            python(0j)
+        except TypeError as error:
+            raise of_program(error) from None
+
+
+def discards_parts(number: Any, dtype: DType) -> bool:
+    """Whether a number is complex, and elements of that dtype are real ones."""
+    tensor = as_tensor(number)
+    is_complex = isinstance(number, complex) if tensor is None else tensor.type.dtype.is_complex
+    return is_complex and not dtype.is_complex and not dtype.is_bool
+
+
+def goes_one_by_one(value: Any, type_: ArrayType) -> bool:
+    """Whether a list that is assigned has numbers which may not fit: NumPy has written those before it by then."""
+    if not isinstance(value, (list, tuple)) or not type_.dtype.is_integer or type_.shape != (len(value),):
+        return False
+    known = list(map(as_tensor, value))
+    if not all(np.ndim(x) == 0 if t is None else t.type.shape == () for x, t in zip(value, known, strict=True)):
+        return False
+    return any(_may_not_fit(x, t, type_.dtype) for x, t in zip(value, known, strict=True))
+
+
+def _may_not_fit(value: Any, tensor: Tensor | None, dtype: DType) -> bool:
+    if tensor is not None:
+        return (tensor.weak and (dtype is not int64 or not tensor.type.dtype.is_integer)) or _is_checked(value, dtype)
+    return isinstance(value, (int, float, complex)) and not isinstance(value, bool) and not _fits(value, dtype)
+
+
+def _fits(number: Any, dtype: DType) -> bool:
+    try:
+        return dtype.min <= int(number) <= dtype.max
+    except (OverflowError, TypeError, ValueError):
+        return False
+
+
+def _nested(value: Any, dtype: DType) -> Any:
+    """A list, or one of lists, as NumPy makes an array of it whose elements are of that dtype."""
+    if holds_numbers(value):
+        return made(value, dtype)
     if all(as_tensor(item) is None for item in value) and not any(isinstance(item, (list, tuple)) for item in value):
         return np.asarray(value)
-    items = [_nested(item) if isinstance(item, (list, tuple)) else item for item in value]
+    items = [_item(item, dtype) for item in value]
     if not any(isinstance(as_tensor(item), SymbolicTensor) for item in items):
         return np.asarray([item.numpy() if isinstance(item, EagerTensor) else item for item in items])
     return stacked(items)
+
+
+def _item(item: Any, dtype: DType) -> Any:
+    if isinstance(item, (list, tuple)):
+        return _nested(item, dtype)
+    if isinstance(item, (bool, int, float, complex)):
+        return made(item, dtype)
+    tensor = as_tensor(item)
+    if tensor is None or not (tensor.weak or _is_checked(item, dtype)):
+        return item
+    return number_as(tensor, dtype)
+
+
+def holds_numbers(value: Any) -> bool:
+    """Whether a nested list holds Python's numbers alone, np.float64 among them."""
+    return all(
+        holds_numbers(item) if isinstance(item, (list, tuple)) else isinstance(item, (bool, int, float, complex))
+        for item in value
+    )
 
 
 def stacked(items: Sequence[Any]) -> Any:
@@ -94,10 +163,12 @@ def cast_to(tensor: Any, dtype: DType) -> Any:
     return tensor if tensor.type.dtype is dtype else dispatch.apply("cast", tensor, dtype=dtype)
 
 
-def sample_dtype(other: Any) -> Any:
-    """The dtype of an operand, in NumPy's terms."""
+def sample(other: Any) -> Any:
+    """An operand like this one, with other elements."""
     tensor = as_tensor(other)
-    return tensor.type.dtype.numpy if tensor is not None else np.asarray(other).dtype
+    if tensor is None:
+        return other
+    return np.zeros((), tensor.type.dtype.numpy).item() if tensor.weak else np.zeros(1, tensor.type.dtype.numpy)
 
 
 def is_static(mask: Any, shape: Sequence[int | None]) -> bool:
@@ -150,4 +221,7 @@ def of_program(error: Exception) -> Exception:
     return error
 
 
-__all__ = ["as_value", "cast_to", "check_broadcast", "element_of", "is_place", "may_fit", "of_program", "stacked"]
+__all__ = [
+    "as_value", "cast_to", "check_broadcast", "discards_parts", "element_of", "elements", "goes_one_by_one",
+    "holds_numbers", "is_place", "made", "may_fit", "number_as", "of_program", "stacked",
+]  # fmt: skip

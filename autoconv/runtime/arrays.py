@@ -24,11 +24,12 @@ from autoconv.runtime.array_values import (
     as_value,
     cast_to,
     check_broadcast,
+    goes_one_by_one,
     is_place,
     is_static,
     may_fit,
     of_program,
-    sample_dtype,
+    sample,
     shape_words,
 )
 from autoconv.runtime.array_views import same_memory
@@ -179,6 +180,10 @@ class SymbolicArray(TensorMethods):
 
     def store(self, value: Any) -> None:
         """`self[...] = value`."""
+        if goes_one_by_one(value, self.type):
+            for position, item in enumerate(value):
+                self[position] = item
+            return
         tensor = as_value(value, self.type)
         shape, place = tensor.type.shape, self.known_shape
         if shape is not None and len(shape) > len(place):
@@ -194,7 +199,7 @@ class SymbolicArray(TensorMethods):
     def __getitem__(self, index: Any) -> Any:
         spec, operands = self._parsed(index)
         if any(entry[0] in ("array", "mask") for entry in spec):
-            return fresh(dispatch.apply("get_item", self.load(), *operands, spec=spec))
+            return fresh(expressions.item_at(self.load(), _indices(index), spec, operands))
         view = self._view(spec, operands)
         covered = sum(entry[0] == "int" for entry in spec)
         return view.load() if covered == len(spec) == self.ndim else view
@@ -265,7 +270,7 @@ class SymbolicArray(TensorMethods):
         dtype, shape = found.type.dtype, found.type.shape
         if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
             try:
-                function(np.zeros(1, self.dtype), np.zeros(1, sample_dtype(other)), out=np.zeros(1, self.dtype))
+                function(np.zeros(1, self.dtype), sample(_loaded(other)), out=np.zeros(1, self.dtype))
             except TypeError as error:
                 raise of_program(error) from None
         if shape is None or not is_place(self.known_shape, shape):
@@ -321,8 +326,10 @@ def is_array(value: Any) -> bool:
 def fresh(value: Any, scalars: bool = False) -> Any:
     """What was computed, tensors with dimensions as new arrays; in tuples and lists too. With `scalars`, those without
     dimensions as well, which otherwise are NumPy's scalars."""
-    if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
+    if type(value) in (tuple, list):
         return type(value)(fresh(item, scalars) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_make"):  # such as the parts of a decomposition
+        return value._make(fresh(item, scalars) for item in value)
     if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not scalars):
         return value
     region = current_region()

@@ -60,7 +60,7 @@ _IN_PLACE = frozenset({"__iadd__", "__imul__", "__ior__", "__iand__", "__isub__"
 def _forwarding(plain: type, name: str) -> Callable[..., Any]:
     own = getattr(plain, name)
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if self._items is not None or _grows(self, name, args):
             return (items_of(self) or self.grow()).call(self, name, args, kwargs)
         if plain is dict and may_lack_keys(self):

@@ -60,6 +60,11 @@ def unary(op_name: str, x: Any) -> Any:
 def get_item(x: Any, index: Any) -> Any:
     """x[index], NumPy's meaning."""
     spec, operands = parsed_index(index)
+    return item_at(x, index, spec, operands)
+
+
+def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
+    """x[index], which was parsed."""
     try:
         return apply("get_item", x, *operands, spec=spec)
     except IndexError:
@@ -85,13 +90,19 @@ def _said_by_numpy(shape: Any, index: Any) -> Exception:
     """What is wrong with the index of an array of that shape, in NumPy's words."""
     try:
         sample: Any = np.broadcast_to(np.False_, shape) if shape else np.False_  # which takes no memory
-        sample[index]
+        sample[tuple(map(_sample, index)) if type(index) is tuple else _sample(index)]
     except IndexError as error:
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         return error.with_traceback(None)
     except Exception:  # an index, or a shape, that is not known
         pass
     return StagingError("an index is out of range", current_place(), "an index that fits")
+
+
+def _sample(index: Any) -> Any:
+    """An index of the same shape: of what only the running graph knows it is the shape that is wrong."""
+    tensor = as_tensor(index)
+    return index if tensor is None else np.zeros(tensor.type.shape, tensor.type.dtype.numpy)  # type: ignore[arg-type]
 
 
 def set_item(x: Any, index: Any, value: Any) -> Any:

@@ -59,7 +59,7 @@ class NumberMethod:
         self.owner = owner
         self.name = name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.name == "conjugate" and not args and not kwargs:
             is_complex = self.owner.type.dtype.is_complex
             return dispatch.apply("conjugate", self.owner) if is_complex else _itself(self.owner)

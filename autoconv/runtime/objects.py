@@ -148,7 +148,7 @@ class SymbolicObject:
     def __format__(self, spec: str) -> str:
         _refuse("turned into text by Python itself")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         found = _operation("object_call", [self, *args], kwargs)
         return found if found is not NotImplemented else _refuse("called")
 
@@ -174,7 +174,7 @@ class ObjectMethod:
         self.owner = owner
         self.name = name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.name == "resize" and "refcheck" not in kwargs:
             _refuse("asked for resize, which counts who else holds an array: a graph does")
         operands = [self.owner, *args, *kwargs.values()]

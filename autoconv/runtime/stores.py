@@ -15,7 +15,7 @@ from autoconv.runtime.recording import Region, recording
 _UNKNOWN = object()
 
 # These raise for integers beyond 64 bits alone, which Python does not know and no program expects.
-_INTEGER_OPS = ("add", "subtract", "multiply", "negative", "abs", "invert", "cast", "and", "or", "xor")
+_INTEGER_OPS = ("add", "subtract", "multiply", "negative", "abs", "invert", "and", "or", "xor")
 _ONLY_LIMITS = frozenset(f"python_{name}" for name in _INTEGER_OPS)
 _COMES_BACK = ("while", "try_handler", "recursive")  # regions at whose start it is not known what was stored last
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from autoconv.runtime.attributes import attributes_of, slots_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,54 @@ _ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 def is_mutable_dataclass(value: Any) -> bool:
     parameters = getattr(type(value), "__dataclass_params__", None)
     return parameters is not None and not parameters.frozen
+
+
+def holds_more(value: Any) -> bool:
+    """Whether what would be taken apart has attributes of its own besides its items or fields, which what is built
+    anew would not have; or is a dict with keys that say themselves what they equal, and may equal others."""
+    kind = type(value)
+    if kind in _PLAIN or kind in _ATOMS or plain_kind(value) in _PLAIN:
+        return kind is dict and not all(map(_is_known_key, value))
+    if not (kind.__dictoffset__ or slots_of(kind)) or not is_structure(value):
+        return False
+    more = attributes_of(value).keys() - field_names(kind)
+    return not all(name.startswith("__autoconv") for name in more)
+
+
+def _is_known_key(key: Any) -> bool:
+    """Whether keys equal this one only where they mean the same, apart from what objects hold that are the same."""
+    kind: Any = type(key)
+    if kind in _ATOMS or kind.__eq__ is object.__eq__ or kind.__module__ in ("builtins", "numpy"):
+        return kind not in (tuple, frozenset) or all(map(_is_known_key, key))
+    return issubclass(kind, enum.Enum)
+
+
+def keys_of(template: Template | None) -> Iterator[Any]:
+    """The keys of dicts in a structure, the parts of tuples and frozensets among them one by one."""
+    if template is None:
+        return
+    pending = list(template.keys or ()) if issubclass(template.kind, dict) else []
+    while pending:
+        key = pending.pop()
+        if type(key) in (tuple, frozenset):
+            pending += key
+        else:
+            yield key
+    for child in template.children:
+        yield from keys_of(child)
+
+
+def kinds_of(template: Template | None) -> set[type]:
+    """The classes that a structure is built of."""
+    return set() if template is None else {template.kind}.union(*map(kinds_of, template.children))
+
+
+def field_names(kind: Any) -> frozenset[str]:
+    """The names of the fields of a dataclass; none of other classes."""
+    return frozenset(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else _NONE
+
+
+_NONE: frozenset[str] = frozenset()
 
 
 def _rebuildable(kind: type) -> bool:

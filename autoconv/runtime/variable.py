@@ -58,7 +58,7 @@ class Storage:
 class VariableType(type):
     """Lets the creators of `variable_creator_scope` make the variable."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, /, *args: Any, **kwargs: Any) -> Any:
         if cls is not Variable or not creators_in_scope():
             return super().__call__(*args, **kwargs)
         bound = inspect.signature(cls.__init__).bind(None, *args, **kwargs)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Collection
+from typing import Any
 
+import numpy as np
+
+from autoconv.backends.reference import compile_graph, node_function
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
 from autoconv.ops.views import VIEWS
@@ -17,6 +23,69 @@ def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
             if _has_elements(node.results[position]):
                 aliases.add(node.results[position])
     return {position for position, value in enumerate(graph.outputs) if value in aliases}
+
+
+def share_memory(graph: Graph) -> bool:
+    """Whether two outputs may be views of one array that the graph makes, with elements in common."""
+    outputs = {_without_identities(value) for value in graph.outputs if _has_elements(value)}
+    if len(outputs) < 2:
+        return False
+    origins: dict[Value, list[Value]] = {}
+    for value in outputs:
+        origins.setdefault(_origin(value), []).append(value)
+    if any(len(views) > 1 and _overlap(origin, views) for origin, views in origins.items()):
+        return True
+    if not any(node.regions for node in graph.nodes):
+        return False
+    values = [_without_identities(value) for value in graph.outputs]
+    return any(
+        not {values[position] for position in aliased_outputs(graph, {origin})} <= set(views)
+        for origin, views in origins.items()
+    )
+
+
+def _overlap(origin: Value, views: list[Value]) -> bool:
+    """Whether views of an array have elements in common, as far as their shapes are known: it is looked at in an array
+    of bytes, which nobody fills."""
+    shape: Any = origin.type.shape  # type: ignore[union-attr]
+    if shape is None or not all(isinstance(size, int) for size in shape) or math.prod(shape) > _LARGEST:
+        return True
+    unfilled = np.empty(shape, np.int8)
+    seen = [_seen(view, origin, unfilled) for view in views]
+    return any(
+        one is None or other is None or np.shares_memory(one, other) for one, other in itertools.combinations(seen, 2)
+    )
+
+
+_LARGEST = 1 << 28
+
+
+def _seen(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | None:
+    """What a view of the origin is of that array; None where only the running graph knows."""
+    if value is origin:
+        return array
+    node = value.node
+    assert node is not None
+    if len(node.inputs) > 1:
+        return None
+    looked_at = _seen(node.inputs[0], origin, array)
+    if looked_at is None:
+        return None
+    found = node_function(node, compile_graph)(looked_at)
+    return found[value.index] if type(found) in (tuple, list) else found
+
+
+def _without_identities(value: Value) -> Value:
+    while value.node is not None and value.node.op.name == "identity":
+        value = value.node.inputs[0]
+    return value
+
+
+def _origin(value: Value) -> Value:
+    """The array that a value is a view of, or is."""
+    while (node := value.node) is not None and not node.regions and _aliased_results(node, set(node.inputs[:1])):
+        value = node.inputs[0]
+    return value
 
 
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:

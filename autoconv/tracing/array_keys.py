@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -36,6 +36,21 @@ def array_key(array: np.ndarray) -> ArrayKey:
     dtype = as_dtype(array.dtype)
     plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
     return ArrayKey(ArrayType(dtype, array.shape, array.strides), plain and array.dtype.kind in "biufc")
+
+
+def is_of_its_own(value: Any) -> bool:
+    """Whether an array is of a class that says itself what operators and NumPy's functions do with it, as matrices
+    and masked arrays do, or it or a scalar is a text of NumPy's, which no graph computes with."""
+    kind = type(value)
+    if kind is not np.ndarray and (isinstance(value, np.ndarray) or kind.__module__ != "numpy"):
+        return True
+    return value.dtype.kind in "SU"
+
+
+def kind_of(array: Any) -> str:
+    """What an array of its own is called."""
+    kind = type(array)
+    return kind.__name__ if kind is not np.ndarray else f"{kind.__name__} of {array.dtype}"
 
 
 def overlap(arrays: Sequence[np.ndarray]) -> bool:

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.errors import IntegerLimitError, OpError, OtherKindError
+from autoconv.errors import OpError
+from autoconv.ops.undo import TAKEN_BACK
 
-BEYOND = (IntegerLimitError, OtherKindError, OpError)
+BEYOND = (*TAKEN_BACK, OpError)
 
 
 def is_made_again(concrete: Any, error: Exception) -> bool:

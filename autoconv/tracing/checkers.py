@@ -7,6 +7,7 @@ tells apart may mean the same.
 
 from __future__ import annotations
 
+import collections
 import enum
 import functools
 import operator
@@ -22,6 +23,7 @@ from autoconv.runtime.journal import MISSING
 from autoconv.tracing.fingerprints import (
     Fingerprints,
     Unguardable,
+    base_of,
     class_parts,
     is_by_identity,
     is_large,
@@ -33,7 +35,8 @@ _MOST_ITEMS = 64  # of a list, tuple or dict that are looked at one by one
 _PLAIN = (int, str, bytes, float, complex)
 _PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
 _UNCHANGING = (
-    *_PLAIN, type(None), types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
+    *_PLAIN, bool, type(None), types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
+    type(vars(collections.namedtuple("_", "x"))["x"]),
 )  # fmt: skip
 _HOLDING = (list, tuple, dict, set, frozenset, range, functools.partial, np.ndarray, np.generic)
 
@@ -82,7 +85,7 @@ class _Looks:
         found = self.writer.variable(place)
         if value is MISSING:
             self.writer.require(f"{found} is {self.writer.constant(MISSING)}")
-        elif isinstance(value, _PLAIN) and not attributes_of(value):
+        elif isinstance(value, _PLAIN) and not attributes_of(value) and not is_user_code(type(value)):
             self.writer.require_plain(value, found)
         elif isinstance(value, types.FunctionType):
             self._look_at_function(value, found)
@@ -90,7 +93,7 @@ class _Looks:
             self.writer.require_same(value, found)
             if is_user_code(value):
                 self._look_at_class(value)
-        elif isinstance(value, types.MethodType) or type(value) in (list, tuple, dict):
+        elif isinstance(value, types.MethodType) or base_of(value) in (list, tuple, dict):
             self._look_at_parts(value, found)
         elif isinstance(value, types.ModuleType):
             self._look_at_module(value, found)
@@ -132,20 +135,27 @@ class _Looks:
             return
         self.writer.require(f"type({found}) is {self.writer.constant(type(value))}")
         if isinstance(value, types.MethodType):
-            self.writer.require_same(value.__func__, f"{found}.__func__")
+            self.at(value.__func__, f"{found}.__func__")
             self.at(value.__self__, f"{found}.__self__")
             return
-        keys = list(value) if isinstance(value, dict) else range(len(value))
+        base: Any = base_of(value)
+        keys = list(base.keys(value) if base is dict else range(base.__len__(value)))
+        is_plain = type(value) is base
         if len(keys) > _MOST_ITEMS or not all(type(key) in (str, int, bytes) for key in keys):
             self._by_fingerprint(value, found)
             return
-        if isinstance(value, dict):
-            self.writer.require_keys(list(value), found)
+        if base is dict:
+            self.writer.require_keys(keys, found if is_plain else f"{self.writer.constant(dict.keys)}({found})")
         else:
-            self.writer.require(f"len({found}) == {len(value)}")
+            count = "len" if is_plain else self.writer.constant(base.__len__)
+            self.writer.require(f"{count}({found}) == {len(keys)}")
+        item = "" if is_plain else self.writer.constant(base.__getitem__)
         for key in keys:
-            if isinstance(value, dict) or (id(value), key) not in self._skip:
-                self.at(value[key], f"{found}[{key!r}]")
+            if base is dict or (id(value), key) not in self._skip:
+                place = f"{found}[{key!r}]" if is_plain else f"{item}({found}, {key!r})"
+                self.at(base.__getitem__(value, key), place)
+        if not is_plain:
+            self._look_at_attributes(value, found)
 
     def _look_at_array(self, value: np.ndarray, found: str) -> None:
         self.writer.require_same(value, found)
@@ -158,6 +168,10 @@ class _Looks:
             return
         self.writer.require_same(value, found)
         self.writer.require(f"type({found}) is {self.writer.constant(type(value))}")
+        self._look_at_attributes(value, found)
+
+    def _look_at_attributes(self, value: Any, found: str) -> None:
+        """Of an object, and of its class."""
         read = self._reads.of(type(value)) if self._reads is not None else None
         if hasattr(value, "__dict__"):
             attributes = self.writer.variable(f"{found}.__dict__")
@@ -198,9 +212,12 @@ class _Looks:
             self.writer.constant([part for part in parts.values() if not isinstance(part, np.ndarray)])
             ids = self.writer.constant([id(part) for part in parts.values()])
             self.writer.require(f"[*map(id, map({held}.get, {self.writer.constant(list(parts))}))] == {ids}")
-            self._look_at_functions([part for part in parts.values() if _is_simple(part)])
+            functions = [function for part in parts.values() for function in _functions_of(part)]
+            self._look_at_functions([f for f in functions if is_user_code(f) and _is_simple(f)])
             for name, part in parts.items():
-                if not (_is_simple(part) or isinstance(part, _UNCHANGING)):
+                if type(part) is dict and not part:
+                    self.writer.require(f"not {held}[{name!r}]")
+                elif not (_never_changes(part) or all(map(_is_simple, _functions_of(part) or [None]))):
                     of = self._fingerprint_of_class
                     found = f"{self.writer.constant(of)}({held}[{name!r}])"
                     self.writer.require(f"{found} == {self.writer.constant(of(part))}")
@@ -208,7 +225,12 @@ class _Looks:
     def _look_at_functions(self, functions: list[types.FunctionType]) -> None:
         if functions:
             given = f"[*map({self.writer.constant(_PARTS)}, {self.writer.constant(functions)})]"
-            self.writer.require(f"{given} == {self.writer.constant([*map(_PARTS, functions)])}")
+            held = [(*others, dict(attributes)) for *others, attributes in map(_PARTS, functions)]
+            self.writer.require(f"{given} == {self.writer.constant(held)}")
+        for function in functions:
+            if function.__defaults__:  # of which 1 and 1.0 are two
+                defaults = f"{self.writer.constant(function)}.__defaults__"
+                self.writer.require(f"{defaults} is {self.writer.constant(function.__defaults__)}")
 
     def _by_fingerprint(self, value: Any, found: str) -> None:
         of = self._fingerprint
@@ -229,10 +251,26 @@ class _Looks:
         return True
 
 
+def _functions_of(value: Any) -> list[Any]:
+    """The functions that are all there is to a function, method of a class or property."""
+    if isinstance(value, (staticmethod, classmethod)):
+        return [value.__func__]
+    parts = (value.fget, value.fset, value.fdel) if type(value) is property else (value,)
+    return [part for part in parts if isinstance(part, types.FunctionType)]
+
+
 def _is_simple(value: Any) -> bool:
-    """Whether a function has nothing but its code."""
-    plain = isinstance(value, types.FunctionType)
-    return plain and not (value.__defaults__ or value.__kwdefaults__ or value.__dict__)
+    """Whether a function has nothing but its code, plain defaults, and attributes that do not count; or is Python's."""
+    if not isinstance(value, types.FunctionType) or (value.__kwdefaults__ and is_user_code(value)):
+        return False
+    if not is_user_code(value):
+        return True
+    return all(name.startswith("__") for name in value.__dict__) and _never_changes(value.__defaults__)
+
+
+def _never_changes(value: Any) -> bool:
+    """Whether nothing about a value changes while it is the same."""
+    return type(value) in _UNCHANGING or (type(value) is tuple and all(map(_never_changes, value)))
 
 
 def _is_empty(slot: Any, value: Any) -> bool:

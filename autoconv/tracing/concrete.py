@@ -213,7 +213,7 @@ class ConcreteFunction:
     def trainable_variables(self) -> tuple[Variable, ...]:
         return tuple(variable for variable in self.variables if variable.trainable)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         try:
             return self._owner.call_concrete(self, args, kwargs)
         except BaseException as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import enum
 import functools
 import types
@@ -18,6 +17,7 @@ from autoconv.runtime.attributes import attributes_of, has_attributes
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.variable import Variable
+from autoconv.tracing.array_keys import is_of_its_own
 from autoconv.tracing.reads import Reads
 
 DEPTH = 20
@@ -36,6 +36,7 @@ _DESCRIBING_CLASSES = frozenset(
     {
         "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__abstractmethods__", "__slots__",
         "__orig_bases__", "__parameters__", "__static_attributes__", "__firstlineno__", "_abc_impl",
+        "__dataclass_fields__", "__dataclass_params__",
     }
 )  # fmt: skip
 _HELD_BY_GRAPHS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
@@ -68,7 +69,7 @@ class Fingerprints:
         if value is MISSING or value is None:
             return (type(value),)
         if isinstance(value, types.MethodType) and depth:
-            return types.MethodType, id(value.__func__), self.of(value.__self__, name, depth - 1)
+            return types.MethodType, *(self.of(part, name, depth - 1) for part in (value.__func__, value.__self__))
         if isinstance(value, type):
             return id(value), _weak(value), self._class_values(value, name) if is_user_code(value) else ()
         if isinstance(value, enum.Enum):
@@ -100,15 +101,17 @@ class Fingerprints:
         if isinstance(value, (list, tuple)):
             parts = tuple(
                 None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
-                for i, item in enumerate(value)
+                for i, item in enumerate(held_items(value))
             )
-            return (kind, parts) if kind in (list, tuple) else (kind, parts, "and", self._own(value, name, depth))
+            return (kind, parts) if kind in (list, tuple) else (kind, parts, "and", self._besides(value, name, depth))
         if isinstance(value, dict):
-            pairs = list(value.items())  # at once: other threads may change it meanwhile
+            pairs = list(held_items(value))  # at once: other threads may change it meanwhile
             items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{k!r}]", depth)) for k, v in pairs)
-            return (kind, items) if kind is dict else (kind, items, "and", self._own(value, name, depth))
+            return (kind, items) if kind is dict else (kind, items, "and", self._besides(value, name, depth))
         if isinstance(value, (set, frozenset)):  # in their order, which loops show
-            return kind, tuple(self.of(item, name, depth) for item in tuple(value))
+            items = tuple(self.of(item, name, depth) for item in tuple(held_items(value)))
+            plain = kind in (set, frozenset)
+            return (kind, items) if plain else (kind, items, "and", self._besides(value, name, depth))
         if isinstance(value, range):
             return range, value.start, value.stop, value.step
         if isinstance(value, functools.partial):
@@ -132,13 +135,18 @@ class Fingerprints:
         """A number or text, and what attributes it has where its class is the user's."""
         kind = type(value)
         found = kind, repr(value) if isinstance(value, (float, complex)) else value
-        return found if kind in _SINGLE else (*found, "and", self._own(value, name, max(depth - 1, 0)))
+        return found if kind in _SINGLE else (*found, "and", self._besides(value, name, max(depth - 1, 0)))
+
+    def _besides(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
+        """What there is to a container, number or text of a class of its own besides what all such hold."""
+        kind = type(value)
+        return self._own(value, name, depth), self._class_values(kind, name) if is_user_code(kind) else ()
 
     def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
         """By identity and, while it is not large, by what is in it: Python may have read that while tracing."""
         if array is value:
             self.arrays[id(array)] = array
-        if self.strict and (array.nbytes > _LARGE or array.dtype.kind not in "biufc"):
+        if self.strict and (array.nbytes > _LARGE or array.dtype.kind not in "biufc" or is_of_its_own(value)):
             return self._unguardable(value, name, f"a {type(value).__name__}")
         identity = (id(value), _weak(value)) if array is value else ()
         if array.nbytes > _LARGE or array.dtype.hasobject:
@@ -153,23 +161,26 @@ class Fingerprints:
             read = self.reads.of(cls) if self.reads is not None else None
             self._classes[cls] = ("itself",)
             self._classes[cls] = tuple(map(id, cls.__mro__)), *(
-                (key, self.class_value(value, f"{name}.{key}"))
+                (key, self.class_value(value, f"{name}.{key}", self.reads is None or key in self.reads.names))
                 for base in cls.__mro__
                 for key, value in class_parts(base, read)
                 if (id(base), key) not in self.skip
             )
         return self._classes[cls]
 
-    def class_value(self, value: Any, name: str = "") -> Any:
-        """As `of`; what cannot be guarded by identity."""
+    def class_value(self, value: Any, name: str = "", is_read: bool = False) -> Any:
+        """As `of`; what cannot be guarded by identity, unless it is data that the trace reads by its name."""
         if isinstance(value, (staticmethod, classmethod)):
             return id(value), self.class_value(value.__func__, name)
         if isinstance(value, property):
             return id(value), *(self.class_value(part, name) for part in (value.fget, value.fset, value.fdel))
         if isinstance(value, _DESCRIPTORS) or (not self.strict and not isinstance(value, _VALUES)):
             return id(value)
-        with contextlib.suppress(Unguardable):
+        try:
             return self.of(value, name, _DEPTH_IN_CLASSES)
+        except Unguardable:
+            if is_read and _is_data(value):
+                raise
         return id(value)
 
     def _unguardable(self, value: Any, name: str, why: str) -> Any:
@@ -187,6 +198,24 @@ class Fingerprints:
         return tuple(self.of(part, name, depth - 1) for part in held[:2]) + tuple(
             (key, self.class_value(value, name)) for key, value in own
         )
+
+
+def _is_data(value: Any) -> bool:
+    """Whether this is what a program changes: no descriptor, function, lock or value that stays as it is."""
+    kind = type(value)
+    changes = kind.__hash__ is None or isinstance(value, (tuple, memoryview)) or is_user_code(kind)
+    return changes and not (hasattr(kind, "__get__") or callable(value) or is_large(value))
+
+
+def base_of(value: Any) -> type:
+    """The class of a value, or where that is the user's the first of its bases that is not."""
+    return next(kind for kind in type(value).__mro__ if not is_user_code(kind))
+
+
+def held_items(value: Any) -> Any:
+    """The items of a list, tuple or set, or the pairs of a dict, as the class that Python made for such holds them."""
+    base: Any = base_of(value)
+    return base.items(value) if isinstance(value, dict) else base.__iter__(value)
 
 
 def class_parts(base: type, read: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
@@ -222,6 +251,8 @@ def difference(old: Any, new: Any) -> str:
     for position, (part, other) in enumerate(zip(parts, others, strict=True)):
         if part == other:
             continue
+        if not (isinstance(part, tuple) and isinstance(other, tuple)):
+            return ""
         if is_dict and part[0] == other[0]:
             return f"[{part[0][1]!r}]{difference(part[1], other[1])}"
         if len(old) == 3 and part[0] == other[0]:

@@ -107,7 +107,7 @@ class Function(Described, Pickled):
         self._traces = 0
         self._called_before = False
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         try:
             if self._direct and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
                 given = self._signature.in_order(args, kwargs)
@@ -342,7 +342,7 @@ class Function(Described, Pickled):
         finally:
             _TRACING.functions = before
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+    def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments: tensors, TensorSpecs or plain values."""
         try:
             return self._concrete_for(args, kwargs)

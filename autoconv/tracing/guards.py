@@ -57,6 +57,7 @@ class Guards:
     check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
     _seen: set[Any] = field(default_factory=set)
     _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
+    _unlooked: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
     _spots: list[Spot] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
     _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
@@ -139,16 +140,37 @@ class Guards:
         if key in self.skip:
             return
         self._pending.append((name, read, place))
-        if self.python:
+        self._unlooked += [(name, read)] if self.python else []
+
+    def look_ahead(self) -> None:
+        """Before any of what was found by now runs: makes the call plain where it reads what cannot be guarded, an
+        iterator, say, which tracing would advance."""
+        for name, read in self._unlooked:
+            makes = Fingerprints(self.skip)
             try:
-                makes = Fingerprints(self.skip)
                 makes.of(read())
-                self._single += [(a, a.copy()) for a in makes.arrays.values() if a.size == 1 and a.flags.writeable]
-            except Unguardable as what:  # an iterator, say, which tracing would advance: before anything runs
+            except Unguardable as what:
                 large = [spot for spot in self.holders() if is_large(spot.read()) and spot.key not in self.skip]
                 if large:
                     self.take_in(large)
-                raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
+                if self._may_be_read(read()):
+                    raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
+                makes = Fingerprints(self.skip, strict=False)
+                makes.of(read())
+            self._single += [(a, a.copy()) for a in makes.arrays.values() if a.size == 1 and a.flags.writeable]
+        self._unlooked.clear()
+
+    def _may_be_read(self, value: Any) -> bool:
+        """Whether what cannot be guarded is more than attributes that no function names, such as a log or a lock."""
+        if self._reads is None:
+            return True
+        reads = self._reads.copied()
+        reads.settle([read() for _, read, _ in self._pending])
+        try:
+            Fingerprints(self.skip, reads=reads).of(value)
+        except Unguardable:
+            return True
+        return False
 
     def knows(self, key: Any) -> bool:
         """Whether a name with that key was there before the trace."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import types
 import weakref
 from collections.abc import Callable
@@ -9,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
+from autoconv.runtime.attributes import attributes_of
 from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.structure import Template
+from autoconv.runtime.structure import Template, holds_more, mutable_parts
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.protocol import TracingContext
 
@@ -194,6 +196,20 @@ def accepts(general: Key, key: Key) -> bool:
         if not is_subtype(narrow.type, wide.type):
             return False
     return True
+
+
+def containers_of(values: list[Any]) -> tuple[tuple[Any, ...], bool]:
+    """The keys of all dicts, in order and with their types; whether one container is there twice."""
+    parts = [part for value in values for part in mutable_parts(value)]
+    dicts = [part for part in parts if isinstance(part, dict) and not holds_more(part)]
+    orders = tuple(tuple((type(key), key) for key in part) for part in dicts)
+    return orders, len({id(part) for part in parts}) < len(parts)
+
+
+def is_single_with_more(value: Any) -> bool:
+    """Whether this is a number or text that has attributes of its own, which its value says nothing of."""
+    is_single = isinstance(value, (int, float, complex, str, bytes)) and not isinstance(value, enum.Enum)
+    return is_single and bool(attributes_of(value))
 
 
 def object_key(value: Any) -> ObjectKey:

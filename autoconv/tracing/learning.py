@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.logs import log
-from autoconv.runtime.structure import is_mutable_dataclass
+from autoconv.runtime.structure import holds_more, is_mutable_dataclass
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction
@@ -95,7 +95,7 @@ class Learning:
         if wanted.learned:
             self._learned |= wanted.learned
         elif wanted.objects:
-            self._signature.is_leaf = is_mutable_dataclass
+            self._signature.is_leaf = lambda value: is_mutable_dataclass(value) or holds_more(value)
             self._literal = frozenset()
         elif wanted.memory:
             self._memory = True

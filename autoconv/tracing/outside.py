@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autoconv.operators.bodies import AbandonTrace
+from autoconv.ops.objects import COLLECTIONS
 from autoconv.runtime.arrays import fresh
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.objects import apply_object, constant_object, record_object
@@ -107,6 +108,8 @@ class Outside:
             arrays = [s for s in self.guards.holders() if isinstance(s.read(), np.ndarray) and s.key not in self.known]
             if arrays:  # what it was chosen from may be among them
                 raise Restage(arrays)
+        if not isinstance(owner, (*_CHANGING, *COLLECTIONS, np.ndarray, SymbolicTensor)):
+            self._run_plain(what)  # what the methods of its class do no kernel could take back
         for name, copy in self.copies.items():
             if _holds(copy, owner):
                 raise Restage(arguments=[name])
@@ -116,6 +119,9 @@ class Outside:
         if isinstance(owner, SymbolicTensor) and self.arrays:
             # Where that does not do, they come in by reference, as objects.
             raise Restage(arguments=self.arrays)
+        self._run_plain(what)
+
+    def _run_plain(self, what: str) -> NoReturn:
         raise RunPlain(f"{what}, which has to happen on every call")
 
     def take_in(self, spots: Sequence[Spot]) -> NoReturn:

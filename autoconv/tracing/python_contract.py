@@ -98,16 +98,17 @@ def _is_pure(function: Any) -> bool:
     return isinstance(function, np.ufunc)
 
 
-def check_identities(result: Any, outside: Iterable[Any]) -> None:
-    """Has lists and dicts that are returned and held elsewhere too become objects of the graph, which gives out copies
-    of the others. Raises Restage or RunPlain where they were there before the call."""
+def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]) -> None:
+    """Has lists and dicts that are returned and held elsewhere too, in what is `written` say, become objects of the
+    graph, which gives out copies of the others. Raises Restage or RunPlain where they were there before the call."""
     outer = {id(part) for value in outside for part in mutable_parts(value)}
+    held = {id(part) for value in written for part in _parts_given(value)}
     for alternative in result.values if type(result) is Variant else (result,):
-        _check_alternative(alternative, outer)
+        _check_alternative(alternative, outer, held)
 
 
-def _check_alternative(result: Any, outer: set[int]) -> None:
-    known = set(outer)
+def _check_alternative(result: Any, outer: set[int], held: set[int]) -> None:
+    known = outer | held
     for part in list(_parts_given(result)):
         region = current_region()
         assert region is not None

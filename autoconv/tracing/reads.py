@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import abc
 import builtins
+import copy
 import dataclasses
 import dis
 import functools
@@ -83,12 +84,13 @@ def _mentions(code: types.CodeType) -> Mentions:
         name, value = instruction.opname, instruction.argval
         if name in _OF_GLOBALS:
             outer.add(value)
+            closed &= value != "__builtins__"
         elif name in _OF_ATTRIBUTES:
             attributes.add(value)
             closed &= value not in _OPEN_NAMES
         elif name == "IMPORT_NAME":
             modules.add(value)
-            closed &= _is_closed_module(value)
+            closed &= _is_closed_module(value) and value != "builtins"
         elif name == "MATCH_CLASS":
             closed = False
     for inner in (mentions(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)):
@@ -103,7 +105,7 @@ class Reads:
     """What the functions of a trace may read of objects, as `add` says which these are."""
 
     def __init__(self) -> None:
-        self._names: set[str] = set()
+        self._names = {"keys"}  # which `f(**x)` and `dict(x)` read
         self._settled: frozenset[str] = frozenset()
         self._closed = True
         self._functions: set[Any] = set()
@@ -135,6 +137,13 @@ class Reads:
             self._meet(value)
         for name in found.globals:
             self._meet(function.__globals__.get(name, getattr(builtins, name, None)))
+
+    def copied(self) -> Reads:
+        """Another one, which what is added to this one means nothing to."""
+        other = copy.copy(self)
+        other._names, other._functions, other._pending = set(self._names), set(self._functions), list(self._pending)
+        other._classes = self._classes.copy()
+        return other
 
     def including(self, other: Reads) -> Reads:
         """With what another trace may read that becomes part of this one."""
@@ -178,7 +187,7 @@ class Reads:
         elif isinstance(value, types.MethodType):
             self._meet(value.__func__)
         elif isinstance(value, types.ModuleType):
-            self._closed &= _is_closed_module(value.__name__)
+            self._closed &= _is_closed_module(value.__name__) and value is not builtins  # which has getattr
         elif isinstance(value, type):
             self._meet_class(value)
             self._closed &= _is_closed_module(value.__module__)  # not operator.attrgetter
@@ -197,6 +206,8 @@ class Reads:
         if kind in self._classes:
             return
         bases = [base for base in kind.__mro__ if base not in _BARE]
+        for base in bases if getattr(kind, "_is_protocol", False) else ():  # isinstance asks for what these name
+            self._names.update(vars(base), vars(base).get("__annotations__", ()))
         self._classes[kind] = bool(bases) and not dataclasses.is_dataclass(kind) and all(map(_is_closed_class, bases))
 
 

@@ -24,7 +24,7 @@ from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, box
 from autoconv.runtime.recording import COMPILE, Trace, current_region
-from autoconv.runtime.structure import flatten, is_structure, pack
+from autoconv.runtime.structure import flatten, holds_more, is_structure, pack
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.runtime.tracebacks import at_definition
@@ -70,8 +70,9 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         return mapped(value, functools.partial(_standalone, trace=trace, function=function))
     if may_lack_keys(value):
         return {key: _standalone(held, trace, function) for key, held in dict.items(value)}
-    if is_structure(value):
-        leaves, template = flatten(value)
+    whole = holds_more if trace.contract == COMPILE else None
+    if is_structure(value) and not (whole is not None and whole(value)):
+        leaves, template = flatten(value, whole)
         return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
     if isinstance(value, Variant):
         return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
@@ -79,6 +80,8 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if trace.contract == COMPILE:
         if tensor is not None:
             return _symbolic(tensor, trace)
+        if isinstance(value, type) and ".converted_function.<locals>." in value.__qualname__:
+            raise python_contract.RunPlain("a class that the call makes is returned")
         plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
         if value is None or isinstance(value, plain):
             return value

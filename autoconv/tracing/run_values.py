@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import IntegerLimitError
+from autoconv.ops.python_numbers import to_python_array
 from autoconv.runtime import taping
 from autoconv.runtime.convert import to_array
 from autoconv.runtime.tensor import EagerTensor
@@ -25,7 +27,16 @@ def run_value(leaf: Any, copies: bool = True) -> Any:
         return own(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
         return _copied(to_array(leaf)) if copies else to_array(leaf)
-    return np.asarray(leaf)
+    return _number(leaf) if isinstance(leaf, int) else np.asarray(leaf)
+
+
+def _number(leaf: int) -> np.ndarray:
+    """As graphs carry it: of an int beyond 64 bits NumPy would make unsigned elements, or objects."""
+    try:
+        return to_python_array(leaf)
+    except IntegerLimitError as error:
+        error._autoconv_undone = True  # type: ignore[attr-defined]
+        raise
 
 
 def taped_input(value: Any) -> Any:

@@ -19,11 +19,11 @@ from autoconv.runtime.convert import constant, to_array, weak_dtype
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.recording import COMPILE
 from autoconv.runtime.shape import TensorShape, TensorSpec
-from autoconv.runtime.structure import flatten, is_structure, mutable_parts
+from autoconv.runtime.structure import flatten, holds_more, is_structure
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.runtime.variable import Variable
-from autoconv.tracing.array_keys import ArrayKey, array_key, overlap
+from autoconv.tracing.array_keys import ArrayKey, array_key, is_of_its_own, kind_of, overlap
 from autoconv.tracing.keys import (
     Custom,
     Key,
@@ -34,7 +34,9 @@ from autoconv.tracing.keys import (
     SpecKey,
     TensorKey,
     VariableKey,
+    containers_of,
     is_number,
+    is_single_with_more,
     object_key,
 )
 from autoconv.tracing.large import items_of, taken_whole
@@ -81,7 +83,8 @@ class Signature:
         parameters = self.python.parameters.values()
         simple = input_signature is None and all(p.kind not in _COLLECTING for p in parameters)
         self.looks_into = True  # whether lists are keyed by what they seem to hold
-        self.is_leaf: Callable[[Any], bool] | None = None  # what is not taken apart besides
+        # What is not taken apart besides.
+        self.is_leaf: Callable[[Any], bool] | None = holds_more if contract == COMPILE else None
         self._defaults = {p.name: p.default for p in parameters} if simple else None
         self._by_name = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
         self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
@@ -153,13 +156,13 @@ class Signature:
             else self._whole_key(leaf)
             if names[index] in whole
             else array_key(leaf)
-            if memory and isinstance(leaf, np.ndarray)
+            if memory and isinstance(leaf, np.ndarray) and not is_of_its_own(leaf)
             else self._leaf_key(leaf, aliases, index in literal)
             for index, leaf in enumerate(leaves)
         )
         shared = False
         if self.contract == COMPILE and any(template is not None for _, template in templates):
-            orders, shared = _containers([value for name, value in items if name not in whole])
+            orders, shared = containers_of([value for name, value in items if name not in whole])
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, shared, overlaps, memory)
         return Call(whole_key, names, leaves, arguments, args, kwargs)
@@ -182,7 +185,7 @@ class Signature:
     def _spot_key(self, value: Any, memory: bool) -> LeafKey:
         if value is MISSING:
             return Literal(None)
-        if memory and isinstance(value, np.ndarray):
+        if memory and isinstance(value, np.ndarray) and not is_of_its_own(value):
             return array_key(value)
         if value is None or isinstance(value, (str, bytes, list, dict, set)):
             return object_key(value)
@@ -190,7 +193,7 @@ class Signature:
 
     def _is_plain_object(self, value: Any) -> bool:
         """A frozen dataclass without tensors: an object, which is compared rather than taken apart."""
-        parameters = getattr(value, "__dataclass_params__", None)
+        parameters = getattr(type(value), "__dataclass_params__", None)
         if parameters is None or not parameters.frozen or self.contract == COMPILE:
             return False
         return not any(isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic)) for leaf in flatten(value)[0])
@@ -257,11 +260,15 @@ class Signature:
             alias = aliases.setdefault(id(leaf.storage), len(aliases))
             return VariableKey(leaf.storage.type, leaf.trainable, alias)
         if isinstance(leaf, (np.ndarray, np.generic)):
+            if self.contract == COMPILE and is_of_its_own(leaf):
+                return ObjectKey(kind_of(leaf))
             array = to_array(leaf)
             origin = "array" if self.contract == COMPILE else "tensor"
             if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
                 origin = "array without dimensions"  # which is traced as memory, unlike a scalar
             return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
+        if self.contract == COMPILE and is_single_with_more(leaf):
+            return Reference(leaf, identity=True)
         if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
             return Literal(leaf)
         if isinstance(leaf, set) and self.contract == COMPILE:
@@ -375,13 +382,6 @@ def _annotated_as_tensors(function: Callable[..., Any]) -> frozenset[str]:
     except (NameError, TypeError, AttributeError):  # annotations may name what is not there at run time
         return frozenset()
     return frozenset(name for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Tensor))
-
-
-def _containers(values: list[Any]) -> tuple[tuple[Any, ...], bool]:
-    """The keys of all dicts, in order and with their types; whether one container is there twice."""
-    parts = [part for value in values for part in mutable_parts(value)]
-    orders = tuple(tuple((type(key), key) for key in part) for part in parts if isinstance(part, dict))
-    return orders, len({id(part) for part in parts}) < len(parts)
 
 
 _COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import threading
 import time
+import types
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from autoconv.backends import expect_graphs
 from autoconv.emit.converted import ABOUT_TO_CONVERT, changed_names
@@ -17,7 +20,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import ObjectType
 from autoconv.operators.bodies import AbandonTrace, Suspended, is_about_program, record_raise
-from autoconv.operators.calls import converted, meet_class
+from autoconv.operators.calls import converted, is_user_code, meet_class
 from autoconv.operators.instances import expect_made
 from autoconv.operators.layout import Parts
 from autoconv.operators.special_methods import restore_special_methods
@@ -31,14 +34,14 @@ from autoconv.runtime.journal import Journal
 from autoconv.runtime.number_methods import part_of_complex
 from autoconv.runtime.objects import StagedException, SymbolicObject
 from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
-from autoconv.runtime.structure import flatten, pack
+from autoconv.runtime.structure import flatten, keys_of, kinds_of, pack
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tracebacks import at_definition, raised_by_us
 from autoconv.runtime.variable import Variable
 from autoconv.tracing import logs as trace_logs
 from autoconv.tracing import python_contract
-from autoconv.tracing.aliases import aliased_outputs
-from autoconv.tracing.array_keys import ArrayKey
+from autoconv.tracing.aliases import aliased_outputs, share_memory
+from autoconv.tracing.array_keys import ArrayKey, is_of_its_own, kind_of
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
 from autoconv.tracing.given import items_of, told_of_items
@@ -120,7 +123,7 @@ def _trace(
         raise python_contract.RunPlain("one list or dict is given twice, and a graph would take it for two")
     with LOCK, recording(trace.root):
         trace.include_guards = guards.include
-        trace.watch = lambda called: guards.add_function(called, changed_names(called))
+        trace.watch = functools.partial(_watch_called, guards)
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
         for leaf in call.leaves:
@@ -150,10 +153,13 @@ def _trace(
             raise trace.refusal
         _check_not_modified(call, copies, before, signature, contract, function)
         if contract == COMPILE:
-            python_contract.check_identities(result, (*copies, *guards.values()))
+            # Attributes are stored when they are set.
+            written = [spot.read() for spot in call.spots if spot.kind != "attribute"]
+            python_contract.check_identities(result, (*copies, *guards.values()), written)
+        if outside is not None:  # first: what is made here and becomes part of what was there is that in the result
+            outside.stores.store(trace.root)
         layout, outputs = outputs_of(result, trace, function)
         if outside is not None:
-            outside.stores.store(trace.root)
             assert trace.root.journal is not None
             trace.root.journal.roll_back()
             restore_special_methods(trace)
@@ -169,6 +175,8 @@ def _trace(
         if outside is not None and outside.arrays:
             raise Restage(arguments=outside.arrays)  # of an array that came in as an object it is the same one
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
+    if outside is not None and outside.may_be_memory and not trace.memory and share_memory(graph):
+        raise Restage(memory=True)
     if guards.unnamed_frozensets and any(map(_makes_a_set, graph.walk())):
         raise python_contract.RunPlain(
             "a set that the graph changes may meet a frozenset, of which its file says nothing: name frozenset there"
@@ -247,6 +255,8 @@ def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
     """The leaves as the function gets them: symbolic tensors, plain values, variables standing for their argument."""
     leaves: list[Any] = []
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
+        if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract == COMPILE and is_of_its_own(leaf):
+            raise python_contract.RunPlain(f"{name!r} is a {kind_of(leaf)}, which is no array of numbers to a graph")
         if isinstance(key, TensorKey):
             value = trace.root.graph.add_parameter(key.type, name)
             positions = trace.leaf_positions
@@ -344,8 +354,21 @@ def _watch(guards: Guards, function: Any, target: Any, call: Call) -> None:
     if owner is not None:
         guards.add_value("self", owner)
     for leaf, key, name in zip(call.leaves, call.key.leaves, call.names, strict=True):
-        if isinstance(key, Reference):
+        if isinstance(key, Reference) or (isinstance(key, Literal) and is_user_code(type(leaf))):
             guards.add_value(name, leaf)
+    for name, template in call.key.templates:
+        for kind in kinds_of(template):
+            if is_user_code(kind):
+                guards.add_value(f"the class of {name}", kind)
+        for key in keys_of(template):
+            if is_user_code(type(key)) or isinstance(key, (type, types.FunctionType)):
+                guards.add_value(f"a key of {name}", key)
+    guards.look_ahead()
+
+
+def _watch_called(guards: Guards, called: types.FunctionType) -> None:
+    guards.add_function(called, changed_names(called))
+    guards.look_ahead()
 
 
 def _check_not_modified(

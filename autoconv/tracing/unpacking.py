@@ -11,9 +11,10 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from autoconv.runtime.structure import Template
+from autoconv.runtime.attributes import slots_of
+from autoconv.runtime.structure import Template, field_names, holds_more
 from autoconv.tracing.array_keys import ArrayKey
-from autoconv.tracing.keys import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey
+from autoconv.tracing.keys import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey, is_single_with_more
 from autoconv.tracing.writing import FunctionWriter, TooLong
 
 _MOST_CONTAINERS = 6  # lists, dicts and dataclasses, each of which is compared with each
@@ -109,6 +110,7 @@ class _Takes:
         self.writer.require(f"type({found}) is {self.writer.constant(kind)}")
         if kind is not tuple and not issubclass(kind, tuple):
             self.containers.append(found)
+        self._require_no_more(found, kind)
         if kind is dict and template.keys is not None:
             self.writer.require_keys(list(template.order or template.keys), found)
             places = [f"{found}[{self.writer.constant(key)}]" for key in template.keys]
@@ -122,10 +124,22 @@ class _Takes:
         for inner, child in zip(places, template.children, strict=True):
             self.at(inner, child)
 
+    def _require_no_more(self, found: str, kind: type) -> None:
+        """Requires that there are no attributes besides the fields (see `holds_more`)."""
+        fields = field_names(kind)
+        if not {name for name, _ in slots_of(kind)} <= fields:
+            raise _Unusual
+        if kind.__dictoffset__:
+            more = self.writer.constant(holds_more)
+            self.writer.require(f"{found}.__dict__.keys() <= {self.writer.constant(fields)} or not {more}({found})")
+
     def _leaf(self, place: str, leaf: LeafKey) -> None:
         if isinstance(leaf, _TAKEN):
             self.found.append(place if place.isidentifier() else self.writer.variable(place))
         elif isinstance(leaf, Literal):
-            self.writer.require_plain(leaf.value, self.writer.variable(place))
+            found = self.writer.variable(place)
+            self.writer.require_plain(leaf.value, found)
+            if type(leaf.value) not in _TEXTS:
+                self.writer.require(f"not {self.writer.constant(is_single_with_more)}({found})")
         elif isinstance(leaf, Reference):
             self.writer.require(f"{self.writer.constant(leaf.get)}() is {place}")

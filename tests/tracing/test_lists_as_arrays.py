@@ -520,7 +520,7 @@ def test_lists_as_indices():
         for i in range(len(a)):
             if a[i] > 0:
                 keep.append(i)
-        return a[keep], a[sorted(keep)], a[keep[1:]].sum()
+        return a[keep], a[sorted(keep)], a[keep[1:]]
 
     def masked(a):
         keep = []
@@ -535,7 +535,7 @@ def test_lists_as_indices():
                 keep.append(i)
         a[keep] = 0.0
         a[keep] += 2
-        return a.sum()
+        return a.min()  # a sum may be added up in another order
 
     def places(a):
         rows, columns = [], []

@@ -1,9 +1,12 @@
 """Attributes that a function may read are guarded, whichever way it reads them; those that it cannot read are not."""
 
 import abc
+import collections
 import copy
 import functools
+import logging
 import operator
+import threading
 from copy import copy as twin
 from dataclasses import asdict, dataclass, field
 from operator import attrgetter as read_by_name
@@ -271,6 +274,58 @@ def test_a_model_that_keeps_a_log_is_traced_once():
     np.testing.assert_allclose(model.train(np.arange(3.0), 10), expected)
     assert model.steps == 10
     assert len(model.step.concrete_functions) <= 2
+
+
+class Held:
+    """An object with attributes whose changes nobody could notice."""
+
+    def __init__(self):
+        self.lock, self.log, self.queue = threading.Lock(), logging.getLogger("held"), collections.deque([1, 2])
+        self.items, self.weights, self.limit = iter([1, 2, 3]), np.ones(3), 2.0
+
+    def above(self, x):
+        total = 0.0
+        for value in x * self.weights:
+            if value > self.limit:
+                total += value
+        return total
+
+    def remaining(self):
+        return list(self.items)
+
+    def add(self, x):
+        if x.sum() > 1:
+            self.queue.append(3)
+        return len(self.queue)
+
+    def over(self, x):
+        return sum(item * x.sum() for item in self.items)
+
+    def over_held(self, x):
+        return sum(item * x.sum() for item in self.read())
+
+    def over_named(self, x, name="remaining"):
+        return sum(item * x.sum() for item in getattr(self, name)())
+
+
+def test_what_cannot_be_guarded_and_is_not_read_leaves_a_method_a_graph():
+    held, compute = Held(), autoconv.compile(Held.above)
+    x = np.array([1.0, 2.0, 3.0])
+    assert compute(held, x) == 3.0
+    held.limit = 0.5
+    assert compute(held, x) == 6.0
+    assert "plain Python" not in compute.explain()
+
+
+@pytest.mark.parametrize("name", ["add", "over", "over_held", "over_named"])
+def test_what_cannot_be_guarded_and_is_read_is_so_once_a_call(name):
+    x = np.array([1.0, 2.0, 3.0])
+    plain, held = Held(), Held()
+    plain.read, held.read = plain.remaining, held.remaining
+    compute = autoconv.compile(getattr(Held, name))
+    for _ in range(3):
+        assert compute(held, x) == getattr(plain, name)(x)
+    assert held.queue == plain.queue and list(held.items) == list(plain.items)
 
 
 def test_a_frozenset_that_the_file_does_not_name_meets_a_set_of_the_graph(tmp_path, monkeypatch):

@@ -2,6 +2,8 @@
 
 # ruff: noqa: B016, RUF005 - what people write is what is tested
 
+import collections
+
 import numpy as np
 
 import autoconv as ac
@@ -330,3 +332,22 @@ def test_lists_that_a_loop_gives_another_name():
         return show(), other, box.v
 
     agrees(f, (1, 2), (0, 0), (1, 3), (7, 3), (2, 6))
+
+
+class Settings(collections.UserDict):
+    """What is no dict to Python, and has methods of its own that write."""
+
+
+def test_mappings_of_the_library_are_written_once():
+    def write(settings, x):
+        settings["q"] = x
+        if x > 1:
+            settings["large"] = x
+        settings.setdefault("r", x)
+        return len(settings)
+
+    compute = ac.compile(write)
+    mine, its = Settings(), Settings()
+    for x in (1.0, 2.0, 0.5):
+        assert compute(mine, x) == write(its, x)
+        assert mine.data == its.data

@@ -1,0 +1,128 @@
+"""What classes of containers, numbers and texts hold, and members of enums and methods: changes between calls."""
+
+import collections
+import enum
+import types
+
+import pytest
+
+import autoconv
+
+WARM = 5
+
+
+def kinds():
+    """Classes that are new each time."""
+    made = [
+        type(f"A{base.__name__}", (base,), {"by": 2.0, "scaled": scaled})
+        for base in (list, tuple, dict, set, frozenset, int, float, str, collections.OrderedDict)
+    ]
+    named = type("Named", (collections.namedtuple("Named", "x y"),), {"by": 2.0, "scaled": scaled})
+    return [kind(VALUES.get(kind.__mro__[1], ())) for kind in made] + [named(1.0, 2.0)]
+
+
+def scaled(self, x):
+    return x * self.by
+
+
+def otherwise(self, x):
+    return x - self.by
+
+
+VALUES = {int: 3, float: 3.5, str: "text", list: [1.0, 2.0], tuple: (1.0, 2.0)}
+COUNT = len(kinds())
+
+
+@pytest.mark.parametrize("which", range(COUNT))
+def test_classes(which):
+    held, given = kinds()[which], kinds()[which]
+    for thing, function, arguments in (
+        (held, lambda x: x * held.by + held.scaled(x), (2.0,)),
+        (held, lambda x: [x, held][1].scaled(x), (2.0,)),
+        (given, lambda thing, x: x * thing.by, (given, 2.0)),
+        (given, lambda thing, x: thing.scaled(x), (given, 2.0)),
+        (given, lambda thing, x: thing["a"][0].scaled(x), ({"a": [given]}, 2.0)),
+    ):
+        compute = autoconv.compile(function)
+        kind = type(thing)
+        changes = [lambda: None, lambda: setattr(kind, "by", kind.by + 1)]  # noqa: B023
+        changes += [lambda: setattr(kind, "scaled", otherwise)]  # noqa: B023
+        if hasattr(thing, "__dict__"):
+            changes += [lambda: setattr(thing, "by", thing.by + 5)]  # noqa: B023
+            changes += [lambda: setattr(thing, "scaled", lambda x: x)]  # noqa: B023
+        for change in changes:
+            change()
+            for _ in range(WARM):
+                assert compute(*arguments) == function(*arguments)
+
+
+@pytest.mark.parametrize("kind", [int, float, str])
+def test_equal_numbers_and_texts_with_attributes(kind):
+    made = type("Made", (kind,), {"by": 1.0})
+    compute = autoconv.compile(lambda thing, held, x: (thing.by * x, held[0].by))
+    first, second, third = made(3), made(3), made(3)
+    first.by, second.by = 5.0, 6.0
+    for _ in range(3):
+        for one, other in ((third, third), (first, third), (second, first), (third, second)):
+            assert compute(one, [other], 2.0) == (one.by * 2.0, other.by)
+        third.by = third.by + 1
+
+
+def test_members_of_enums():
+    class Colour(enum.Enum):
+        RED = 1
+        GREEN = 2
+
+        def scale(self):
+            return 2.0
+
+    given = autoconv.compile(lambda colour, x: x * colour.scale() + colour.value)
+    read = autoconv.compile(lambda colour, x: x * colour.more)
+    Colour.more = 3.0
+    for change in (
+        lambda: None, lambda: setattr(Colour, "scale", lambda self: 7.0), lambda: setattr(Colour, "more", 4.0),
+        lambda: setattr(Colour.RED, "more", 9.0), lambda: setattr(Colour.RED, "_value_", 5),
+    ):  # fmt: skip
+        change()
+        for colour in (Colour.RED, Colour.GREEN) * 3:
+            assert given(colour, 3.0) == 3.0 * colour.scale() + colour.value
+            assert read(colour, 3.0) == 3.0 * colour.more
+
+
+def test_the_function_of_a_method():
+    class Thing:
+        pass
+
+    def free(self, x, by=2.0):
+        return x * by
+
+    method = types.MethodType(free, Thing())
+    compute = autoconv.compile(lambda x: method(x))
+    for change in (
+        lambda: None, lambda: setattr(free, "__defaults__", (5.0,)),
+        lambda: setattr(free, "__code__", (lambda self, x, by=0: x - by).__code__),
+    ):  # fmt: skip
+        change()
+        for _ in range(WARM):
+            assert compute(3.0) == method(3.0)
+
+
+def test_functions_of_a_class_that_get_attributes_and_defaults():
+    class Thing:
+        def go(self, x, by=1):
+            return x * by
+
+        @property
+        def more(self):
+            return type(self).go.__dict__.get("more", 1)
+
+    thing = Thing()
+    compute = autoconv.compile(lambda x: (thing.go(x), thing.more))
+    for change in (
+        lambda: None, lambda: setattr(Thing.go, "more", 5), lambda: setattr(Thing.go, "__defaults__", (1.0,)),
+        lambda: setattr(Thing.go, "__defaults__", (True,)), lambda: setattr(Thing.go, "more", 6),
+        lambda: setattr(Thing.more.fget, "__code__", (lambda self: 9).__code__),
+    ):  # fmt: skip
+        change()
+        for _ in range(WARM * 2):
+            assert repr(compute(3)) == repr((thing.go(3), thing.more))
