@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.tracing.shapes import ByShape
 from tests.tracing.test_any_size import by_shape, close, compiled_once, floats, spec
 
 INTS = autoconv.int32
@@ -253,32 +252,6 @@ def test_random_numbers_are_those_of_calls_at_once():
     compiled_once(f)
 
 
-def test_reshapes_that_divide_an_open_dimension():
-    @autoconv.function(input_signature=[spec(None, 3), spec(None)])
-    def f(x, row):
-        n = autoconv.shape(row)[0]
-        with autoconv.GradientTape() as tape:
-            tape.watch(x)
-            y = autoconv.reshape(x, [-1, 4])
-            loss = autoconv.reduce_sum(y * y * autoconv.range(4.0))
-        pairs = autoconv.reshape(row, [n // 2, 2])
-        return y, tape.gradient(loss, x), autoconv.reduce_sum(pairs, axis=1), autoconv.reshape(pairs, [-1]) + row, (
-            autoconv.reshape(x, [n // 2, 2, -1]) if n > 0 else x
-        )
-
-    for n in (4, 12, 20):
-        x, row = floats(n, 3, seed=n), floats(n, seed=1)
-        y, slope, sums, same, _ = f(autoconv.constant(x), autoconv.constant(row))
-        close(y, x.reshape(-1, 4))
-        close(slope, (2 * x.reshape(-1, 4) * np.arange(4)).reshape(n, 3).astype(np.float32))
-        close(sums, row.reshape(-1, 2).sum(1))
-        close(same, row * 2)
-    compiled_once(f)
-    for n in (6, 10):
-        with pytest.raises(autoconv.errors.InvalidArgumentError, match=r"requested shape is \[-1, 4\]"):
-            f(autoconv.constant(floats(n, 3)), autoconv.constant(floats(n)))
-
-
 def test_a_first_call_that_is_refused_decides_nothing():
     @autoconv.function(input_signature=[spec(None)])
     def f(x):
@@ -290,51 +263,6 @@ def test_a_first_call_that_is_refused_decides_nothing():
     for n in (8, 12, 40):
         close(f(autoconv.constant(floats(n)))[0], floats(n).reshape(-1, 4) * 2)
     assert "one code for any size: (n0)" in f.explain()
-
-
-def test_slices_whose_bounds_are_computed_of_shapes_and_steps_back():
-    @autoconv.function(input_signature=[spec(None, None)])
-    def f(x):
-        n, m = autoconv.shape(x)[0], autoconv.shape(x)[1]
-        with autoconv.GradientTape() as tape:
-            tape.watch(x)
-            first, last, inner = x[: n // 2], x[n // 2 :], x[1 : n - 1, : m // 2]
-            loss = autoconv.reduce_sum(first * first) + autoconv.reduce_sum(inner * last[0, 0])
-        return first * 2.0, last * 2.0, inner * 2.0, x[::-2] * 2.0, x[3:0:-1] * 2.0, tape.gradient(loss, x)
-
-    for n, m in ((4, 6), (9, 5), (8, 4)):
-        x = floats(n, m, seed=n)
-        slope = np.zeros_like(x)
-        slope[: n // 2] = 2 * x[: n // 2]
-        slope[1 : n - 1, : m // 2] += x[n // 2, 0]
-        slope[n // 2, 0] += x[1 : n - 1, : m // 2].sum()
-        parts = x[: n // 2], x[n // 2 :], x[1 : n - 1, : m // 2], x[::-2], x[3:0:-1]
-        for found, expected in zip(f(autoconv.constant(x)), (*(2 * part for part in parts), slope), strict=True):
-            close(found, expected, 1e-4)
-    compiled_once(f)
-
-
-def test_what_is_as_large_as_a_shape_says():
-    @autoconv.function(input_signature=[spec(None, None)])
-    def f(x):
-        n = autoconv.shape(x)[0]
-        system = x @ autoconv.transpose(x) + autoconv.eye(n)
-        return (
-            autoconv.linalg.solve(system, x), autoconv.one_hot([1, 0], n), autoconv.linspace(0.0, 1.0, n),
-            autoconv.stack([n, 7]), autoconv.squeeze(x[:, None]), np.cumsum(x), np.var(x, ddof=1, axis=0),
-            autoconv.reduce_mean(autoconv.cast(x * 9.0, INTS), axis=0), autoconv.rank(x),
-        )  # fmt: skip
-
-    for n, m in ((3, 4), (5, 2), (8, 30)):
-        x = floats(n, m, seed=n)
-        whole = (x * np.float32(9)).astype(np.int32)
-        expected = (
-            np.linalg.solve(x @ x.T + np.eye(n, dtype=np.float32), x), np.eye(n)[[1, 0]], np.linspace(0, 1, n), [n, 7],
-            x, np.cumsum(x), x.var(0, ddof=1), np.trunc(whole.sum(0) / n), 2,
-        )  # fmt: skip
-        for found, wanted in zip(f(autoconv.constant(x)), expected, strict=True):
-            np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=1e-4)
-    compiled_once(f)
 
 
 def test_special_values_are_sorted_as_numpy_does():
@@ -387,52 +315,6 @@ def test_complex_numbers():
         for one, expected in zip(found, (z * z[:1] + z.sum(0), abs(z[1:]), z @ z.T, slope), strict=True):
             np.testing.assert_allclose(one, expected, rtol=1e-3, atol=1e-4)
     compiled_once(f)
-
-
-def test_what_does_not_divide_or_fit_is_refused():
-    @autoconv.function(input_signature=[spec(None, 3)])
-    def f(x):
-        return autoconv.split(x, 2)[1], autoconv.nn.top_k(autoconv.transpose(x), 3)[0]
-
-    x = floats(6, 3)
-    close(f(autoconv.constant(x))[0], x[3:])
-    for n in (5, 2):
-        with pytest.raises(autoconv.errors.InvalidArgumentError):
-            f(autoconv.constant(floats(n, 3)))
-    close(f(autoconv.constant(floats(4, 3)))[0], floats(4, 3)[2:])
-
-
-def test_writes_to_parts_of_any_size():
-    @autoconv.function(input_signature=[spec(None, None), spec(None)])
-    def f(x, row):
-        with autoconv.GradientTape() as tape:
-            tape.watch(x)
-            y = x[1:-1, ::2] * 2.0
-            loss = autoconv.reduce_sum(y * y) + autoconv.reduce_sum(x[0] * row)
-        return tape.gradient(loss, x)
-
-    for n, m in ((5, 4), (9, 9), (4, 31)):
-        x, row = floats(n, m, seed=n), floats(m)
-        expected = np.zeros_like(x)
-        expected[1:-1, ::2] = 8 * x[1:-1, ::2]
-        expected[0] += row
-        close(f(autoconv.constant(x), autoconv.constant(row)), expected, 1e-4)
-    run = f.get_concrete_function()._compiled
-    assert isinstance(run, ByShape)
-    assert not f.get_concrete_function().kernels
-
-
-def test_a_slice_that_begins_where_the_graph_says_has_its_size():
-    @autoconv.function(input_signature=[spec(None, 3), spec(dtype=INTS)])
-    def f(x, start):
-        return autoconv.slice(x, [start, 0], [2, -1]) * 2.0
-
-    x = floats(5, 3)
-    for start in (0, 3):
-        close(f(autoconv.constant(x), autoconv.constant(start)), x[start : start + 2] * 2)
-    for start in (4, 5, -1):
-        with pytest.raises(autoconv.errors.InvalidArgumentError):
-            f(autoconv.constant(x), autoconv.constant(start))
 
 
 def test_the_gradient_of_rows_without_elements():

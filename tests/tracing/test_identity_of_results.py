@@ -1,0 +1,165 @@
+"""Objects that come out of `compile`, and names that branches and loops give them: `is` says what Python's does."""
+
+import autoconv as ac
+from tests.tracing.test_objects import agrees, outcome
+
+MADE_BEFORE, HELD_BEFORE = [1, 2], {"a": [1]}
+
+
+def test_what_was_there_before_is_returned_as_itself():
+    def in_a_loop(n, given):
+        found = n
+        for _ in range(n):
+            found = given
+        return found, given
+
+    def in_a_variant(n, given):
+        first, second = [n], [n, 1]
+        chosen = first if n > 0 else second
+        return (n, chosen), (first, second), given[0]
+
+    one, other = [4], [1, 2]
+    compiled = ac.compile(in_a_loop)
+    for n in range(3):
+        found, given = compiled(n, other)
+        assert given is other
+        assert found is (other if n else 0) or found == 0
+    compiled = ac.compile(in_a_variant)
+    for n in (1, -1):
+        (_, chosen), both, first = compiled(n, [one])
+        assert chosen is both[n < 0]
+        assert first is one
+    for outer in (lambda n: (MADE_BEFORE, n), lambda n: (HELD_BEFORE["a"], n)):
+        compiled = ac.compile(outer)
+        assert compiled(3)[0] is outer(3)[0]
+        assert "plain Python" not in compiled.explain()
+
+
+def test_a_list_that_a_loop_returns_needs_no_object_of_the_graph():
+    def f(x, y):
+        v = 1.5
+        for _ in range(2, y, 2):
+            if x > 100:
+                return [x, v]
+            v = v + 1
+            if x > 50:
+                return v * 0.5
+        return 1
+
+    compiled = ac.compile(f)
+    for arguments in ((1, 9), (101, 9), (60, 9), (200, 0), (1, 0)):
+        assert compiled(*arguments) == f(*arguments)
+    assert compiled.experimental_get_tracing_count() == 1 and "plain Python" not in compiled.explain()
+
+
+def test_what_one_path_changes_and_another_replaces():
+    class Box:
+        def __init__(self, n):
+            self.n = n
+            self.parts = [n]
+
+    def replaced(a, b):
+        box = Box(a)
+        if b > 0:
+            box.n = b
+        else:
+            box = Box(7)
+        return box.n
+
+    def by_another_name(a, b):
+        box = same = Box(a)
+        if b > 0:
+            box.n = b
+            box.parts.append(3)
+        elif b < 0:
+            box = Box(7)
+        return box.n, same.n, box.parts, same.parts
+
+    def returned_early(a, b):
+        other, box = [0, 5, b], Box(a)
+        if b > 3:
+            return f"{a}"
+        other.append(b)
+        if a:
+            return 1
+        return a, other, box.n
+
+    def a_list_or_an_object(a, b):
+        items, box = [3, a, 1], Box(a)
+        chosen = items if b > 0 else box
+        if b > 0:
+            chosen[0] = 9
+        else:
+            chosen.n = 7
+        return items, box.n
+
+    calls = (0, 1), (5, 4), (9, -3), (0, -1), (2, 0)
+    for program in (replaced, by_another_name, returned_early, a_list_or_an_object):
+        agrees(program, *calls)
+
+
+def test_a_loop_that_gives_a_name_a_list_from_before_it():
+    def f(n):
+        items, other = [3, n, 1], [0, 5, n]
+        for _ in range(n):
+            items = other
+        return items.count(other), items is other, items
+
+    agrees(f, (0,), (1,), (3,))
+
+
+class Held:
+    def __init__(self, n):
+        self.n = n
+
+
+def two_names_of_one_object(a, b):
+    if a > b:
+        p = Held(a)
+        q = p
+    else:
+        q = p = Held(3)
+    q.n += 1
+    r = s = None
+    for _ in range(2):
+        if a > 0:
+            r = s = Held(b)
+    total = p.n if r is None else p.n + r.n + s.n
+    return total if p is q else -1
+
+
+def test_two_names_of_an_object_that_a_branch_made():
+    agrees(two_names_of_one_object, (1, 2), (0, 0), (7, 3), (-1, -4))
+    traced = ac.function(two_names_of_one_object)
+    for a, b in (1, 2), (0, 0), (7, 3), (-1, -4):
+        assert int(traced(ac.constant(a), ac.constant(b))) == two_names_of_one_object(a, b)
+
+
+def test_names_that_are_one_object_on_some_paths_are_not_taken_for_two():
+    def compared(a, b):
+        if a > b:
+            p = q = Held(a)
+        else:
+            p, q = Held(3), Held(3)
+        return p is q, p == q, p is not q, p in [q]
+
+    def changed(a, b):
+        if a > b:
+            p = Held(a)
+            items = [p]
+        else:
+            p = Held(3)
+            items = [p]
+        items[0].n = 4
+        return p.n
+
+    def carried(a, b):
+        q = None
+        for _ in range(b):
+            p = q = Held(a)
+        return p is q if q else a
+
+    for function in (compared, changed, carried):
+        compiled = ac.compile(function)
+        for arguments in ((1, 2), (0, 1), (7, 3)):
+            assert outcome(compiled, arguments) == outcome(function, arguments)
