@@ -48,8 +48,7 @@ def _parse_item(item: Any, is_tensor: Callable[[Any], bool], operands: list[Any]
         return _parse_tensor(item, operands)
     if isinstance(item, (list, tuple)) and _contains(item, is_tensor):
         operands.append(item)
-        first = next(leaf for leaf in _leaves(item) if is_tensor(leaf))
-        return ("mask",) if as_dtype(first.dtype).is_bool else ("array",)
+        return ("mask",) if _are_bools(item, is_tensor) else ("array",)
     if isinstance(item, (bool, np.bool_, list, tuple, np.ndarray)):
         return _parse_array(np.asarray(item), operands)
     try:
@@ -98,6 +97,15 @@ def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[An
         return operator.index(bound)
     except TypeError:
         raise TypeError(f"slice bounds have to be integers or None, found {type(bound).__name__}") from None
+
+
+def _are_bools(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
+    """Whether a list of numbers and tensors is a mask; bools beside integers are positions."""
+    dtypes = [leaf.dtype if is_tensor(leaf) else np.asarray(leaf).dtype for leaf in _leaves(items)]
+    kinds = {as_dtype(dtype).numpy.kind for dtype in dtypes}
+    if not kinds <= set("iub"):
+        raise NotAnIndex(f"{_ALLOWED}a list", IndexError(SAID_BY_NUMPY))
+    return kinds == {"b"}
 
 
 def _leaves(items: Any) -> Iterator[Any]:

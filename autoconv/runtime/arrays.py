@@ -33,7 +33,7 @@ from autoconv.runtime.array_values import (
     shape_words,
 )
 from autoconv.runtime.array_views import same_memory
-from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
@@ -219,6 +219,7 @@ class SymbolicArray(TensorMethods):
 
     def _parsed(self, index: Any) -> tuple[Spec, list[Any]]:
         spec, operands = expressions.parsed_index(_indices(index))
+        operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
         covered = 0
         given = iter(operands)
         for entry in spec:
