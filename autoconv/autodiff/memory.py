@@ -24,8 +24,6 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import INPUT
 from autoconv.ops.overlaps import Overlaps
 
-_VIEWS = frozenset({"array_view", "array_strided", "array_transpose"})
-
 
 def functional(graph: Graph) -> tuple[Graph, list[int]]:
     """The graph with tensors for its arrays, and which parameters it writes to: what they hold in the end are further
@@ -299,7 +297,8 @@ def _touches(node: Node) -> bool:
 
 _STEPS: dict[str, Any] = {
     "array_view": _Conversion._view, "array_strided": _Conversion._view, "array_transpose": _Conversion._view,
-    "array_size": _Conversion._size, "array_new": _Conversion._new, "array_of": _Conversion._new,
+    "array_diagonal": _Conversion._view, "array_size": _Conversion._size,
+    "array_new": _Conversion._new, "array_of": _Conversion._new,
     "numpy_shapes": _Conversion._shapes, "array_load": _Conversion._read, "array_store": _Conversion._write,
     "array_set": _Conversion._write,
 }  # fmt: skip

@@ -19,6 +19,8 @@ def seen(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
         return b.get_item(x, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
     if name == "array_transpose":
         return b.transpose(x, perm=attributes["perm"])  # type: ignore[no-any-return]
+    if name == "array_diagonal":
+        return b.diag_part(x, offset=attributes["offset"])  # type: ignore[no-any-return]
     return b.get_item(b.reshape(x, shape=(-1,)), _places(b, attributes, type_), spec=(("array",),))  # type: ignore[no-any-return]
 
 
@@ -29,6 +31,8 @@ def put(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...]) -> V
         return b.set_item(outer, inner, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
     if name == "array_transpose":
         return b.transpose(inner, perm=tuple(np.argsort(attributes["perm"]).tolist()))  # type: ignore[no-any-return]
+    if name == "array_diagonal":
+        return outer  # nobody writes to it
     flat = b.set_item(b.reshape(outer, shape=(-1,)), inner, _places(b, attributes, type_), spec=(("array",),))
     return b.reshape(flat, shape=type_.shape)  # type: ignore[no-any-return]
 

@@ -131,7 +131,7 @@ def _map(scanner: Scanner) -> MapType:
 
 
 def _in_memory(scanner: Scanner) -> ArrayType:
-    shared = scanner.take("shared")
+    shared, read_only = scanner.take("shared"), scanner.take("read_only")
     elements = parse_type(scanner)
     if not isinstance(elements, TensorType) or elements.shape is None:
         scanner.fail("expected the dtype and the shape of an array")
@@ -145,7 +145,7 @@ def _in_memory(scanner: Scanner) -> ArrayType:
         if found is None:
             scanner.fail(f"expected a stride, found {scanner.shown()}")
         strides.append(None if found == "?" else int(found))
-    return ArrayType(elements.dtype, elements.shape, tuple(strides), shared)
+    return ArrayType(elements.dtype, elements.shape, tuple(strides), shared, read_only)
 
 
 def _arm(scanner: Scanner) -> tuple[str, Type]:

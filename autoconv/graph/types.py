@@ -130,13 +130,14 @@ class ArrayType:
     """An array in memory that is changed in place, or a view of one: two values may share their elements.
 
     `strides` are in bytes, as NumPy counts them; what is not known of sizes and strides is None. `shared`: some of its
-    elements may be those of another argument.
+    elements may be those of another argument. `read_only`: a view that nobody may write to.
     """
 
     dtype: DType
     shape: tuple[Dimension, ...]
     strides: tuple[int | None, ...]
     shared: bool = False
+    read_only: bool = False
 
     @property
     def rank(self) -> int:
@@ -152,7 +153,8 @@ class ArrayType:
 
     def __str__(self) -> str:
         strides = ",".join("?" if stride is None else str(stride) for stride in self.strides)
-        return f"array<{'shared ' if self.shared else ''}{self.dtype.name}[{shape_text(self.shape)}], [{strides}]>"
+        words = "shared " * self.shared + "read_only " * self.read_only
+        return f"array<{words}{self.dtype.name}[{shape_text(self.shape)}], [{strides}]>"
 
 
 def dense_strides(shape: Sequence[Dimension], dtype: DType) -> tuple[int | None, ...]:
@@ -219,11 +221,12 @@ def join(first: Type, second: Type) -> Type:
 
 
 def _join_arrays(first: ArrayType, second: ArrayType) -> ArrayType:
-    if first.dtype is not second.dtype or first.rank != second.rank:
+    same = first.dtype is second.dtype and first.rank == second.rank and first.read_only == second.read_only
+    if not same:
         raise NoCommonType(f"{first} and {second} have no common type")
     shape = tuple(a if a == b else None for a, b in zip(first.shape, second.shape, strict=True))
     strides = tuple(a if a == b else None for a, b in zip(first.strides, second.strides, strict=True))
-    return ArrayType(first.dtype, shape, strides, first.shared or second.shared)
+    return ArrayType(first.dtype, shape, strides, first.shared or second.shared, first.read_only)
 
 
 def join_dtypes(first: TensorType, second: TensorType) -> tuple[DType, bool]:

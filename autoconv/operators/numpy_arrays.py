@@ -19,7 +19,7 @@ from autoconv.operators.list_arrays import joined, with_arrays
 from autoconv.operators.numpy_calls import gives_array, numpy_call
 from autoconv.operators.variants import distribute_call
 from autoconv.runtime import dispatch
-from autoconv.runtime.array_members import member, view_of
+from autoconv.runtime.array_members import diagonal_of, member, view_of
 from autoconv.runtime.array_values import cast_to, discards_parts, elements, made, stacked
 from autoconv.runtime.arrays import SymbolicArray, fresh, new_array, strided
 from autoconv.runtime.convert import as_tensor
@@ -172,10 +172,12 @@ _VIEWS: dict[Any, Callable[..., Any]] = {
     **{f: _splitting(f) for f in _named("split", "array_split", "hsplit", "vsplit", "dsplit")},
     **{f: _several(f, tuple) for f in _named("unstack")},
     **{f: lambda *_, f=f, **__: _no_view(f) for f in _named(
-        "diagonal", "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close", "linalg.diagonal")},
+        "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close")},
+    np.diagonal: diagonal_of,
+    **{f: lambda array, *, offset=0: diagonal_of(array, offset, -2, -1) for f in _named("linalg.diagonal")},
     np.reshape: _reshape,
     **{f: lambda array, *args, **options: member(array, "astype")(*args, **options) for f in _named("astype")},
-    np.diag: lambda array, k=0: _no_view(np.diag) if array.ndim == 2 else fresh(_diagonal_of(array, k)),
+    np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else fresh(_diagonal_of(array, k)),
     np.nan_to_num: lambda array, copy=True, **options: fresh(_without_nan(array, copy, **options)),
     np.trim_zeros: lambda *args, **options: _computed(np.trim_zeros, *args, **options),
     np.ravel: lambda array, order="C": member(array, "ravel")(order),

@@ -19,6 +19,7 @@ from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, T
 from autoconv.ops.index_spec import INPUT, Spec, with_operands
 from autoconv.ops.indexing import indexed_shape
 from autoconv.ops.record import define, none, sample
+from autoconv.ops.rules import diagonal_length
 
 _NO_GRADIENT = none("an array was changed in place")
 
@@ -113,6 +114,19 @@ define(
         x, shape=tuple(x.shape[a] for a in perm), strides=tuple(x.strides[a] for a in perm)
     ),
     kernel=lambda x, *, perm: x.transpose(perm),
+)  # fmt: skip
+
+
+def _diagonal_type(x: ArrayType, *, offset: int) -> ArrayType:
+    *outer, down, right = x.strides
+    stride = None if down is None or right is None else down + right
+    shape = (*x.shape[:-2], diagonal_length(x.shape[-2], x.shape[-1], offset))
+    return replace(x, shape=shape, strides=(*outer, stride), read_only=True)
+
+
+define(
+    name="array_diagonal", graphdef="ArrayDiagonal", result=_diagonal_type, gradient=_NO_GRADIENT,
+    kernel=lambda x, *, offset: x.diagonal(offset, -2, -1),
 )  # fmt: skip
 define(
     name="array_size", graphdef="ArraySize", gradient=_NO_GRADIENT,

@@ -14,7 +14,7 @@ from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shape
 from autoconv.ops.arithmetic import quiet
 from autoconv.ops.gradients import conjugated, shape_of, unbroadcast
 from autoconv.ops.record import Builder, define, sample
-from autoconv.ops.rules import broadcast_shapes, normalised_axes
+from autoconv.ops.rules import broadcast_shapes, diagonal_length, normalised_axes
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _Y = np.array([[1.5, -0.5], [0.25, 2.0], [-1.0, 0.75]])
@@ -337,13 +337,7 @@ def _diag_part_type(x: TensorType, *, offset: int = 0) -> TensorType:
     _matrix("diag_part", x)
     if x.shape is None:
         return x
-    return x.with_shape((*x.shape[:-2], _diagonal_length(x.shape[-2], x.shape[-1], offset)))
-
-
-def _diagonal_length(rows: Dimension, columns: Dimension, offset: int) -> Dimension:
-    if isinstance(rows, int) and isinstance(columns, int):
-        return max(min(rows - max(-offset, 0), columns - max(offset, 0)), 0)
-    return rows if rows == columns and not offset else None
+    return x.with_shape((*x.shape[:-2], diagonal_length(x.shape[-2], x.shape[-1], offset)))
 
 
 def _set_diag_type(x: TensorType, diagonal: TensorType, *, offset: int = 0) -> TensorType:

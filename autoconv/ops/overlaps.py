@@ -12,7 +12,7 @@ from autoconv.graph.types import ArrayType
 from autoconv.ops.arrays import entries_of
 
 APART, SAME, SOME, MAYBE = "apart", "same", "some", "maybe"
-_VIEWS = frozenset({"array_view", "array_strided", "array_transpose", "array_part"})
+_VIEWS = frozenset({"array_view", "array_strided", "array_transpose", "array_diagonal", "array_part"})
 _NEW = frozenset({"array_new", "array_of"})
 _STORES = frozenset({"array_store", "array_set"})
 _MOST_WORK = 200  # steps that NumPy may take to find out whether two regular patterns meet
@@ -192,6 +192,9 @@ def _place(value: Value, base: Value) -> _Place | None:
         offset += _offset(node, outer)
     elif node.op.name == "array_part" and node.attributes["which"] == "imag":
         offset += type_.dtype.size
+    elif node.op.name == "array_diagonal":
+        right = node.attributes["offset"]
+        offset += (max(right, 0) * outer[2][-1] + max(-right, 0) * outer[2][-2]) if type_.shape[-1] else 0
     return offset, type_.shape, type_.strides  # type: ignore[return-value]
 
 

@@ -94,6 +94,13 @@ def normalised_axis(axis: int, rank: int) -> int:
     return axis % rank if rank else 0
 
 
+def diagonal_length(rows: Dimension, columns: Dimension, offset: int) -> Dimension:
+    """How long the diagonal of a matrix is that begins `offset` columns to the right of the first element, or below."""
+    if isinstance(rows, int) and isinstance(columns, int):
+        return max(min(rows - max(-offset, 0), columns - max(offset, 0)), 0)
+    return rows if rows == columns and not offset else None
+
+
 def element_count(shape: Shape) -> int | None:
     """How many elements, where every dimension is known."""
     total = 1

@@ -38,6 +38,9 @@ def promote(graph: Graph, contract: str = "function") -> Graph:
     return copy
 
 
+_OF_VALUES = {"array_view": "get_item", "array_transpose": "transpose", "array_diagonal": "diag_part"}
+
+
 class _Promotion:
     def __init__(self, found: ReadOnly) -> None:
         self._found = found
@@ -82,7 +85,7 @@ class _Promotion:
             shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
             value = copy.add(OPS["constant"], (), {"value": np.array(fill, dtype.numpy), "weak": False}, span=node.span)
             return copy.add(OPS["fill"], value.results, {"shape": shape}, name=node.name, span=node.span).results[0]
-        op = OPS["get_item" if name == "array_view" else "transpose"]
+        op = OPS[_OF_VALUES[name]]
         found = copy.add(op, [self._values[node.inputs[0]]], node.attributes, name=node.name, span=node.span)
         return found.results[0]
 

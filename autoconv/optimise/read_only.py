@@ -11,7 +11,8 @@ from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.index_spec import INPUT
 from autoconv.ops.overlaps import APART, Overlaps
 
-_READS = frozenset({"array_load", "array_view", "array_transpose", "array_strided", "array_size"})
+_PARTS = ("array_view", "array_transpose", "array_diagonal")
+_READS = frozenset({"array_load", *_PARTS, "array_strided", "array_size"})
 _STORES = frozenset({"array_store", "array_set"})
 _MAKES = frozenset({"array_new", "array_of"})
 
@@ -80,7 +81,7 @@ class ReadOnly:
             return node.attributes["fill"] is not None and not node.inputs
         if node.op.name == "array_view":
             return not node.effects and not any(INPUT in entry for entry in node.attributes["spec"])
-        return node.op.name in ("array_transpose", "cond", "while")
+        return node.op.name in ("array_transpose", "array_diagonal", "cond", "while")
 
     def _settle(self) -> None:
         """Takes out what is not, until nothing is left to take out."""
@@ -96,7 +97,7 @@ class ReadOnly:
         node = value.node
         if node is None:
             return self._enters_well(value)
-        if node.op.name in ("array_view", "array_transpose"):
+        if node.op.name in _PARTS:
             return node.inputs[0] in self.values
         if node.op.name == "cond":
             return all(region.outputs[value.index] in self.values for region in node.regions)
@@ -153,7 +154,7 @@ class ReadOnly:
         name = node.op.name
         if name == "array_load":
             return True
-        if name in ("array_view", "array_transpose"):
+        if name in _PARTS:
             return node.results[0] in self.values
         if name == "cond" and position:
             return all(region.parameters[position - 1] in self.values for region in node.regions)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -20,8 +22,8 @@ from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
 
-_VIEWS = frozenset({"transpose", "reshape", "ravel", "squeeze", "swapaxes", "diagonal"})
-_ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes", "diagonal"})
+_VIEWS = frozenset({"transpose", "reshape", "ravel", "squeeze", "swapaxes"})
+_ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes"})
 
 
 def member(array: SymbolicArray, name: str) -> Any:
@@ -36,6 +38,8 @@ def member(array: SymbolicArray, name: str) -> Any:
         return _plain(array, name)
     if name in ("conj", "conjugate") and not array.type.dtype.is_complex:
         return ArrayMember(name, lambda: array)
+    if name == "diagonal":
+        return ArrayMember(name, functools.partial(diagonal_of, array))
     if name in _VIEWS:
         return ArrayMember(name, lambda *args, **kwargs: _viewed(array, name, args, kwargs))
     if name in _OWN:
@@ -71,6 +75,17 @@ def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
         if found is NotImplemented:
             raise StagingError("a view of an array whose sizes only the running graph knows is taken", current_place())
     return found[0]
+
+
+def diagonal_of(array: SymbolicArray, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> SymbolicArray:
+    """`np.diagonal(array, offset, axis1, axis2)`: a view that nobody may write to."""
+    if any(isinstance(as_tensor(value), SymbolicTensor) for value in (offset, axis1, axis2)):
+        raise StagingError("which diagonal of an array is taken is known only when the graph runs", current_place())
+    _called(np.empty((1,) * array.ndim, np.bool_), "diagonal", (offset, axis1, axis2), {})  # which says what is wrong
+    if (axis1 % array.ndim, axis2 % array.ndim) != (array.ndim - 2, array.ndim - 1):
+        array = view_of(array, lambda x: np.moveaxis(x, (axis1, axis2), (-2, -1)))
+    node = arrays._record("array_diagonal", [array.value_in_graph], offset=operator.index(offset))
+    return SymbolicArray(node.results[0])
 
 
 def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:

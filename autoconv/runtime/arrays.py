@@ -180,6 +180,7 @@ class SymbolicArray(TensorMethods):
 
     def store(self, value: Any) -> None:
         """`self[...] = value`."""
+        self._about_to_change("assignment destination")
         if goes_one_by_one(value, self.type):
             for position, item in enumerate(value):
                 self[position] = item
@@ -205,6 +206,7 @@ class SymbolicArray(TensorMethods):
         return view.load() if covered == len(spec) == self.ndim else view
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        self._about_to_change("assignment destination")
         spec, operands = self._parsed(index)
         if type(value) is SymbolicArray and value._taken is not None and self._is_taken(value._taken, spec, operands):
             return  # x[i] += y has changed it already
@@ -216,6 +218,10 @@ class SymbolicArray(TensorMethods):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
             return
         _record("array_set", [self._value, _value_of(tensor), *map(_value_of, operands)], spec=spec)
+
+    def _about_to_change(self, what: str) -> None:
+        if self.type.read_only:
+            raise of_program(ValueError(f"{what} is read-only"))
 
     def _parsed(self, index: Any) -> tuple[Spec, list[Any]]:
         spec, operands = expressions.parsed_index(_indices(index))
@@ -261,6 +267,7 @@ class SymbolicArray(TensorMethods):
     def changed(self, name: str, other: Any) -> SymbolicArray:
         """`self += other` and the like: in place, cast back as NumPy's casting "same_kind" allows."""
         op, function = _BINARY[name]
+        self._about_to_change("output array")
         check_broadcast(op, (self.load(), _loaded(other)), self.known_shape)
         operand = as_tensor(_loaded(other))
         if op != "matmul" and operand is not None and not is_sure_to_fit(self.known_shape, operand.type.shape):

@@ -358,14 +358,22 @@ def test_what_cannot_be_memory_runs_by_numpy_s_operations():
     assert "own operations, one by one" in compiled.explain()
 
 
-def test_views_that_numpy_makes_read_only_are_left_to_numpy():
+def test_views_that_numpy_makes_read_only():
     def f(a):
         a[0] = 1
         d = a.diagonal()
         a[1, 1] = 5
         d[0] = 2
 
-    both(f, A, memory=False)
+    both(f, A)
+
+    def g(a):
+        a[0] = 1
+        d = np.broadcast_to(a[0], (2, 4))
+        a[0, 1] = 5
+        return d.sum(), d.flags.writeable
+
+    both(g, A, memory=False)
 
 
 def test_functions_that_make_several_views():
@@ -384,7 +392,7 @@ def test_functions_that_make_several_views():
         a[1, 1] = 5
         return d.sum()
 
-    both(g, A, memory=False)
+    both(g, A)
 
 
 def test_a_contiguous_copy_is_a_copy():

@@ -23,6 +23,7 @@ REAL_PART, IMAGINARY_PART = 16, 24  # of a complex number
 BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
 LIST_COUNT, LIST_ITEMS = 16, 24
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
+READ_ONLY_FLAGS = 0x0100  # aligned
 WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned, and may be written to
 OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
 

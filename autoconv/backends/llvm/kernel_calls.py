@@ -136,7 +136,7 @@ class KernelCalls:
         places = [self.body.dimensions(numbers) for numbers in (shape, strides[::-1])]
         made = out.new(
             f"call ptr @new_view(ptr {kind}, ptr {descriptor}, i32 {len(shape)}, ptr {places[0]}, ptr {places[1]}, "
-            f"ptr {address}, ptr {array.ir})"
+            f"ptr {address}, ptr {array.ir}, i32 {abi.WRITABLE_FLAGS})"
         )
         self.body.check(out.new(f"icmp eq ptr {made}, null"))
         return self.body.own(made)

@@ -25,6 +25,7 @@ from autoconv.ops.numpy_shapes import UPDATE, core_dimensions
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
+    from autoconv.backends.llvm.text import FunctionText
 
 Write = Callable[["Region", Node], None]
 _WRITERS: dict[str, Write] = {}
@@ -131,6 +132,29 @@ def _write_transpose(region: Region, node: Node) -> None:
         strides=tuple(x.strides[a] for a in perm),
     )  # fmt: skip
     region.set(node.results[0], found)
+
+
+@_native("array_diagonal")
+def _write_diagonal(region: Region, node: Node) -> None:
+    x, out = held(region, node.inputs[0]), region.out
+    right = node.attributes["offset"]
+    (*outer, rows, columns), (*strides, down, across) = x.sizes, x.strides
+    length = _chosen(out, "slt", plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
+    if right:  # which may lie outside
+        length = _chosen(out, "sgt", length, 0)
+    pointer = moved(region, x.pointer, product(out, abs(right), across if right > 0 else down))
+    found = replace(
+        x, owner=Object(x.owner.ir), whole="false", pointer=pointer, sizes=(*outer, length),
+        strides=(*strides, plus(out, down, across)),
+    )  # fmt: skip
+    region.set(node.results[0], found)
+
+
+def _chosen(out: FunctionText, how: str, x: Position, y: Position) -> Position:
+    """The smaller or the larger of two sizes."""
+    if isinstance(x, int) and isinstance(y, int):
+        return min(x, y) if how == "slt" else max(x, y)
+    return x if x == y else out.new(f"select i1 {out.new(f'icmp {how} i64 {x}, {y}')}, i64 {x}, i64 {y}")
 
 
 @_native("array_part")

@@ -165,9 +165,10 @@ def _view(region: Region, memory: Memory, type_: ArrayType) -> str:
             out.line(f"store i64 {number}, ptr {out.new(f'getelementptr inbounds i64, ptr {cell}, i64 {axis}')}")
         lists.append(cell)
     kind, descriptor = (region.body.calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
+    flags = abi.READ_ONLY_FLAGS if type_.read_only else abi.WRITABLE_FLAGS
     made = out.new(
         f"call ptr @new_view(ptr {kind}, ptr {descriptor}, i32 {rank}, ptr {lists[0]}, ptr {lists[1]}, "
-        f"ptr {memory.pointer}, ptr {memory.owner.ir})"
+        f"ptr {memory.pointer}, ptr {memory.owner.ir}, i32 {flags})"
     )
     region.body.check(out.new(f"icmp eq ptr {made}, null"))
     return made

@@ -17,7 +17,7 @@ FUNCTIONS = {
     "new_large_array": ("ptr", "i32, ptr, ptr, ptr"),
     "new_sized_array": ("ptr", "i32, ptr, ptr, ptr, i64"),
     "is_open_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
-    "new_view": ("ptr", "ptr, ptr, i32, ptr, ptr, ptr, ptr"),
+    "new_view": ("ptr", "ptr, ptr, i32, ptr, ptr, ptr, ptr, i32"),
     "is_plain_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
     "is_memory": ("i1", "ptr, ptr, ptr, i64, ptr, ptr"),
     "keep": ("void", "ptr, ptr, i64"),
@@ -279,11 +279,11 @@ small:
 }
 
 define ptr @new_view(
-    ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data, ptr %owner) nounwind {
+    ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data, ptr %owner, i32 %flags) nounwind {
   call void @retain(ptr %descriptor)
   %made = call ptr @"PyArray_NewFromDescr"(
       ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data,
-      i32 WRITABLE, ptr null)
+      i32 %flags, ptr null)
   %failed = icmp eq ptr %made, null
   br i1 %failed, label %done, label %based
 based:
