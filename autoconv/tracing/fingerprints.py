@@ -24,7 +24,8 @@ DEPTH = 20
 _LARGE = 1 << 20  # bytes of an array that are not gone through on every call
 IDENTITY = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
-    np.ufunc, np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType, types.GenericAlias,
+    np.ufunc, type(np.sum), np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType,
+    types.GenericAlias,
 )  # fmt: skip
 _WITH_PARTS = (types.FunctionType, types.ModuleType)
 _SINGLE = (bool, int, str, bytes, float, complex)

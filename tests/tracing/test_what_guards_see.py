@@ -412,3 +412,34 @@ def test_modules_and_functions_that_hold_each_other():
         lambda: setattr(b, "c", a),
         lambda: setattr(same, "by", 5.0),
     )
+
+
+def test_functions_of_numpy_by_other_names():
+    class Tools:
+        reduce = staticmethod(np.sum)
+
+        def __init__(self):
+            self.norm = np.linalg.norm
+
+        def both(self, x):
+            return self.reduce(x) + self.norm(x)
+
+    table = {"total": np.sum, "largest": np.max}
+    chosen = np.mean
+
+    def by_name(x):
+        return chosen(x), table["total"](x)
+
+    x, tools = np.array([3.0, 4.0]), Tools()
+    compiled = autoconv.compile(by_name)
+    assert compiled(x) == by_name(x) == (3.5, 7.0)
+    chosen, table["total"] = np.max, np.min
+    assert compiled(x) == by_name(x) == (4.0, 3.0)
+    both = autoconv.compile(tools.both)
+    assert both(x) == 12.0
+    tools.norm = np.min
+    assert both(x) == 10.0
+    Tools.reduce = staticmethod(np.max)
+    assert both(x) == 7.0
+    for function in (compiled, both):
+        assert "plain Python" not in function.explain()

@@ -14,6 +14,7 @@ from autoconv.backends.llvm.positions import Index, Position, Size, element_coun
 from autoconv.backends.llvm.roles import MEMORY, is_dense, is_scalar, register_of, sizes
 from autoconv.backends.llvm.scalars import Element, load, store
 from autoconv.backends.llvm.statement_code import write_statement
+from autoconv.backends.llvm.total_code import write_total
 from autoconv.backends.llvm.values import Memory, Object, RegisterWriter
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
@@ -28,16 +29,13 @@ if TYPE_CHECKING:
     from autoconv.backends.llvm.text import FunctionText
 
 Write = Callable[["Region", Node], None]
-_WRITERS: dict[str, Write] = {}
+_WRITERS: dict[str, Write] = {"array_assign": write_statement, "array_total": write_total}
 
 
 def write_memory(region: Region, node: Node) -> None:
     """By the writer of the op."""
     if region.body.loops:
         region.body.module.has_loops = region.out.goes_over_elements = True
-    if node.op.name == "array_assign":
-        write_statement(region, node)
-        return
     _WRITERS[node.op.name](region, node)
 
 

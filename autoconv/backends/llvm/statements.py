@@ -16,6 +16,7 @@ import numpy as np
 
 from autoconv.backends.llvm.roles import has_element_rule
 from autoconv.backends.llvm.scalars import is_native
+from autoconv.backends.llvm.totals import TOTAL, Total, total_of, value_of
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, own_effects, settle_effects
 from autoconv.graph.rewrite import begin_copy
@@ -44,17 +45,9 @@ class Step:
 
 def _assign(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -> tuple[()]:
     """What the steps mean, by the kernels of their ops."""
-    values: list[Any] = []
-    for step in steps:
-        if step.op:
-            kernel = OPS[step.op].kernel
-            assert kernel is not None
-            values.append(kernel(*(values[i] for i in step.given), **step.attributes))
-        else:
-            values.append(np.array(inputs[step.given[0]]))
     store = OPS["array_store"].kernel
     assert store is not None
-    store(x, values[-1])
+    store(x, value_of(inputs, steps))
     return ()
 
 
@@ -65,8 +58,9 @@ ASSIGN = Op(
 
 
 def with_statements(graph: Graph) -> Graph:
-    """A copy of the graph, regions included, with assignments of what is computed element by element as one step."""
-    if not any(node.op.name in ("array_store", "array_of") for node in graph.walk()):
+    """A copy of the graph, regions included, with assignments of what is computed element by element as one step, and
+    so totals of it."""
+    if not any(node.op.name in ("array_store", "array_of", "array_load") for node in graph.walk()):
         return graph
     copy = _rebuilt(graph, Overlaps(graph), {})
     settle_effects(copy)
@@ -79,6 +73,20 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
     found = _Statements(graph, overlaps)
     for node in graph.nodes:
         if node in found.absorbed:
+            continue
+        if node in found.totals:
+            inputs, steps, total = found.totals[node]
+            attributes = {"steps": steps, "op": total.op, "options": tuple(total.options.items())}
+            types = [value.type for value in node.results]
+            made = copy.add(
+                TOTAL, [values[v] for v in inputs], attributes, types=types, name=node.name, span=node.span
+            )
+            values[node.results[0]] = made.results[0]
+            continue
+        if node in found.matches:
+            copy.add(
+                node.op, [values[_memory_of(v)] for v in node.inputs], node.attributes, name=node.name, span=node.span
+            )
             continue
         statement = found.of.get(node)
         if node in found.checks and node.inputs[1].node in found.absorbed:
@@ -124,30 +132,44 @@ def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]
     return copy.add(OPS["array_new"], sizes, attributes, name=node.name, span=node.span).results[0]
 
 
+def _memory_of(value: Value) -> Value:
+    """The array that a tensor is what is in it; else the tensor."""
+    node = value.node
+    if node is None or node.op.name != "array_load" or not is_native(node.inputs[0].type.dtype):  # type: ignore[union-attr]
+        return value
+    return node.inputs[0]
+
+
 class _Statements:
-    """Which stores of one graph become statements, with their inputs and steps, and which nodes they absorb."""
+    """Which stores of one graph become statements, with their inputs and steps, which reductions totals, and which
+    nodes they absorb. `checks` compare sizes with those of what is assigned to, `matches` those of two arrays."""
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
         self._graph = graph
         self._overlaps = overlaps
         self._positions = {node: i for i, node in enumerate(graph.nodes)}
         self._writes = [node for node in graph.nodes if node.effects.must_run]
-        updates = (node for node in graph.nodes if node.op.name == "numpy_shapes")
-        self.checks = {node for node in updates if node.attributes["how"] == UPDATE}  # to which sizes do
+        asked = [node for node in graph.nodes if node.op.name == "numpy_shapes"]
+        self.checks = {node for node in asked if node.attributes["how"] == UPDATE}  # to which sizes do
+        self.matches = set(asked) - self.checks
         self._users: dict[Value, set[Node]] = {}
         for node in graph.nodes:
             for value in node.inputs:
                 self._users.setdefault(value, set()).add(node)
         self._outputs = set(graph.outputs)
         self.of: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
+        self.totals: dict[Node, tuple[list[Value], tuple[Step, ...], Total]] = {}
         self.absorbed: set[Node] = set()
         for node in graph.nodes:
             if node.op.name in ("array_store", "array_of"):
                 self._visit(node)
+            elif (total := total_of(node)) is not None:
+                self._visit_total(node, total)
+        made = [inputs for inputs, _ in self.of.values()] + [inputs for inputs, _, _ in self.totals.values()]
         for node in graph.nodes:  # what only statements read, they read where it is
-            if node.op.name != "array_load" or any(node.results[0] in inputs for inputs, _ in self.of.values()):
+            if node.op.name != "array_load" or any(node.results[0] in inputs for inputs in made):
                 continue
-            if self._is_used_by(node, self.absorbed | set(self.of)):
+            if self._is_used_by(node, self.absorbed | set(self.of) | set(self.totals)):
                 self.absorbed.add(node)
 
     def _visit(self, store: Node) -> None:
@@ -155,7 +177,7 @@ class _Statements:
         kind = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
         if not isinstance(kind, ArrayType) or not is_native(kind.dtype) or not kind.rank or value.type.shape == ():  # type: ignore[union-attr]
             return
-        tree = self._tree(store)
+        tree = self._tree([value], {store}, store)
         inputs: list[Value] = []
         steps: list[Step] = []
         if self._step(value, store, tree, inputs, steps, {}) is None or len(steps) > _MOST_STEPS:
@@ -167,9 +189,29 @@ class _Statements:
         self.of[store] = inputs, tuple(steps)
         self.absorbed |= tree
 
+    def _visit_total(self, node: Node, total: Total) -> None:
+        users = {node, *total.between}
+        if not all(self._is_used_by(between, users) for between in total.between):
+            return
+        tree = self._tree(total.values, users, node)
+        inputs: list[Value] = []
+        steps: list[Step] = []
+        numbers: dict[Value, int] = {}
+        found = [self._step(value, node, tree, inputs, steps, numbers) for value in total.values]
+        given = tuple(number for number in found if number is not None)
+        if len(given) < len(found) or len(steps) >= _MOST_STEPS:
+            return
+        if not any(not step.op and None in (step.type.shape or ()) for step in steps):
+            return  # loops of known sizes do more
+        if total.between:
+            steps.append(Step(steps[given[0]].type, "multiply", given))
+        self.totals[node] = inputs, tuple(steps), total
+        self.absorbed |= tree | set(total.between)
+
     def _is_used_by(self, node: Node, users: set[Node]) -> bool:
         (result,) = node.results
-        return result not in self._outputs and self._users.get(result, set()) <= users | self.checks
+        asking = self.checks | self.matches if _memory_of(result) is not result else self.checks
+        return result not in self._outputs and self._users.get(result, set()) <= users | asking
 
     def leaves(self, value: Value) -> Iterator[Value]:
         """What a value that only statements compute is made of, as far as that has dimensions."""
@@ -183,14 +225,14 @@ class _Statements:
             for each in node.inputs:
                 yield from self.leaves(each)
 
-    def _tree(self, store: Node) -> set[Node]:
-        """The nodes that compute the value element by element, and do so for nobody else."""
+    def _tree(self, values: Sequence[Value], users: set[Node], last: Node) -> set[Node]:
+        """The nodes that compute the values element by element, and do so for nobody else than `users`."""
         found: set[Node] = set()
-        wanted = {store.inputs[-1].node}
-        for node in reversed(self._graph.nodes[: self._positions[store]]):
+        wanted = {value.node for value in values}
+        for node in reversed(self._graph.nodes[: self._positions[last]]):
             if node not in wanted or not node.results or node.results[0].type.shape == ():  # type: ignore[union-attr]
                 continue
-            if _is_element(node) and self._is_used_by(node, found | {store}):
+            if _is_element(node) and self._is_used_by(node, found | users):
                 found.add(node)
                 wanted |= {value.node for value in node.inputs}
         return found
