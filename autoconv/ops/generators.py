@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, TensorType, Type
@@ -38,12 +39,38 @@ def _draw(
 def drawn_type(
     inputs: Sequence[TensorType], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
 ) -> TensorType:
-    """What a draw gives: a number of Python's where NumPy gives one, else an array; raises what NumPy raises."""
+    """What a draw gives: a number of Python's where NumPy gives one, else an array.
+
+    Raises what NumPy raises where all arguments are known, and StagingError where none that is tried in their place
+    will do.
+    """
     known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
-    found: list[np.ndarray] = []
+    examples = [example(x, 1) for x in inputs]
+    found, why = _drawn(examples, method, arguments, keywords)
+    if not found and inputs:  # floats may be probabilities
+        examples = [x / np.sum(x, dtype=x.dtype) if x.dtype.kind == "f" and x.size else x for x in examples]
+        found, why = _drawn(examples, method, arguments, keywords)
+    if not found:
+        assert why is not None
+        if inputs:
+            raise StagingError(f"what {method!r} draws is not known while tracing") from why
+        raise why
+    shapes = [np.shape(drawn) for drawn in found]
+    shape: Any = None
+    if known and len({len(each) for each in shapes}) == 1:
+        unsure = len(found) == 1 and why is not None
+        shape = tuple(None if unsure or len(set(sizes)) > 1 else sizes[0] for sizes in zip(*shapes, strict=True))
+    return TensorType(as_dtype(np.asarray(found[0]).dtype), shape, isinstance(found[-1], (bool, int, float)))
+
+
+def _drawn(
+    examples: Sequence[np.ndarray], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
+) -> tuple[list[Any], Exception | None]:
+    """What is drawn with such arguments, and why not, if so."""
+    found: list[Any] = []
     why: Exception | None = None
     for more in (0, 2, 50):  # a number may be the size that is asked for, or how many there are to choose from
-        given = [x + x.dtype.type(more) if x.dtype.kind in "iu" else x for x in (example(x, 1) for x in inputs)]
+        given = [x + x.dtype.type(more) if x.dtype.kind in "iu" else x for x in examples]
         try:
             drawn = getattr(np.random.default_rng(0), method)(
                 *(resolve(argument, given) for argument in arguments),
@@ -51,17 +78,9 @@ def drawn_type(
             )
         except Exception as error:
             why = error
-            continue
-        found.append(np.asarray(drawn))
-    if not found:
-        assert why is not None
-        raise why
-    shapes = [array.shape for array in found]
-    shape: Any = None
-    if known and len({len(each) for each in shapes}) == 1:
-        unsure = len(found) == 1 and why is not None
-        shape = tuple(None if unsure or len(set(sizes)) > 1 else sizes[0] for sizes in zip(*shapes, strict=True))
-    return TensorType(as_dtype(found[0].dtype), shape, isinstance(drawn, (bool, int, float)))
+        else:
+            found.append(drawn)
+    return found, why
 
 
 def _draw_type(generator: Type, *inputs: Type, type: Any, **_: Any) -> Any:

@@ -178,3 +178,84 @@ def test_gradients():
     steps = 1e-6 * np.eye(8)
     wanted = [(program(x + step, 3) - program(x - step, 3)) / 2e-6 for step in steps]
     np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-6, atol=1e-6)
+
+
+def of_views(x):
+    y = (x * 2).reshape(4, 5).T
+    total = 0.0
+    for i in range(4):
+        total += y[i:, 0].sum() + y[:, i:].max() + y[i, : i + 1] @ y[i, : i + 1]
+    return total
+
+
+def of_parts(x):
+    backwards, part, total = x[::-1], x[2:9], 0.0
+    for i in range(5):
+        total += backwards[i : i + 3].sum() * part[i:].max()
+    return total
+
+
+def of_rows(x):
+    a, total = x.reshape(4, 5), 0.0
+    for i in range(len(a)):
+        total += (a[i, i:] - a[3 - i, : 5 - i]).max() + a[i:, i].prod() + np.abs(a[i:, i:]).min() - a[i].argmin()
+    return total
+
+
+def of_many_kinds(x):
+    total = 0.0
+    for n in range(3, 9):
+        small, mask = x.astype(np.float32), x > 0.5
+        total += float(small[:n].mean()) + int(mask[:n].sum()) + bool(mask[n:].any()) + (x[:n] > 0.25).sum()
+        total += np.where(mask, x, 0)[n:-n].sum() + np.concatenate([x, x])[n:] @ np.concatenate([x, x])[:-n]
+    return total
+
+
+def in_comprehensions(x):
+    return np.array([x[i : i + 4].max() - x[:i].sum() for i in range(len(x) - 3)]).sum()
+
+
+def read_twice(x):
+    total = 0.0
+    for i in range(len(x) - 3):
+        part = x[i : i + 3]
+        total += part.max() + part[0] + np.sort(part)[1] + len(part)
+    return total
+
+
+@pytest.mark.parametrize("function", [of_views, of_parts, of_rows, of_many_kinds, in_comprehensions, read_twice])
+def test_of_arrays_that_do_not_change(function):
+    x = np.random.default_rng(3).random(20)
+    compiled = autoconv.compile(function)
+    for given in (x, x[::-1].copy(), x * 3):
+        np.testing.assert_allclose(compiled(given), function(given), rtol=2e-6)
+    assert "plain Python" not in compiled.explain()
+
+
+def test_of_tensors():
+    @autoconv.function
+    def windows(x, w):
+        total = autoconv.constant(0.0, autoconv.float64)
+        for i in autoconv.range(autoconv.shape(x)[0]):
+            part = x[i : i + w]
+            total += autoconv.reduce_sum(part * 2) - autoconv.reduce_max(part) + autoconv.reduce_mean(part)
+        return total
+
+    x = np.random.default_rng(3).random(20)
+    wanted = sum(2 * x[i : i + 4].sum() - x[i : i + 4].max() + x[i : i + 4].mean() for i in range(20))
+    np.testing.assert_allclose(float(windows(autoconv.constant(x), autoconv.constant(4))), wanted)
+
+
+def test_nothing_left_of_an_array():
+    def extreme(x, n):
+        try:
+            return x[n:].max(), x[n]
+        except (ValueError, IndexError) as error:
+            return str(error)
+
+    def mean(x, n):
+        return x[n:].sum(), x[n:] @ x[n:]
+
+    x = np.arange(5.0)
+    same_as_plain(extreme, (x, 3), (x, 5), (x, 4), (x, 9))
+    same_as_plain(mean, (x, 3), (x, 5), (x, -2))

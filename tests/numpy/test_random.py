@@ -75,3 +75,21 @@ def test_what_generators_do_not_have():
 
     with pytest.raises(AttributeError, match="nothing"):
         f(1)
+
+
+def test_what_is_chosen_by_probabilities_of_the_graph():
+    def chain(transitions, n, state, seed):
+        rng = np.random.default_rng(seed)
+        path = [state]
+        for _ in range(n):
+            state = rng.choice(len(transitions), p=transitions[state])
+            path.append(state)
+        return path, rng.multinomial(9, transitions[0]).tolist()
+
+    transitions = np.array([[0.5, 0.5], [0.3, 0.7]])
+    compiled = autoconv.compile(chain)
+    for arguments in ((20, 0, 1), (20, 1, 2), (0, 1, 3)):
+        assert compiled(transitions, *arguments) == chain(transitions, *arguments)
+    for run in (chain, compiled):
+        with pytest.raises(ValueError, match="do not sum to 1"):
+            run(transitions * 2, 3, 0, 1)

@@ -59,7 +59,7 @@ def _is_held(value: Value) -> bool:
 @_native("array_view")
 def _write_view(region: Region, node: Node) -> None:
     out, (result,) = region.out, node.results
-    x = held(region, node.inputs[0])
+    x = _whole(region, node.inputs[0])
     given = iter(node.inputs[1:])
     found_sizes: list[Position] = []
     found_strides: list[Position] = []
@@ -83,6 +83,22 @@ def _write_view(region: Region, node: Node) -> None:
         axis += 1
     pointer = moved(region, x.pointer, offset)
     region.set(result, Memory(Object(x.owner.ir), pointer, tuple(found_sizes), tuple(found_strides), "false"))
+
+
+_WRITERS["tensor_part"] = _write_view
+MEMORY["tensor_part"] = lambda node: True
+
+
+def _whole(region: Region, value: Value) -> Memory:
+    """An array in memory, or a tensor as one."""
+    if memory_values.is_memory(value.type):
+        return held(region, value)
+    shape, stride = sizes(value.type), value.type.dtype.size  # type: ignore[union-attr]
+    strides: list[Position] = []
+    for count in reversed(shape):
+        strides.append(stride)
+        stride = product(region.out, stride, count)
+    return Memory(region.holder(value), region.data(value), shape, tuple(reversed(strides)), "true")
 
 
 def moved(region: Region, pointer: str, offset: Position) -> str:

@@ -119,6 +119,12 @@ class Region(KernelCalls):
             return self.out.new(f"getelementptr {memory(kind.dtype)}, ptr {self.data(source)}, i64 {offset}")  # type: ignore[union-attr]
         return self.address(self.object(value))
 
+    def holder(self, value: Value) -> Object:
+        """The object whose memory an array, or a view of one, lies in."""
+        while value not in self._values and value.node is not None:
+            value = value.node.inputs[0]
+        return self.object(value)
+
     def address(self, array: Object) -> str:
         """Of its first element."""
         if array.memory:

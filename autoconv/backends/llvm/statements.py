@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.roles import has_element_rule
+from autoconv.backends.llvm.roles import has_element_rule, is_dense
 from autoconv.backends.llvm.scalars import is_native
-from autoconv.backends.llvm.totals import TOTAL, Total, total_of, value_of
+from autoconv.backends.llvm.totals import PART, TOTAL, Total, total_of, value_of
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, own_effects, settle_effects
 from autoconv.graph.rewrite import begin_copy
@@ -60,7 +60,7 @@ ASSIGN = Op(
 def with_statements(graph: Graph) -> Graph:
     """A copy of the graph, regions included, with assignments of what is computed element by element as one step, and
     so totals of it."""
-    if not any(node.op.name in ("array_store", "array_of", "array_load") for node in graph.walk()):
+    if not any(node.op.name in ("array_store", "array_of", "array_load") or _is_part(node) for node in graph.walk()):
         return graph
     copy = _rebuilt(graph, Overlaps(graph), {})
     settle_effects(copy)
@@ -71,22 +71,27 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
     copy, values = begin_copy(graph)
     copies[graph] = copy
     found = _Statements(graph, overlaps)
+    parts: dict[Value, Value] = {}
     for node in graph.nodes:
         if node in found.absorbed:
             continue
+        if node in found.parts:
+            given = [values[value] for value in node.inputs]
+            part = copy.add(PART, given, node.attributes, name=node.name, span=node.span)
+            parts[node.results[0]] = part.results[0]
+            if found.is_part_only(node):
+                continue
         if node in found.totals:
             inputs, steps, total = found.totals[node]
             attributes = {"steps": steps, "op": total.op, "options": tuple(total.options.items())}
             types = [value.type for value in node.results]
-            made = copy.add(
-                TOTAL, [values[v] for v in inputs], attributes, types=types, name=node.name, span=node.span
-            )
+            given = [parts.get(v) or values[v] for v in inputs]
+            made = copy.add(TOTAL, given, attributes, types=types, name=node.name, span=node.span)
             values[node.results[0]] = made.results[0]
             continue
         if node in found.matches:
-            copy.add(
-                node.op, [values[_memory_of(v)] for v in node.inputs], node.attributes, name=node.name, span=node.span
-            )
+            given = [parts.get(v) or values[_memory_of(v)] for v in node.inputs]
+            copy.add(node.op, given, node.attributes, name=node.name, span=node.span)
             continue
         statement = found.of.get(node)
         if node in found.checks and node.inputs[1].node in found.absorbed:
@@ -100,12 +105,12 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             values.update(zip(node.results, copied.results, strict=True))
             continue
         inputs, steps = statement
+        given = [parts.get(v) or values[v] for v in inputs]
         if node.op.name == "array_of":
-            target = values[node.results[0]] = _new(copy, node, [values[v] for v in inputs], steps)
+            target = values[node.results[0]] = _new(copy, node, given, steps)
         else:
             target = values[node.inputs[0]]
-        given = [target, *(values[v] for v in inputs)]
-        copy.add(ASSIGN, given, {"steps": steps}, types=(), name=node.name, span=node.span)
+        copy.add(ASSIGN, [target, *given], {"steps": steps}, types=(), name=node.name, span=node.span)
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
 
@@ -160,6 +165,8 @@ class _Statements:
         self.of: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
         self.totals: dict[Node, tuple[list[Value], tuple[Step, ...], Total]] = {}
         self.absorbed: set[Node] = set()
+        self.parts: set[Node] = set()  # of tensors, that are read where they are
+        self._pending: list[Node] = []
         for node in graph.nodes:
             if node.op.name in ("array_store", "array_of"):
                 self._visit(node)
@@ -177,6 +184,7 @@ class _Statements:
         kind = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
         if not isinstance(kind, ArrayType) or not is_native(kind.dtype) or not kind.rank or value.type.shape == ():  # type: ignore[union-attr]
             return
+        self._pending = []
         tree = self._tree([value], {store}, store)
         inputs: list[Value] = []
         steps: list[Step] = []
@@ -187,12 +195,14 @@ class _Statements:
         if store.op.name == "array_of" and not _has_sizes(kind, steps):
             return
         self.of[store] = inputs, tuple(steps)
+        self.parts |= set(self._pending)
         self.absorbed |= tree
 
     def _visit_total(self, node: Node, total: Total) -> None:
         users = {node, *total.between}
         if not all(self._is_used_by(between, users) for between in total.between):
             return
+        self._pending = []
         tree = self._tree(total.values, users, node)
         inputs: list[Value] = []
         steps: list[Step] = []
@@ -206,7 +216,15 @@ class _Statements:
         if total.between:
             steps.append(Step(steps[given[0]].type, "multiply", given))
         self.totals[node] = inputs, tuple(steps), total
+        self.parts |= set(self._pending)
         self.absorbed |= tree | set(total.between)
+
+    def is_part_only(self, node: Node) -> bool:
+        """Whether only statements and totals read a part of a tensor."""
+        (result,) = node.results
+        reading = {user for user, (inputs, _) in self.of.items() if result in inputs}
+        reading |= {user for user, (inputs, _, _) in self.totals.items() if result in inputs}
+        return result not in self._outputs and self._users[result] <= reading | self.absorbed | self.matches
 
     def _is_used_by(self, node: Node, users: set[Node]) -> bool:
         (result,) = node.results
@@ -271,7 +289,9 @@ class _Statements:
         type_ = value.type
         assert isinstance(type_, TensorType)
         if given is value and type_.shape and None in type_.shape:
-            return None  # what a kernel made: not known to lie side by side
+            if value.node is None or not _is_part(value.node):
+                return None  # what a kernel made: not known to lie side by side
+            self._pending.append(value.node)
         if given not in inputs:
             inputs.append(given)
         steps.append(Step(type_, "", (inputs.index(given),)))
@@ -289,6 +309,14 @@ class _Statements:
             if self._overlaps.between(node.inputs[0], load.inputs[0]) != APART:
                 return False
         return True
+
+
+def _is_part(node: Node) -> bool:
+    """Whether a node gives a part of a tensor that is a view in NumPy, and as large as only the running code knows."""
+    if node.op.name != "get_item" or any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
+        return False
+    of, to = node.inputs[0].type, node.results[0].type
+    return is_dense(of) and is_native(of.dtype) and None in (to.shape or ())  # type: ignore[union-attr]
 
 
 def _has_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:

@@ -18,8 +18,9 @@ import numpy as np
 from autoconv.backends.llvm.scalars import is_narrow, is_native
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import ArrayType, TensorType, dense_strides
 from autoconv.ops import OPS
+from autoconv.ops.index_spec import Spec
 from autoconv.ops.record import Op, none
 
 _REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all")
@@ -108,4 +109,16 @@ TOTAL = Op(
     result=lambda *_, **__: None, gradient=none("made by the native backend"),  # type: ignore[arg-type, return-value]
 )  # fmt: skip
 
-__all__ = ["KINDS", "TOTAL", "Total", "total_of", "value_of"]
+def _part_type(x: TensorType, *operands: TensorType, spec: Spec) -> Any:
+    assert x.shape is not None
+    whole = ArrayType(x.dtype, x.shape, dense_strides(x.shape, x.dtype), read_only=True)
+    return OPS["array_view"].result(whole, *operands, spec=spec)
+
+
+# A part of a tensor, where it is.
+PART = Op(
+    name="tensor_part", graphdef="TensorPart", kernel=OPS["get_item"].kernel, effects=Effects.RAISE, result=_part_type,
+    gradient=none("made by the native backend"),
+)  # fmt: skip
+
+__all__ = ["KINDS", "PART", "TOTAL", "Total", "total_of", "value_of"]
