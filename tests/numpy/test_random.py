@@ -87,7 +87,7 @@ def test_what_is_chosen_by_probabilities_of_the_graph():
         return path, rng.multinomial(9, transitions[0]).tolist()
 
     transitions = np.array([[0.5, 0.5], [0.3, 0.7]])
-    compiled = autoconv.compile(chain)
+    compiled = ac.compile(chain)
     for arguments in ((20, 0, 1), (20, 1, 2), (0, 1, 3)):
         assert compiled(transitions, *arguments) == chain(transitions, *arguments)
     for run in (chain, compiled):
