@@ -18,7 +18,7 @@ from typing import Any
 
 from autoconv.backends.llvm.threads import thread_count
 
-PIPELINE = 5  # the version of what `object_file` does
+PIPELINE = 6  # the version of what `object_file` does
 _KNOWN = ("0.50.",)  # versions of llvmlite whose library has the functions below
 _LIBRARIES = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}
 _POINTER, _TEXT, _PLACE = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)
@@ -36,6 +36,10 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "ContextCreate": ([], _POINTER),
     "ContextDispose": ([_POINTER], None),
     "ParseAssembly": ([_POINTER, _TEXT, _PLACE], _POINTER),
+    "SetDataLayout": ([_POINTER, _TEXT], None),
+    "CreateTargetMachineData": ([_POINTER], _POINTER),
+    "CopyStringRepOfTargetData": ([_POINTER, _PLACE], None),
+    "DisposeTargetData": ([_POINTER], None),
     "DisposeModule": ([_POINTER], None),
     "CreatePipelineTuningOptions": ([], _POINTER),
     "PTOSetLoopInterleaving": ([_POINTER, _FLAG], None),
@@ -156,6 +160,7 @@ class _Library:
             if not module:
                 raise RuntimeError(f"LLVM does not take the text of a module: {self._taken(message)}")
             try:
+                self.SetDataLayout(module, self._layout(machine))
                 if level:
                     self._optimise(module, machine, level)
                 return self._emitted(module, machine)
@@ -164,6 +169,15 @@ class _Library:
         finally:
             self.ContextDispose(context)
             free.append(machine)
+
+    def _layout(self, machine: int) -> bytes:
+        """Where things lie in structures, say. LLVM's passes take another one for granted where a module does not say,
+        and modules that call each other are to agree."""
+        data = self.CreateTargetMachineData(machine)
+        try:
+            return self._told(functools.partial(self.CopyStringRepOfTargetData, data))
+        finally:
+            self.DisposeTargetData(data)
 
     def _optimise(self, module: int, machine: int, level: int) -> None:
         builder = self.CreatePassBuilder(machine, self._options[level])
@@ -235,6 +249,7 @@ def _addressing(level: int) -> tuple[str, str]:
 def _by_binding(text: str, level: int) -> bytes:
     found, machine = binding(), _machine(level)
     module = found.parse_assembly(text)
+    module.data_layout = str(machine.target_data)
     if not level:
         return bytes(machine.emit_object(module))
     # One for each module: what a run registers with it stays there.
