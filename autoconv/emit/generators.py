@@ -91,8 +91,8 @@ def _first_yield(statement: Any) -> Any:
             value = value.left
         else:
             return None
-    if isinstance(value, gast.YieldFrom) and value is not statement.value:
-        return None
+    if isinstance(value, gast.YieldFrom) and not (isinstance(statement, gast.Expr) and value is statement.value):
+        return None  # what the inner generator returns is asked for
     return value if value.value is None or not contains(value.value, _YIELDS) else None
 
 

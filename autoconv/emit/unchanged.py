@@ -58,6 +58,8 @@ def _keeps(node: ast.expr, function: types.FunctionType, with_calls: bool) -> bo
     if isinstance(node, (ast.Name, ast.Constant)):
         return True
     if isinstance(node, ast.BinOp):
+        if isinstance(node.left, ast.Constant) and isinstance(node.left.value, (str, bytes)):
+            return False  # a template
         parts = [node.left, node.right]
     elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
         parts = [node.operand]

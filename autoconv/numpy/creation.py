@@ -159,7 +159,8 @@ def arange(*bounds: Any, dtype: Any = None, device: Any = None, like: Any = None
     if stop is None:
         start, stop = None, start
     start, step = 0 if start is None else start, 1 if step is None else step
-    wanted = common_dtype(start, stop, step) if dtype is None else numpy_dtype(dtype)
+    # It takes what it is given for Python's numbers: with the 0 that it starts from these are int64 or float64.
+    wanted = np.result_type(common_dtype(start, stop, step), np.int64) if dtype is None else numpy_dtype(dtype)
     if not any(map(holds_tensors, (start, stop, step))):
         return tensor(np.arange(start, stop, step, dtype=wanted))
     if wanted.kind == "b":

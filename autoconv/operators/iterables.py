@@ -21,7 +21,7 @@ from autoconv.runtime.convert import as_tensor, table_of, weak_constant
 from autoconv.runtime.journal import attribute_spot
 from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object, unboxed
-from autoconv.runtime.recording import Region, current_region
+from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
@@ -68,8 +68,7 @@ class StagedRange(Staged):
     __hash__ = object.__hash__
 
     def __init__(self, *bounds: Any) -> None:
-        for bound in bounds:
-            _check_integer(bound)
+        bounds = tuple(map(_as_bound, bounds))
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
         self.start, self.stop, self.step = start, stop, step
         self.home = current_region()
@@ -124,12 +123,25 @@ class StagedRange(Staged):
         return getattr(self.__autoconv_box__(), name)
 
 
-def _check_integer(bound: Any) -> None:
-    """Raises the TypeError that range() has for a float."""
-    if isinstance(bound, SymbolicTensor) and bound.dtype.is_floating:
-        refuse_number(bound, "{!r} object cannot be interpreted as an integer")
-    elif not isinstance(bound, SymbolicTensor):
+def _as_bound(bound: Any) -> Any:
+    """What range() counts by; under `compile` Python's integers, whatever it is given. Raises the TypeError that it has
+    for what is no integer."""
+    region = current_region()
+    if not isinstance(bound, SymbolicTensor):
         plainly(operator.index, bound)
+        return bound
+    dtype = bound.dtype
+    if region is None or region.contract != COMPILE:
+        return bound
+    if bound.type.shape != ():
+        raise StagingError("range counts by an array", current_place(), "its one item: range(x[0])")
+    if not (dtype.is_integer or (dtype.is_bool and bound.weak)):
+        refuse_number(bound, "{!r} object cannot be interpreted as an integer")
+        if region.trace.arrays:
+            name = dtype.numpy.type.__name__
+            raise of_program(TypeError(f"'numpy.{name}' object cannot be interpreted as an integer"))
+        return bound
+    return bound if bound.weak and dtype.is_integer else dispatch.apply("python_int", bound)
 
 
 def _no_step() -> ValueError:

@@ -16,6 +16,7 @@ from autoconv.operators.overrides import overrides
 from autoconv.operators.variants import is_arm
 from autoconv.runtime import dispatch
 from autoconv.runtime.arrays import SymbolicArray
+from autoconv.runtime.containers import TracedDict, TracedList, TracedSet
 from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import COMPILE, current_region
@@ -116,12 +117,17 @@ def _getattr(x: Any, name: str, *default: Any) -> Any:
     return builtins.getattr(x, name, *default)
 
 
+_TRACED: dict[Any, type] = {TracedList: list, TracedDict: dict, TracedSet: set}
+
+
 @overrides(builtins.type)
 def kind_of(*args: Any) -> Any:
     if len(args) == 1 and builtins.type(args[0]) in (HeldIterator, DictView):
         return args[0].__class__
     if len(args) == 1 and builtins.type(args[0]) is SymbolicArray:
         return np.ndarray
+    if len(args) == 1 and builtins.type(args[0]) in _TRACED:
+        return _TRACED[builtins.type(args[0])]
     if len(args) == 1 and isinstance(args[0], Staged) and args[0].kind is not None:
         return args[0].kind
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):

@@ -44,7 +44,8 @@ def percent(template: Any, values: Any) -> Any:
         return template % values
     if type(values) is Variant:
         return distribute(lambda v: percent(template, v), values)
-    return apply_object("mod", template, values)
+    is_number = isinstance(values, SymbolicTensor) and values.weak  # NumPy's may be looked into, and so be left over
+    return apply_object("mod", template, (values,) if is_number else values)
 
 
 def _is_late(*values: Any) -> bool:

@@ -41,6 +41,7 @@ _UNROLL = 4
 _MOST = 100_000
 # Items that a list may get while Python goes over it.
 _MOST_NEW = 256
+_MOST_GIVEN = 1000  # values of a generator that a trace goes over one by one
 # How far behind one another iterators of Python's own may be.
 _DEEPEST = 8
 # What gives an iterator over a list from its end.
@@ -118,6 +119,9 @@ def _in_python(
     for item in iterator:
         if done == most:
             raise _ChangedError
+        if done == _MOST_GIVEN and isinstance(iterable, types.GeneratorType) and current_region() is not None:
+            words = f"a generator gives more than {_MOST_GIVEN} values while tracing, and may have no end there"
+            raise StagingError(words, current_place())
         state = body(item, *state) or ()
         done += 1
         if heap_of(iterable) is not None and type(iterable) is TracedList and not _has_left(state, code):

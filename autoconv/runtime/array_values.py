@@ -25,11 +25,12 @@ def as_value(value: Any, type_: ArrayType) -> Tensor:
     return elements(value, type_.dtype)
 
 
-def elements(value: Any, dtype: DType) -> Tensor:
-    """What becomes elements of that dtype: Python's numbers as such, arrays as they are, which `cast_to` converts."""
+def elements(value: Any, dtype: DType, is_single: bool = True) -> Tensor:
+    """What becomes elements of that dtype: Python's numbers as such, arrays as they are, which `cast_to` converts; so
+    NumPy's numbers where they are not assigned to one element or to a slice."""
     tensor = as_tensor(value)
     if tensor is not None:
-        return number_as(tensor, dtype) if tensor.weak or _is_checked(value, dtype) else tensor
+        return number_as(tensor, dtype) if tensor.weak or (is_single and _is_checked(value, dtype)) else tensor
     if isinstance(value, (bool, int, float, complex)):
         return EagerTensor(made(value, dtype))
     if isinstance(value, (list, tuple)):
@@ -42,10 +43,24 @@ def elements(value: Any, dtype: DType) -> Tensor:
 
 
 def _is_checked(value: Any, dtype: DType) -> bool:
-    """Whether NumPy takes one of its floats as it takes Python's: for signed integers, and no array is one."""
-    if not isinstance(value, SymbolicTensor) or value.type.shape != () or not value.type.dtype.is_floating:
+    """Whether NumPy takes one of its numbers as it takes Python's: for signed integers, and no array is one."""
+    if not isinstance(value, SymbolicTensor) or value.type.shape != () or not dtype.is_integer or dtype.is_unsigned:
         return False
-    return dtype.is_integer and not dtype.is_unsigned
+    own = value.type.dtype
+    return own.is_floating or (own.is_integer and not np.can_cast(own.numpy, dtype.numpy))
+
+
+def check_element(value: Any) -> None:
+    """Raises what NumPy says where an array with dimensions is assigned to one element."""
+    tensor = as_tensor(value)
+    shape: Any = getattr(value, "shape", None) if tensor is None else tensor.type.shape
+    if isinstance(value, (list, tuple)):
+        shape = (len(value),)
+    if shape and all(isinstance(size, int) for size in shape):
+        try:
+            np.zeros(1)[0] = np.ones(shape)  # type: ignore[call-overload]
+        except ValueError as error:
+            raise of_program(error) from None
 
 
 def element_of(value: Any, dtype: DType) -> Tensor:
@@ -72,7 +87,7 @@ def number_as(number: Tensor, dtype: DType) -> Tensor:
     if dtype.is_bool:
         number = dispatch.apply("python_bool", number)
     refuse_complex(number, dtype)
-    if number.type.dtype.is_floating and dtype.is_integer:
+    if dtype.is_integer and (number.type.dtype.is_floating or not number.weak):
         number = dispatch.apply("python_int", number)
     return dispatch.apply("python_cast", number, dtype=dtype)  # type: ignore[no-any-return]
 

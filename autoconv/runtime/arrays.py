@@ -24,6 +24,8 @@ from autoconv.runtime.array_values import (
     as_value,
     cast_to,
     check_broadcast,
+    check_element,
+    elements,
     goes_one_by_one,
     is_place,
     is_static,
@@ -211,9 +213,12 @@ class SymbolicArray(TensorMethods):
         if type(value) is SymbolicArray and value._taken is not None and self._is_taken(value._taken, spec, operands):
             return  # x[i] += y has changed it already
         if not any(entry[0] in ("array", "mask") for entry in spec):
-            self._view(spec, operands).store(value)
+            view = self._view(spec, operands)
+            if self.ndim and len(spec) == self.ndim and all(entry[0] == "int" for entry in spec):
+                check_element(value)
+            view.store(value)
             return
-        tensor = as_value(value, self.type)
+        tensor = elements(value, self.type.dtype, is_single=False)
         if spec == (("mask",),) and tensor.type.shape == () and is_static(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
             return

@@ -57,6 +57,16 @@ def unary(op_name: str, x: Any) -> Any:
     return _as_arrays(op_name, x) if _are_arrays() and not x.weak else apply(op_name, x)
 
 
+def itself(x: Any) -> Any:
+    """+x: of one of Python's bools an int; NumPy has none for bools."""
+    region = current_region()
+    if region is None or region.contract != COMPILE or not x.type.dtype.is_bool:
+        return x
+    if not x.weak:
+        raise StagingError("the sign of a bool is asked for", current_place())
+    return apply("python_int", x)
+
+
 def get_item(x: Any, index: Any) -> Any:
     """x[index], NumPy's meaning."""
     spec, operands = parsed_index(index)

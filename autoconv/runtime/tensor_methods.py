@@ -187,8 +187,9 @@ class TensorMethods:
     def __neg__(self) -> Any:
         return _expressions().unary("negative", self)
 
+    @presented
     def __pos__(self) -> Any:
-        return self
+        return _expressions().itself(self)
 
     @presented
     def __abs__(self) -> Any:

@@ -1,0 +1,133 @@
+"""NumPy's numbers where Python counts and makes arrays of them, and where they become elements of narrower arrays."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from tests.tracing.plainly import same_as_plain
+
+
+def counted(a):
+    found = []
+    for i in range(a[0], a[1]):
+        found.append(i * 100 - 5)
+    return found, [k * 2 for k in range(0, 9, a[0])], range(a[0], a[1])
+
+
+def sparse_product(starts, columns, values, x):
+    y = np.zeros(len(starts) - 1)
+    seen = []
+    for i in range(len(starts) - 1):
+        for k in range(starts[i], starts[i + 1]):
+            y[i] += values[k] * x[columns[k]]
+            seen.append(k)
+    return y, seen
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64", "uint64"])
+def test_range_counts_in_python_s_integers(dtype):
+    same_as_plain(counted, (np.array([1, 4], dtype),), (np.array([2, 3], dtype),))
+    starts, columns = np.array([0, 2, 3], dtype), np.array([0, 1, 1], dtype)
+    same_as_plain(sparse_product, (starts, columns, np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0])))
+
+
+def counts_to(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+
+def test_range_takes_integers_alone():
+    given = (np.float64(2), np.bool_(True), np.complex128(2), 2.5, np.array([3.5]), True, np.int8(3), np.array(4))
+    for number in given:
+        same_as_plain(counts_to, (number,))
+
+
+def ranges(a):
+    return np.arange(a.max() + 1), np.arange(a.min(), a.max()), np.arange(a[0], a[1] + 3, a[0])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64", "float32", "float64"])
+def test_arange_has_the_dtypes_of_python_s_numbers(dtype):
+    same_as_plain(ranges, (np.array([1, 3], dtype),), (np.array([2, 5], dtype),))
+
+
+def one_element(a, b):
+    a[0] = b[0]
+    return a
+
+
+def a_slice(a, b):
+    a[1:] = b[0]
+    return a
+
+
+def a_sum(a, b):
+    a[0] = b.sum() + 1
+    return a
+
+
+def in_a_loop(a, b):
+    for i in range(len(a)):
+        a[i] += b[i % len(b)]
+    return a
+
+
+def caught(a, b):
+    try:
+        a[0] = b[0]
+    except (OverflowError, ValueError) as error:
+        return str(error), a
+    return a
+
+
+def by_a_mask(a, b):
+    a[a > 0] = b[0]
+    return a
+
+
+def by_positions(a, b):
+    a[[0, 1]] = b[0]
+    return a
+
+
+def a_list(a, b):
+    a[:2] = [b[0], b[0]]
+    return a
+
+
+PROGRAMS = [one_element, a_slice, a_sum, in_a_loop, caught, by_a_mask, by_positions, a_list]
+
+
+@pytest.mark.parametrize("kind", ["int64", "float64", "int16"])
+@pytest.mark.parametrize("function", PROGRAMS)
+def test_numbers_that_do_not_fit(function, kind):
+    values = [3, 300, -200] + ([float("nan"), 1e10] if kind == "float64" else [])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for dtype in ("int8", "int32", "int64") + ("uint8",) * (kind != "float64"):  # which floats leave to the machine
+            same_as_plain(function, *((np.ones(3, dtype), np.array([value, 1], kind)) for value in values))
+
+
+def one_by_a_sequence(a, value):
+    a[1] = value
+    return a
+
+
+def test_arrays_are_no_elements():
+    for value in (np.ones(1), [1], [1, 2], np.ones((1, 1)), 3, np.array(4)):
+        same_as_plain(one_by_a_sequence, (np.zeros(3), value))
+    same_as_plain(one_by_a_sequence, (np.zeros((3, 2)), [1, 2]), (np.zeros((3, 1)), [1]))
+
+
+def indexed(a, i):
+    a[i] = 5
+    a[i] += 1
+    return a
+
+
+def test_lists_that_are_given_are_indices():
+    a = np.arange(6.0).reshape(2, 3)
+    same_as_plain(indexed, (a, [0, 1]), (a, (0, 1)), (a, np.array([True, False])), (a, 1), (a, slice(1)), (a, [1]))
