@@ -317,6 +317,22 @@ def test_complex_numbers():
     compiled_once(f)
 
 
+@pytest.mark.parametrize("dtype", [autoconv.complex64, autoconv.complex128])
+def test_what_is_kept_of_complex_numbers_for_their_shape_alone(dtype):
+    @autoconv.function(input_signature=[spec(None, dtype=dtype)])
+    def f(z):
+        return autoconv.reduce_sum(autoconv.math.real(z * 2j)), autoconv.ones_like(z), autoconv.zeros_like(z)
+
+    for n in (3, 8):
+        z = autoconv.constant(floats(n) + 1j * floats(n, seed=2), dtype)
+        with autoconv.GradientTape() as tape:
+            tape.watch(z)
+            y, ones, zeros = f(z)
+        np.testing.assert_array_equal(tape.gradient(y, z), [-2j] * n)
+        np.testing.assert_array_equal(ones, [1] * n)
+        np.testing.assert_array_equal(zeros, [0] * n)
+
+
 def test_the_gradient_of_rows_without_elements():
     x = autoconv.zeros([3, 0])
     with autoconv.GradientTape() as tape:

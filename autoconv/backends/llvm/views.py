@@ -11,7 +11,7 @@ from autoconv.backends.llvm.positions import Index, Position, below, linear, plu
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import Element, Pair
 from autoconv.backends.llvm.text import FunctionText
-from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.index_spec import INPUT
 
@@ -32,7 +32,7 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
     if name == "shape":
         return _shape(b, node, index)
     if name in ("zeros_like", "ones_like", "outline"):
-        return b.constant(int(name == "ones_like"), node.results[0].type.dtype)  # type: ignore[union-attr]
+        return _number(b, int(name == "ones_like"), node.results[0].type.dtype)  # type: ignore[union-attr]
     if name == "fill":
         return node.inputs[0], (), None
     if name == "one_hot":
@@ -47,6 +47,14 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
     if is_indexed(node):
         return source, place(b, node, index, picks), None
     return source, _MAPS[name](b.out, node, index, picks), None
+
+
+def _number(b: Any, number: int, dtype: DType) -> Element:
+    """Of complex dtypes the pair of its parts: outlines of open sizes are such."""
+    if not dtype.is_complex:
+        return b.constant(number, dtype)  # type: ignore[no-any-return]
+    parts = (b.constant(part, dtype.real_dtype) for part in (number, 0))
+    return b.pair(*parts)  # type: ignore[no-any-return]
 
 
 def _shape(b: Any, node: Node, index: Index) -> Place:
