@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.api.arguments import shape_argument, static_int
 from autoconv.graph.dtypes import as_dtype, float32
-from autoconv.runtime.convert import as_tensor, convert_to_tensor
+from autoconv.runtime.convert import any_symbolic, convert_to_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.expressions import get_item
 from autoconv.runtime.static import static_value
@@ -35,7 +35,7 @@ def gather(
 
 def _indices(indices: Any) -> Any:
     """Index arrays; an empty list is one of integers."""
-    if as_tensor(indices) is None and isinstance(indices, (list, tuple)) and not np.size(indices):
+    if isinstance(indices, (list, tuple)) and not any_symbolic(indices) and not np.size(indices):
         return np.zeros(np.shape(indices), np.int32)
     return indices
 

@@ -168,6 +168,14 @@ def test_many_results(both: Both) -> None:
         both(lambda x: shaping.unstack(x), X)
 
 
+def test_indices_in_lists_of_tensors(both: Both) -> None:
+    for function, wanted in (
+        (lambda x, i: gather.gather(x, [i, 0]), X[[1, 0]]),
+        (lambda x, i: gather.gather_nd(x, [[i, 0], (1, i)]), X[[1, 1], [0, 1]]),
+    ):
+        same(both(function, X, np.int32(1), unknown_rank=False), wanted)
+
+
 def test_grids_and_masks(both: Both) -> None:
     a, b, c = np.array([1, 2]), np.array([3, 4, 5]), np.array([6])
     for kind in ("xy", "ij"):
