@@ -8,11 +8,12 @@ from typing import Any
 from autoconv.api.control import check_callable, while_loop
 from autoconv.api.shaping import concat
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.graph.types import Shape, TensorType
+from autoconv.graph.types import Shape, TensorType, join_shapes
 from autoconv.operators.calls import call
 from autoconv.operators.iterables import leading_dimension
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.expressions import get_item
+from autoconv.runtime.recording import current_region
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.structure import Template, flatten, map_structure, pack
 from autoconv.runtime.tensor import Tensor
@@ -106,7 +107,7 @@ def _fold(fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool) -
 
 
 class _Learned(BaseException):
-    """Leaves the first recording of a loop, once it is known what an element of its result is."""
+    """Leaves the recording of a loop, once it is known what an element of its result is."""
 
     def __init__(self, template: Template | None, types: list[TensorType]) -> None:
         super().__init__()
@@ -116,14 +117,49 @@ class _Learned(BaseException):
 
 def _collect(step: Any, rows: list[Tensor], state: Any, declared: Any, reverse: bool) -> tuple[Any, Any]:
     """Runs `result, state = step(index, state)` for every row; the results stacked, and the last state."""
+    if current_region() is None and int(leading_dimension(rows[0])):
+        return _collected_at_once(step, rows, state, reverse)
     if declared is None:
         shapes = [row.type.shape for row in rows]
         declared = None, [TensorType(rows[0].dtype, _tail(shapes[0]))]
     template, types = declared
-    try:
-        return _loop(step, rows, state, template, types, reverse)
-    except _Learned as found:
-        return _loop(step, rows, state, found.template, found.types, reverse)
+    learned = False
+    while True:
+        try:
+            return _loop(step, rows, state, template, types, reverse)
+        except _Learned as found:
+            types = _common(types, found.types, template == found.template) if learned else found.types
+            template, learned = found.template, True
+
+
+def _collected_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool) -> tuple[Any, Any]:
+    """Of eager rows, each of which is gone over once: the first result says what the others are."""
+    length = int(leading_dimension(rows[0]))
+    template: Template | None = None
+    arrays: list[TensorArray] = []
+    for turn in range(length):
+        index = length - 1 - turn if reverse else turn
+        result, state = step(_counter(index), state)
+        leaves, found = flatten(result)
+        tensors = [convert_to_tensor(leaf) for leaf in leaves]
+        if not turn:
+            template = found
+            arrays = [TensorArray(t.dtype, length, clear_after_read=False, infer_shape=False) for t in tensors]
+        elif found != template:
+            raise _other_structure()
+        arrays = [array.write(index, t) for array, t in zip(arrays, tensors, strict=True)]
+    return pack(template, [array.stack() for array in arrays]), state
+
+
+def _common(assumed: list[TensorType], found: list[TensorType], alike: bool) -> list[TensorType]:
+    """What holds for the results that were assumed and for those that a further recording found."""
+    if not alike or any(a.dtype is not f.dtype for a, f in zip(assumed, found, strict=True)):
+        raise _other_structure()
+    return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed, found, strict=True)]
+
+
+def _other_structure() -> ValueError:
+    return ValueError("the function has to give results of one structure and of the same dtypes for all rows")
 
 
 def _loop(
@@ -153,7 +189,7 @@ def _loop(
 
 def _fits(found: list[TensorType], assumed: list[TensorType]) -> bool:
     return len(found) == len(assumed) and all(
-        f.dtype is a.dtype and (a.shape is None or f.shape == a.shape)
+        f.dtype is a.dtype and join_shapes(a.shape, f.shape) == a.shape
         for f, a in zip(found, assumed, strict=True)
     )
 

@@ -61,6 +61,16 @@ class NotBatched(Exception):
     """The function has to go over the rows one by one; `str()` says because of what."""
 
 
+def _says_its_size(node: Node, result: Value) -> bool:
+    """Whether values of the inputs decide how large the result is."""
+    return not _is_fixed(result) and all(map(_is_fixed, node.inputs))
+
+
+def _is_fixed(value: Value) -> bool:
+    shape = value.type.shape if isinstance(value.type, TensorType) else None
+    return shape is not None and None not in shape
+
+
 def _recorded(
     fn: Callable[..., Any], rows: Sequence[Tensor], template: Template | None
 ) -> tuple[Graph, list[Any], Template | None]:
@@ -88,6 +98,7 @@ class _Batch:
         self.loops, self.warn = loops, warn
         self.known: dict[Value, Any] = {}
         self.batched: set[Value] = set()
+        self.read: set[Value] = set()
 
     def run(self, graph: Graph, captured: Sequence[Any]) -> list[Tensor]:
         for parameter, value in zip(graph.parameters, [*self.rows, *captured], strict=True):
@@ -95,6 +106,7 @@ class _Batch:
                 raise NotBatched("what it reads from a variable or a list")
             self.known[parameter] = value
         self.batched.update(graph.parameters[: len(self.rows)])
+        self.read.update(graph.outputs, *(node.inputs for node in graph.nodes))
         for node in graph.nodes:
             self._apply(node)
         return [self._spread(self.known[v]) if v not in self.batched else self.known[v] for v in graph.outputs]
@@ -134,9 +146,11 @@ class _Batch:
         return aligned
 
     def _looped(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
-        """The op row by row, for lack of a rule."""
+        """The op row by row, for lack of a rule; of its results those that are read."""
         if not self.loops:
             raise NotBatched(f"the op {node.op.graphdef}")
+        if any(value in self.read and _says_its_size(node, value) for value in node.results):
+            raise NotBatched(f"the op {node.op.graphdef}, whose result may have another shape for each row")
         if self.warn:
             logging.getLogger("autoconv").warning(
                 "vectorized_map goes over the rows in a loop for the op %s", node.op.graphdef
@@ -145,9 +159,12 @@ class _Batch:
         def row(parts: tuple[Any, ...]) -> Any:
             left = iter(parts)
             operands = [next(left) if flag else x for x, flag in zip(inputs, flags, strict=True)]
-            return apply(node.op.name, *operands, **node.attributes)
+            found = apply(node.op.name, *operands, **node.attributes)
+            results = found if isinstance(found, tuple) else (found,)
+            return tuple(x for x, value in zip(results, node.results, strict=True) if value in self.read)
 
-        return map_fn(row, tuple(x for x, flag in zip(inputs, flags, strict=True) if flag))
+        stacked = iter(map_fn(row, tuple(x for x, flag in zip(inputs, flags, strict=True) if flag)))
+        return tuple(next(stacked) if value in self.read else None for value in node.results)
 
     def _spread(self, x: Any) -> Any:
         """The same tensor for every row."""

@@ -186,6 +186,20 @@ def test_map_fn_converts_its_function() -> None:
     assert agree(lambda t: tf.map_fn(size, t), [3, -4]).numpy().tolist() == [3, 4]
 
 
+def test_map_fn_takes_eager_rows_once() -> None:
+    seen: list[int] = []
+    found = tf.map_fn(lambda v: (seen.append(int(v)), tf.cast(v, tf.float64))[1], tf.constant([3, -4]))
+    assert (seen, found.numpy().tolist()) == ([3, -4], [3.0, -4.0])
+    with pytest.raises(ValueError, match="one structure"):
+        tf.map_fn(lambda v: (v, seen.pop()) if seen else v, tf.constant([3, -4, 5]))
+
+
+def test_scans_whose_state_grows() -> None:
+    for run in (lambda f: f, tf.function):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="one shape, found"):
+            run(lambda x: tf.scan(lambda a, v: tf.concat([a, a[:1]], 0), x, tf.constant([1.0])))(tf.ones([3]))
+
+
 def test_map_fn_over_no_rows() -> None:
     empty = tf.zeros([0, 2])
     doubled = tf.function(

@@ -97,6 +97,21 @@ def test_ops_without_a_rule_go_over_the_rows(caplog: pytest.LogCaptureFixture) -
         tf.vectorized_map(function, square, fallback_to_while_loop=False)
 
 
+def test_results_whose_shapes_the_rows_decide() -> None:
+    x = tf.constant([[1, 1, 2], [3, 3, 3], [4, 5, 6], [7, 8, 7]])
+    wanted = [[0, 0, 1], [0, 0, 0], [0, 1, 2], [0, 1, 0]]
+    for function, found in (
+        (lambda v: tf.unique(v)[1], wanted),  # what else it gives goes nowhere
+        (lambda v: tf.where(v > 1)[:1], [[[2]], [[0]], [[0]], [[0]]]),
+    ):
+        for run in (tf.vectorized_map, tf.map_fn):
+            np.testing.assert_array_equal(run(function, x), found)
+            np.testing.assert_array_equal(tf.function(lambda x, run=run, of=function: run(of, x))(x), found)
+    for run in (tf.vectorized_map, tf.map_fn):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="one shape, found"):
+            run(lambda v: tf.unique(v)[0], x)
+
+
 def test_control_flow_and_effects_go_over_the_rows() -> None:
     def halved(x: tf.Tensor) -> tf.Tensor:
         while x > 1:
