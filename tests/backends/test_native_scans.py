@@ -35,6 +35,16 @@ def test_scans_of_floats(shape: tuple[int, ...]) -> None:
         alike(op("cumprod", axis=axis, exclusive=True, reverse=False), x + 1)  # in the order of the elements
 
 
+@pytest.mark.parametrize("shape", [(3,), (9, 2), (2, 9)], ids=str)
+def test_sums_begin_with_the_first_element(shape: tuple[int, ...]) -> None:
+    x = np.full(shape, -0.0)
+    x[-1] = 0.0
+    for axis in range(len(shape)):
+        for build in (op("numpy_cumsum", axis=axis), op("cumsum", axis=axis, exclusive=False, reverse=False)):
+            (found,) = alike(build, x)
+            np.testing.assert_array_equal(np.signbit(found), np.signbit(np.cumsum(x, axis)))
+
+
 def test_what_is_not_finite_stays_where_it_begins() -> None:
     x = np.ones(8000)
     x[5000], x[7000] = np.inf, -np.inf

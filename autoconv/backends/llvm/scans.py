@@ -106,7 +106,8 @@ class _Scan:
         inexact = self.dtype.is_floating or self.dtype.is_complex
         self.is_associative = not inexact or node.op.name == "cumsum"
         self.exclusive = node.attributes.get("exclusive", False)
-        self.start = _one(self.b, self.dtype) if self.product else self.b.constant(0, self.dtype)
+        zero = -0.0 if self.dtype.is_floating and not self.exclusive else 0  # which leaves a first -0.0 as it is
+        self.start = _one(self.b, self.dtype) if self.product else self.b.constant(zero, self.dtype)
 
     def element(self, place: Position) -> Element:
         found = load(self.b, self.given, "%x", place)
