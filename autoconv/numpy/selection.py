@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64
 from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import (
     axis_of,
@@ -122,8 +122,11 @@ def clip(
         low, high = (_bound(bound, x.dtype, side) for bound, side in ((low, -1), (high, 1)))
     if low is not None and high is not None:
         kinds = common_dtype(a, low, high)
-        found = call_ufunc(np.maximum, tensor(a, kinds), tensor(low, kinds))
-        found = call_ufunc(np.minimum, found, tensor(high, kinds))
+        x, low, high = (tensor(one, kinds) for one in (a, low, high))
+        if kinds in (float32, float64) and x.type.shape and low.type.shape == high.type.shape == ():
+            found = apply("numpy_clip", x, low, high)  # which keeps the signs of zeros
+        else:
+            found = call_ufunc(np.minimum, call_ufunc(np.maximum, x, low), high)
     elif low is not None or high is not None:
         found = call_ufunc(np.minimum if low is None else np.maximum, x, high if low is None else low)
     else:

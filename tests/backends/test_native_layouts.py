@@ -109,6 +109,13 @@ def test_shuffles_are_those_of_the_reference() -> None:
     alike(op("stateless_shuffle"), seed, X)
 
 
+def test_clips_of_floats_keep_the_sign_of_zeros() -> None:
+    x = np.array([-0.0, 0.0, 2.0, -2.0, np.nan, -0.0])
+    for low, high in ((0.0, 1.0), (-1.0, 0.0), (-0.0, 1.0), (np.nan, 1.0)):
+        (found,) = alike(op("numpy_clip"), x, np.array(low), np.array(high), kernels=())
+        np.testing.assert_array_equal(np.signbit(found)[:4], np.signbit(np.clip(x, low, high))[:4])
+
+
 def test_clips_of_integers() -> None:
     alike(op("numpy_clip"), np.arange(5), np.array(3), np.array(1))
 

@@ -98,9 +98,11 @@ def _masked(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Of integers: of -0.0 and 0.0, NumPy's clip keeps the one that is there."""
+    """Of -0.0 and 0.0, NumPy's clip keeps the one that is there where the bounds are numbers, and maximum and minimum
+    the second one. Of floats and arrays of bounds it depends on how NumPy goes over them."""
     x, low, high = inputs
-    return b.minimum(b.maximum(x, low), high) if x.type.dtype.is_integer else None
+    numbers = all(dimensions(bound) == () for bound in (low, high))
+    return b.minimum(high, b.maximum(low, x)) if x.type.dtype.is_integer or numbers else None
 
 
 def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
