@@ -16,6 +16,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.attributes import expect_missing
 from autoconv.operators.builtins import called
 from autoconv.operators.conditionals import if_exp, note_cells
+from autoconv.operators.inheritance import note_inherited
 from autoconv.operators.instances import is_described, refuse_hook
 from autoconv.operators.layout import Variant
 from autoconv.operators.list_arrays import index_array
@@ -284,6 +285,7 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
     if type(owner) is SymbolicArray:
         refuse_attribute(attribute)
     refuse_hook(owner, "__setattr__")
+    note_inherited(region.trace, owner, attribute)
     if is_described(owner, attribute):
         setattr(owner, attribute, value)
         return

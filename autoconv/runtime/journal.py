@@ -64,6 +64,7 @@ class Journal:
     spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
     before: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     outer: Journal | None = None
+    inherited: set[tuple[Any, ...]] = field(default_factory=set)  # attributes that their owners' classes had alone
 
     def noted(self) -> Iterator[tuple[tuple[Any, ...], Spot]]:
         """Every spot that the region wrote so far."""
@@ -75,6 +76,8 @@ class Journal:
         if self._counts(spot):
             self.spots[spot.key] = spot
             self.before[spot.key] = spot.read()
+            if _is_inherited(spot) and self.before[spot.key] is not MISSING:
+                self.inherited.add(spot.key)
 
     def _counts(self, spot: Spot) -> bool:
         return spot.key not in self.spots and (
@@ -87,14 +90,25 @@ class Journal:
             for key, spot in self.spots.items():
                 if outer._counts(spot):
                     outer.spots[key], outer.before[key] = spot, self.before[key]
+                    outer.inherited |= {key} & self.inherited
 
     def roll_back(self) -> dict[tuple[Any, ...], Any]:
         """Puts the old values back; returns the new ones by key."""
         after = {key: spot.read() for key, spot in self.spots.items()}
         for key, spot in reversed(self.spots.items()):  # an object moved into the graph after its attributes changed
-            if after[key] is not self.before[key]:
+            if key in self.inherited:
+                if not _is_inherited(spot):
+                    delattr(spot.owner, spot.key[-1])
+            elif after[key] is not self.before[key]:
                 spot.write(self.before[key])
         return after
+
+
+def _is_inherited(spot: Spot) -> bool:
+    held, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
+    if spot.kind != "attribute" or held is None or name in held:
+        return False
+    return not hasattr(type(getattr_static(type(spot.owner), name, None)), "__set__")  # as a slot's has
 
 
 def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
