@@ -79,6 +79,12 @@ def test_in_loops_and_with_what_follows() -> None:
     np.testing.assert_array_equal(places.numpy(), np.argwhere(y > 3))
 
 
+def test_distinct_complex_numbers_go_by_their_kernel() -> None:
+    x = np.array([3j, 1 + 2j, 3j])
+    values, *_ = llvm.compile_graph(graph_of(op("unique", dtype=ac.int32), x))([x])
+    assert values.tolist() == [3j, 1 + 2j]
+
+
 def test_halves() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     for dtype in (np.float16, ml_dtypes.bfloat16):

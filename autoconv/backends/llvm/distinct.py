@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 _MULTIPLIER = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio (Knuth, The Art of Computer Programming 3, 6.4)
 
 
-@counted("unique", fits=lambda node: is_array(node.inputs[0].type) and 0 < sizes(node.inputs[0].type)[0] < 2**30)
+def _fits(node: Node) -> bool:
+    kind: Any = node.inputs[0].type
+    return is_array(kind) and not kind.dtype.is_complex and 0 < sizes(kind)[0] < 2**30
+
+
+@counted("unique", fits=_fits)
 def write_unique(region: Region, node: Node) -> None:
     """In the order of their first occurrence; every nan is another, both zeros are one."""
     (x,), (values, indices, counts) = node.inputs, node.results
