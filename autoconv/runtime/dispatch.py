@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -297,6 +298,8 @@ def _kind(dtype: DType) -> str:
 def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     assert op.kernel is not None
     arrays = [_concrete(v) for v in values]
+    if any(isinstance(array, np.ndarray) and array.dtype.kind == "c" for array in arrays):
+        _check_complex(op, values, arrays, attributes)
     try:
         results = op.kernel(*arrays, **attributes)
     except InvalidArgumentError as error:
@@ -312,6 +315,18 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     if isinstance(results, tuple):
         return tuple(_wrapped(r, weak) for r in results)
     return _wrapped(results, weak)
+
+
+def _check_complex(op: Op, values: Sequence[Any], arrays: Sequence[Any], attributes: dict[str, Any]) -> None:
+    """NumPy orders complex numbers, by their real parts first; an op that refuses them in a graph does so here."""
+    if not all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
+        return
+    types = [
+        v.type if isinstance(v, Tensor) else TensorType(as_dtype(a.dtype), np.shape(a), isinstance(v, NUMBERS))
+        for v, a in zip(values, arrays, strict=True)
+    ]
+    with contextlib.suppress(ValueError):  # of shapes and values the kernel says more
+        op.result_types(types, attributes)
 
 
 def _type_of_operand(value: Any) -> Any:

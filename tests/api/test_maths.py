@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autoconv
 from autoconv.api import arithmetic, bitwise, casts, comparison, maths, reductions
 from autoconv.graph.dtypes import float32, float64, int32, int64, uint8
 from autoconv.runtime.convert import constant
@@ -167,3 +168,17 @@ def test_casts() -> None:
     tensor = constant([1.0])
     assert casts.cast(tensor, float32) is tensor
     check(casts.stop_gradient(casts.identity(X)), X)
+
+
+def test_what_orders_numbers_takes_no_complex_ones() -> None:
+    z = autoconv.constant([1 + 2j, 3j])
+    for function in (
+        lambda z: autoconv.maximum(z, z), autoconv.reduce_max, autoconv.argmax, autoconv.nn.softmax,
+        lambda z: autoconv.clip_by_value(z, z, z), autoconv.reduce_logsumexp, lambda z: z < z,
+    ):  # fmt: skip
+        said = []
+        for run in (function, autoconv.function(function)):
+            with pytest.raises(TypeError, match="complex128") as caught:
+                run(z)
+            said.append(str(caught.value).splitlines()[0])
+        assert said[0] in said[1] or said[1] in said[0]
