@@ -30,7 +30,7 @@ from autoconv.conversion_cache import ConversionCache
 from autoconv.emit.columns import remember_text
 from autoconv.emit.conversion import Options
 from autoconv.emit.locate import compile_with_origins, is_converted
-from autoconv.emit.module import convert_source, qualified_functions
+from autoconv.emit.module import check, convert_source, qualified_functions
 from autoconv.errors import SourceError
 
 
@@ -226,9 +226,10 @@ def convert_script(path: Path, hook: ImportHook) -> CodeType:
 
     Raises what `convert_source` does.
     """
-    if SETTINGS.disabled:
-        return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
     source = importlib.util.decode_source(path.read_bytes())
+    if SETTINGS.disabled:
+        check(source, str(path))
+        return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
     if is_converted(source):
         return compile(source, str(path), "exec", dont_inherit=True)
     conversion = convert_source(source, str(path), hook.options_for("__main__", source))

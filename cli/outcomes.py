@@ -14,7 +14,7 @@ from autoconv.errors import AutoconvError, ConversionError, SourceError, TargetE
 from .diagnostics import code_of, describe
 from .exits import ExitCode
 from .plan import Job
-from .sources import decode_source, parse, read_source, syntax_error
+from .sources import decode_source, parse, read_source
 from .targets import unknown_name
 
 
@@ -92,13 +92,6 @@ def _convert(source: str, name: str, options: Options) -> Conversion:
         try:
             compile(conversion.text, name, "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:
-            try:
-                compile(source, name, "exec", dont_inherit=True)
-            except (
-                SyntaxError,
-                ValueError,
-            ) as original:  # `return` at the top level, say: parsed, yet no Python
-                raise syntax_error(original, name) from original
             raise AssertionError(f"the converted text is not Python: {error}") from error
     return conversion
 

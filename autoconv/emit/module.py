@@ -20,7 +20,7 @@ from autoconv.passes.base import Context
 from autoconv.syntax import build
 from autoconv.syntax.comments import own_line_comments
 from autoconv.syntax.names import Namer
-from autoconv.syntax.parse import parse_ast, to_ast, to_gast
+from autoconv.syntax.parse import check, parse_ast, to_ast, to_gast
 from autoconv.syntax.tree import walk
 
 MARKER = "__autoconv__"
@@ -29,12 +29,13 @@ MARKER = "__autoconv__"
 def convert_source(source: str, filename: str, options: Options | None = None) -> Conversion:
     """The conversion of a module's text.
 
-    Raises SourceError when the text cannot be parsed, TargetError for a name in the options that is not in it, and
+    Raises SourceError when the text is not Python, TargetError for a name in the options that is not in it, and
     UnsupportedError for the first construct that cannot be converted unless `options.keep_going`.
     """
     options = options or Options()
     diagnostics: list[Diagnostic] = []
     left_alone: set[str] = set()
+    check(source, filename)
     with deep_recursion():
         while True:
             context_tree = _converted(source, filename, options, frozenset(left_alone))

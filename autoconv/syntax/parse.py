@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import threading
+import warnings
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -29,6 +31,35 @@ def parse_ast(source: str, filename: str) -> ast.Module:
         raise SourceError(f"this is not Python: {error}", Place(filename, 0)) from None
     except (RecursionError, MemoryError):
         raise SourceError("an expression is nested too deeply to be parsed", Place(filename, 0)) from None
+
+
+def check(source: str, filename: str) -> None:
+    """Compiles a module's text, without running it; raises SourceError, with the place, where it is no Python.
+
+    The parser lets through what the compiler refuses: a `break` outside of loops, `global x` below a use of x. What is
+    too deep for the compiler passes: trees go deeper.
+    """
+    try:
+        with _FILTERS, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, filename, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        parse_ast(source, filename)  # columns of the parser's errors count characters, those of the compiler's bytes
+        lines, line = source.split("\n"), error.lineno or 0
+        text = lines[line - 1] if 0 < line <= len(lines) else ""
+        column, end = _characters(text, error.offset), _characters(text, error.end_offset)
+        place = Place(filename, line, column, end if error.end_lineno == line and end > column else 0, text)
+        raise SourceError(f"this is not Python: {error.msg}", place) from None
+    except (ValueError, RecursionError, MemoryError):
+        return
+
+
+_FILTERS = threading.Lock()  # filters of warnings are the process's: modules may be imported by several threads
+
+
+def _characters(line: str, offset: int | None) -> int:
+    """A column that counts bytes from 1, as the compiler's errors have it, in characters; 0 is unknown."""
+    return len(line.encode()[: offset - 1].decode("utf-8", "ignore")) + 1 if offset and offset > 0 else 0
 
 
 def to_gast(tree: ast.AST) -> gast.Module:

@@ -16,6 +16,22 @@ BAD = {
     "top_level_return": (b"x = 1\nreturn x\n", 2),
 }
 
+REFUSED_BY_THE_COMPILER = {
+    "break": ("def f(x):\n    break\n", 2, "'break' outside loop"),
+    "continue": ("def f(x):\n    continue\n", 2, "'continue' not properly in loop"),
+    "inner_break": ("def f(x):\n    for y in x:\n        def g(): break\n", 3, "'break' outside loop"),
+    "late_global": ("def f(x):\n    print(x)\n    global x\n", 3, "global"),
+    "global_after_assignment": ("def f():\n    x = 1\n    global x\n", 3, "assigned to before global"),
+    "nonlocal": (
+        "def f():\n    x = 1\n    def g():\n        x = 2\n        nonlocal x\n    return g\n", 5, "before nonlocal"
+    ),
+    "two_stars": ("def f(c):\n    (*a, *b) = c\n", 2, "multiple starred"),
+    "other_names": ("def f(x):\n    match x:\n        case (a, 1) | (1, b):\n            pass\n", 3, "alternative"),
+    "unreachable": ("def f(x):\n    match x:\n        case a|b:\n            pass\n", 3, "unreachable"),
+    "two_star_patterns": ("def f(x):\n    match x:\n        case [*a, *b]:\n            pass\n", 3, "starred"),
+    "await": ("import app\nawait app.main()\n", 2, "'await' outside function"),
+}  # fmt: skip
+
 
 @pytest.mark.parametrize("name", BAD)
 def test_files_that_are_not_python(here, cli, name):
@@ -26,6 +42,23 @@ def test_files_that_are_not_python(here, cli, name):
     assert result.stderr.startswith(f"bad.py:{line}:")
     assert "^" in result.stderr and result.stdout == ""
     assert not Path("bad_graph.py").exists()
+
+
+@pytest.mark.parametrize("name", REFUSED_BY_THE_COMPILER)
+def test_what_only_the_compiler_refuses(here, cli, name):
+    text, line, words = REFUSED_BY_THE_COMPILER[name]
+    Path("bad.py").write_text(text)
+    for result in (cli("convert", "bad.py"), cli("show-code", "bad.py"), cli("convert", "-", stdin=text)):
+        assert result.exit_code == 3, result.output
+        assert f".py:{line}:" in result.stderr or f"<stdin>:{line}:" in result.stderr
+        assert words in result.stderr and "^" in result.stderr and result.stdout == ""
+    assert not Path("bad_graph.py").exists()
+
+
+def test_the_caret_of_the_compiler_counts_characters(here, cli):
+    Path("bad.py").write_text("def f(ä):\n    'äöü'; break\n")
+    head, source, caret = cli("convert", "bad.py").stderr.splitlines()
+    assert head.startswith("bad.py:2:12: ") and source[caret.index("^") :][: caret.count("^")] == "break"
 
 
 def test_the_caret_is_under_the_byte(here, cli):

@@ -113,7 +113,7 @@ def test_functions_to_compile(script, command):
 
 
 def test_scripts_that_are_not_there_or_not_python(script, command):
-    for name, text, code in (("no.py", None, 2), ("bad.py", "def f(:\n", 3)):
+    for name, text, code in (("no.py", None, 2), ("bad.py", "def f(:\n", 3), ("late.py", "while 1: pass\nbreak\n", 3)):
         if text:
             (script.parent / name).write_text(text)
         done = command("run", f"project/{name}")
