@@ -66,6 +66,8 @@ class Logic(FunctionPass):
         return build.placed(build.operate("if_exp", node.test, *arms), node)
 
     def visit_UnaryOp(self, node: Any) -> Any:
+        while _is_not(node) and _is_not(node.operand) and _is_not(node.operand.operand):
+            node = node.operand.operand  # `not not not x` is `not x`: each operator would nest in the one around it
         self.generic(node)
         if isinstance(node.op, gast.Not):
             return build.placed(build.operate("not_", node.operand), node)
@@ -95,3 +97,7 @@ class Logic(FunctionPass):
         *deciding, last = node.values
         node.values = [*(build.wrapped("operand", value) for value in deciding), last]
         return node
+
+
+def _is_not(node: Any) -> bool:
+    return isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not)

@@ -202,3 +202,13 @@ def test_help_has_examples_and_says_what_is_lost(cli):
     for name in ("show-code", "run", "info"):
         assert "Examples:" in cli(name, "--help").stdout
     assert cli("--version").stdout.startswith("autoconv ")
+
+
+def test_many_nots_do_not_nest(here, cli):
+    for count in (250, 251):
+        Path("nots.py").write_text(f"def f(x):\n    return {'not ' * count}x\n")
+        result = cli("convert", "nots.py", "-o", "-")
+        assert result.exit_code == 0, result.stderr
+        names: dict = {"__name__": "nots"}
+        exec(result.stdout, names)
+        assert names["f"](3) is (count % 2 == 0)
