@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +52,8 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
                 continue
             context, tree = context_tree
             comments = dict(own_line_comments(source)) if options.comments else {}
+            if tree.body and not tree.body[0].lineno:  # the header is first
+                comments = _with_first_lines(comments, source)
             for diagnostic in diagnostics:
                 note = f"# autoconv left this function as it is: {diagnostic.message} (line {diagnostic.place.line})"
                 line = _line_of(tree, diagnostic.function)
@@ -66,6 +69,20 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
                 tuple(name for name, _ in qualified_functions(tree)),
                 tuple(context.namer.generated),
             )
+
+
+_FIRST_LINE = re.compile(r"#!|#.*?coding[:=][ \t]*[-\w.]+")  # only at the very start do they mean anything
+
+
+def _with_first_lines(comments: Mapping[int, tuple[str, ...]], source: str) -> dict[int, tuple[str, ...]]:
+    """The comments, of which a `#!` line and that of the encoding stand above everything, as line 0."""
+    result = dict(comments)
+    lines = [line.strip() for line in source.removeprefix("\ufeff").split("\n", 2)[:2]]
+    kept = [number for number, line in enumerate(lines) if _FIRST_LINE.match(line) and all(lines[:number])]
+    line = next(iter(comments), 0)
+    if kept and tuple(lines[: kept[-1] + 1]) == comments.get(line, ())[: kept[-1] + 1]:
+        result[0], result[line] = comments[line][: kept[-1] + 1], comments[line][kept[-1] + 1 :]
+    return result
 
 
 def _with_map(printed: Printed, source: str, context: Context, options: Options) -> tuple[str, tuple[int, ...]]:

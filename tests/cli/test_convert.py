@@ -204,6 +204,16 @@ def test_help_has_examples_and_says_what_is_lost(cli):
     assert cli("--version").stdout.startswith("autoconv ")
 
 
+@pytest.mark.parametrize(
+    "first", ["#!/usr/bin/env python\n", "# coding: utf-8\n", "#!/usr/bin/env python\n# coding: utf-8\n"]
+)
+def test_the_first_lines_stay_first(here, cli, first):
+    Path("script.py").write_text(f"{first}# about os\nimport os\n")
+    assert cli("convert", "script.py").exit_code == 0
+    text = Path("script_graph.py").read_text()
+    assert text.startswith(f"{first}import autoconv.operators as ag__\n") and "# about os\nimport os\n" in text
+
+
 def test_many_nots_do_not_nest(here, cli):
     for count in (250, 251):
         Path("nots.py").write_text(f"def f(x):\n    return {'not ' * count}x\n")
