@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import os
 import re
@@ -61,10 +62,11 @@ def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[st
             check_name(path, name)
     folder = Path(os.path.realpath(path)).parent
     hook = ImportHook(folder=folder, compile=names, keep_going=keep_going)
-    code = convert_script(path, hook)
+    absolute = Path(os.path.abspath(path))  # as Python names the file in tracebacks and in __file__
+    code = convert_script(absolute, hook)
     _load_runtime()
     module = ModuleType("__main__")
-    module.__dict__.update(__file__=file, __builtins__=__builtins__, __cached__=None)
+    module.__dict__.update(__file__=str(absolute), __builtins__=builtins, __cached__=None)
     _become(module, [file, *arguments], folder)
     hook.install()
     try:

@@ -21,7 +21,8 @@ import sys
 import helper
 
 if __name__ == "__main__":
-    print(__file__, sys.argv, sys.modules["__main__"].helper is helper)
+    print(__file__ == os.path.abspath(sys.argv[0]), os.path.isabs(__file__), type(__builtins__).__name__)
+    print(sys.argv, sys.modules["__main__"].helper is helper)
     print(os.path.realpath(sys.path[0]) == os.path.realpath(os.path.dirname(__file__)))
     print(helper.halve(10), "helper" in sys.modules, helper.__file__.endswith("helper.py"))
 """
@@ -47,8 +48,9 @@ def test_a_script_runs_as_main_with_its_arguments(script, command):
     done = command("run", "project/main.py", "--flag", "a b", "-v")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "project/main.py ['project/main.py', '--flag', 'a b', '-v'] True"
-    assert lines[1:] == ["True", "2.5 True True"]
+    assert lines[0] == "True True module"
+    assert lines[1] == "['project/main.py', '--flag', 'a b', '-v'] True"
+    assert lines[2:] == ["True", "2.5 True True"]
 
 
 def test_the_folder_of_the_script_is_left_clean(script, command):
