@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from autoconv.errors import TargetError
 
 from .diagnostics import say
 from .targets import find_target
+from .tracebacks import located
 
 
 @click.command("show-graph", short_help="Print the graph of a function, stage by stage. Imports its module.")
@@ -38,8 +40,18 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
 
     if stage is not None and stage not in tracing.STAGES:
         tracing.named(stage, ())
-    tracing.parse_specs(specs)  # says what is wrong with them before the module runs
-    found = tracing.stages(_function(target), specs, "compile" if compiled else "function", spans)
+    arguments = tracing.parse_specs(specs)  # says what is wrong with them before the module runs
+    function = _function(target)
+    _check_arguments(target, function, arguments)
+    try:
+        found = tracing.stages(function, specs, "compile" if compiled else "function", spans)
+    except Exception as error:
+        said = located(error)
+        if said is not None:
+            raise said from (error if said is not error else error.__cause__)
+        if isinstance(error, TypeError) and getattr(function, "input_signature", None) is not None:
+            raise TargetError(str(error)) from error  # types that its input_signature does not allow
+        raise
     if stage is not None:
         say(tracing.named(stage, found).text, newline=False)
         return
@@ -47,6 +59,21 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
         say(f"# {each.name}" if each.changed else f"# {each.name}: no change")
         if each.changed:
             say(each.text)
+
+
+def _check_arguments(target: str, function: Any, arguments: list[Any]) -> None:
+    """Raises TargetError where the types that --spec names are too few or too many for the function."""
+    if not arguments and getattr(function, "input_signature", None) is not None:
+        return
+    try:
+        signature = inspect.signature(getattr(function, "python_function", function))
+    except (TypeError, ValueError):  # one that tells no signature
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        given = "--spec names no arguments" if not arguments else f"--spec names {len(arguments)}"
+        raise TargetError(f"{target} takes {signature}, and {given}: {error}") from None
 
 
 def _function(target: str) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import click
 
 import autoconv
-from autoconv.errors import ConversionError, SourceError
+from autoconv.errors import AutoconvError, ConversionError, SourceError
 
 from .diagnostics import code_of, show_error
 from .exits import ExitCode
@@ -39,6 +39,22 @@ def show_user_traceback(error: BaseException) -> int:
     else:
         print("".join(user_traceback(error)), end="", file=sys.stderr, flush=True)
     return ExitCode.INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+
+
+def located(error: Exception) -> AutoconvError | None:
+    """The error with its place, where the user's program raised it as it was traced, or did what cannot be traced; None
+    for others. A failed assertion of this package is a bug of ours."""
+    from autoconv.runtime.tracebacks import place_in, raised_by_us
+
+    if isinstance(error, AutoconvError):
+        return error
+    if isinstance(error, AssertionError) and raised_by_us(error):
+        return None
+    trace = error.__traceback__
+    error.__traceback__ = trace.tb_next if trace is not None else None  # without the frame of the command
+    place = place_in(None, error)
+    error.__traceback__ = trace
+    return None if place is None else AutoconvError(f"{type(error).__name__}: {error}", place)
 
 
 def user_traceback(error: BaseException) -> Iterable[str]:

@@ -114,3 +114,74 @@ def test_a_function_without_a_graph_says_why(here, cli):
     (here / "effects.py").write_text("import random\n\n\ndef f(x):\n    return x + random.random()\n")
     result = cli("show-graph", "effects.py:f", "--spec", "1.0", "--compile")
     assert result.exit_code == 1 and "it has no graph" in result.stderr
+
+
+MISTAKES = """import autoconv
+
+def vector(x):
+    if x > 0:
+        return x
+    return -x
+
+
+def attribute(x):
+    return missing_of(x)
+
+
+def missing_of(x):
+    return object().missing + x
+
+
+def reads(x):
+    with open("no_such_file") as file:
+        return x + float(file.read())
+
+
+def asserts(x):
+    assert 1 > 2, "never"
+    return x
+
+
+@autoconv.function(input_signature=[autoconv.TensorSpec((2,), autoconv.float32)])
+def pair(x):
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "message"),
+    [
+        ("vector", 4, "ValueError: condition of if statement expected to be `autoconv.bool` scalar"),
+        ("attribute", 14, "AttributeError: 'object' object has no attribute 'missing'"),
+        ("reads", 18, "FileNotFoundError: "),
+        ("asserts", 23, "AssertionError: never"),
+    ],
+)
+def test_what_the_program_raises_has_its_place(here, cli, name, line, message):
+    (here / "mistakes.py").write_text(MISTAKES)
+    result = cli("show-graph", f"mistakes.py:{name}", "--spec", "float32[2]")
+    assert result.exit_code == 1 and "bug" not in result.stderr
+    head, _, caret = result.stderr.splitlines()
+    assert f"mistakes.py:{line}:" in head and message in head and "^" in caret
+
+
+@pytest.mark.parametrize(
+    ("name", "specs", "message"),
+    [
+        ("pair", "float32[3]", "Can not cast TensorSpec(shape=(3,)"),
+        ("vector", "", "takes (x), and --spec names no arguments: missing a required argument: 'x'"),
+        ("vector", "1.0 2.0", "takes (x), and --spec names 2: too many positional arguments"),
+    ],
+)
+def test_specs_that_do_not_fit(here, cli, name, specs, message):
+    (here / "mistakes.py").write_text(MISTAKES)
+    result = cli("show-graph", f"mistakes.py:{name}", "--spec", specs)
+    assert result.exit_code == 2 and message in result.stderr
+
+
+def test_a_bug_of_the_package_stays_one(here, cli, monkeypatch):
+    import autoconv.tracing.stages as stages
+
+    monkeypatch.setattr(stages, "describe", [].index)  # raises without a frame of the program
+    result = cli("show-graph", "solve", "--spec", "2.0")
+    assert result.exit_code == 4 and "this is a bug in autoconv" in result.stderr
