@@ -259,3 +259,27 @@ def test_nothing_left_of_an_array():
     x = np.arange(5.0)
     same_as_plain(extreme, (x, 3), (x, 5), (x, 4), (x, 9))
     same_as_plain(mean, (x, 3), (x, 5), (x, -2))
+
+
+def test_the_memory_of_a_part_stays_until_it_is_read():
+    def program(x, n):
+        y = np.exp(x)
+        part = y[:n]
+        z = np.sin(x) * 2
+        w = np.cos(z) + 1
+        return part.sum(), part @ part, z[0], w[0]
+
+    def in_a_loop(x, n):
+        total = 0.0
+        for i in range(3):
+            y = np.exp(x * i)
+            part = y[i:]
+            z = np.sin(x) * i
+            total += part.sum() + z[n]
+        return total
+
+    for function in (program, in_a_loop):
+        compiled = autoconv.compile(function)
+        for size in (50, 300_000):
+            x = np.random.default_rng(0).random(size)
+            np.testing.assert_allclose(compiled(x, size // 3), function(x, size // 3), rtol=1e-9)

@@ -30,7 +30,8 @@ class Reading:
     def __init__(self, region: Region, inputs: Sequence[Value], steps: Sequence[Step]) -> None:
         self.region = region
         self.steps = steps
-        self.given: list[tuple[Value, Memory | Element]] = [(value, self._taken(value)) for value in inputs]
+        count = 1 + max(step.given[0] for step in steps if not step.op)  # those behind are only to be there
+        self.given: list[tuple[Value, Memory | Element]] = [(value, self._taken(value)) for value in inputs[:count]]
 
     def _taken(self, value: Value) -> Memory | Element:
         region = self.region

@@ -86,6 +86,7 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             attributes = {"steps": steps, "op": total.op, "options": tuple(total.options.items())}
             types = [value.type for value in node.results]
             given = [parts.get(v) or values[v] for v in inputs]
+            given += _kept(inputs, parts, values)
             made = copy.add(TOTAL, given, attributes, types=types, name=node.name, span=node.span)
             values[node.results[0]] = made.results[0]
             continue
@@ -110,9 +111,15 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             target = values[node.results[0]] = _new(copy, node, given, steps)
         else:
             target = values[node.inputs[0]]
+        given += _kept(inputs, parts, values)
         copy.add(ASSIGN, [target, *given], {"steps": steps}, types=(), name=node.name, span=node.span)
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
+
+
+def _kept(inputs: Sequence[Value], parts: Mapping[Value, Value], values: Mapping[Value, Value]) -> list[Value]:
+    """The tensors that parts lie in: inputs as well, so that they are there as long as that."""
+    return [values[v.node.inputs[0]] for v in inputs if v in parts and v.node is not None]
 
 
 def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]) -> Value:
