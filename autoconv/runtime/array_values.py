@@ -53,9 +53,11 @@ def _is_checked(value: Any, dtype: DType) -> bool:
 def check_element(value: Any) -> None:
     """Raises what NumPy says where an array with dimensions is assigned to one element."""
     tensor = as_tensor(value)
-    shape: Any = getattr(value, "shape", None) if tensor is None else tensor.type.shape
+    shape: Any = None if tensor is None else tensor.type.shape
     if isinstance(value, (list, tuple)):
         shape = (len(value),)
+    elif isinstance(value, np.ndarray):
+        shape = value.shape
     if shape and all(isinstance(size, int) for size in shape):
         try:
             np.zeros(1)[0] = np.ones(shape)  # type: ignore[call-overload]

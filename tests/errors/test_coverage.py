@@ -27,6 +27,8 @@ DRAWS = "depends on whether matplotlib is installed; tests/bench and tests/cli/t
 # (file, how the message starts): why no program shows it.
 BY_OBJECT = "the call runs by NumPy's own operations, or as plain Python, and explain() says so"
 EXCEPTIONS: dict[tuple[str, str], str] = {
+    ("cli/show_graph.py", "…"): "the command's: tests/cli/test_show_graph.py",
+    ("cli/tracebacks.py", "…: …"): "the command's: tests/cli/test_show_graph.py",
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,
     ("autoconv/emit/function.py", "no code for …"): CANNOT,
     ("autoconv/emit/function.py", "this generator function cannot hand out its values"): "Python goes over it instead",
