@@ -283,3 +283,18 @@ def test_the_memory_of_a_part_stays_until_it_is_read():
         for size in (50, 300_000):
             x = np.random.default_rng(0).random(size)
             np.testing.assert_allclose(compiled(x, size // 3), function(x, size // 3), rtol=1e-9)
+
+
+def test_totals_of_what_a_condition_gives_beside_objects():
+    def f(v, data, b):
+        items = [1, b, 3]
+        if b > 2:
+            items, u = sorted(data, reverse=True), v[b - 3 :] + 1
+        else:
+            u = v[b:] - b
+        return items[b % 3], u.max(), (u * u).sum()
+
+    compiled = autoconv.compile(f)
+    for b in (1, 3, 0):
+        assert compiled(np.arange(5), [3, 1, 2], b) == f(np.arange(5), [3, 1, 2], b)
+    assert "plain Python" not in compiled.explain(), compiled.explain()

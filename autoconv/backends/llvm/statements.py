@@ -255,7 +255,7 @@ class _Statements:
         found: set[Node] = set()
         wanted = {value.node for value in values}
         for node in reversed(self._graph.nodes[: self._positions[last]]):
-            if node not in wanted or not node.results or node.results[0].type.shape == ():  # type: ignore[union-attr]
+            if node not in wanted or getattr(node.results[0].type, "shape", ()) == ():
                 continue
             if _is_element(node) and self._is_used_by(node, found | users):
                 found.add(node)
