@@ -80,7 +80,7 @@ def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
     except IndexError:
         if not _are_arrays() or x.weak:
             raise
-        raise _said_by_numpy(x.type.shape, index) from None
+    raise _said_by_numpy(x.type.shape, index)  # behind the handler: the program's error has no context of ours
 
 
 def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
@@ -92,8 +92,9 @@ def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
             raise
         if error.plain is None:
             raise StagingError("a float that only the running graph knows is an index", current_place()) from None
-        error.plain._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise error.plain from None
+        plain = error.plain
+    plain._autoconv_run_time = True  # type: ignore[attr-defined]
+    raise plain
 
 
 def _said_by_numpy(shape: Any, index: Any) -> Exception:
