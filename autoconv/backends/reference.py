@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.stack import compile_recursive
-from autoconv.errors import OpError, Place, StagingError
+from autoconv.backends.stack import LIMITS, compile_recursive
+from autoconv.errors import OpError, Place
 from autoconv.graph.graph import Graph, Node, Span, has_recursion
-from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 
 Run = Callable[[Sequence[Any]], list[Any]]
 Function = Callable[..., Any]
@@ -141,8 +140,8 @@ def _try(node: Node, compile_region: Compile) -> Function:
     def run(*captures: Any) -> Any:
         try:
             found = body(captures)
-        except (IntegerLimitError, OtherKindError, StagingError):
-            raise  # limits of graphs, which no program catches
+        except LIMITS:
+            raise
         except BaseException as error:
             return tuple(handler([error, *captures]))
         return tuple(normal([*found, *captures]))

@@ -23,7 +23,7 @@ Locate = Callable[[BaseException, Span | None], None]
 Start = tuple["Code", list[Any], Any]
 
 # Limits of graphs, which no program catches.
-_LIMITS = (IntegerLimitError, OtherKindError, StagingError)
+LIMITS = (IntegerLimitError, OtherKindError, StagingError)
 
 
 def compile_recursive(
@@ -125,7 +125,7 @@ class _Try(Control):
         phase, captures = state
         if isinstance(phase, BaseException):
             _raised_while_handling(error, phase)
-        if phase is not True or isinstance(error, _LIMITS):
+        if phase is not True or isinstance(error, LIMITS):
             return None
         return self.regions[2], [error, *captures], (error, captures)
 

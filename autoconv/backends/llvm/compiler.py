@@ -18,7 +18,7 @@ from typing import Any
 
 from autoconv.backends.llvm.threads import thread_count
 
-PIPELINE = 6  # the version of what `object_file` does
+PIPELINE = 7  # the version of what `object_file` does
 _KNOWN = ("0.50.",)  # versions of llvmlite whose library has the functions below
 _LIBRARIES = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}
 _POINTER, _TEXT, _PLACE = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import memory_values
+from autoconv.backends.llvm.cells import converted, fill, held_elsewhere, new_cell, read
 from autoconv.backends.llvm.counted import Counter, counter_of, turns_of, weight
 from autoconv.backends.llvm.recursive import write_recursive_call
-from autoconv.backends.llvm.roles import is_scalar, role
-from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.roles import role
+from autoconv.backends.llvm.scalars import Element, ElementWriter, register
 from autoconv.backends.llvm.sinking import MARK, write_sunk
+from autoconv.backends.llvm.tries import write_try
 from autoconv.backends.llvm.values import Cells, Memory, Native, Object
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node, Value, is_recursive
@@ -28,7 +30,7 @@ def write_control(region: Region, node: Node) -> None:
     if MARK in node.attributes:
         write_sunk(region, node)
         return
-    {"call": _write_call, "cond": _write_cond, "while": _write_while}[node.op.name](region, node)
+    {"call": _write_call, "cond": _write_cond, "while": _write_while, "try": write_try}[node.op.name](region, node)
 
 
 def _lent(region: Region, node: Node, inputs: Sequence[Value]) -> list[Native]:
@@ -39,15 +41,8 @@ def _lent(region: Region, node: Node, inputs: Sequence[Value]) -> list[Native]:
         if isinstance(native, Object):
             last = node.inputs.count(value) == 1 and region.uses[value] == 1
             native = Object(native.ir, native.slot if last else None)
-        lent.append(_held_elsewhere(native) if isinstance(native, Memory) else native)
+        lent.append(held_elsewhere(native) if isinstance(native, Memory) else native)
     return lent
-
-
-def _held_elsewhere(native: Native) -> Native:
-    """The same for a region that is not to let go of it."""
-    if isinstance(native, Memory):
-        return memory_values.lent(native)
-    return Object(native.ir) if isinstance(native, Object) else native
 
 
 def _write_call(region: Region, node: Node) -> None:
@@ -57,24 +52,13 @@ def _write_call(region: Region, node: Node) -> None:
     owners = (node, *region.owners)
     found = region.inner(node.regions[0], _lent(region, node, node.inputs), owners)
     for value, output, native in zip(node.results, node.regions[0].outputs, found, strict=True):
-        region.set(value, _converted(region, native, output.type, value.type))
-
-
-def _converted(region: Region, native: Native, from_type: Type, to_type: Type) -> Native:
-    """A result of a region as a value of its owner's type, which may know less: numbers may need a box."""
-    if isinstance(native, Element):
-        if is_scalar(to_type):
-            return native
-        return region.boxed(native)
-    if isinstance(native, Memory):
-        return replace(native, owner=region.body.own(native.owner.ir))
-    return native if native.slot is not None else region.body.own(native.ir)
+        region.set(value, converted(region, native, output.type, value.type))
 
 
 def _write_cond(region: Region, node: Node) -> None:
     out = region.out
     index = region.number(node.inputs[0])
-    cells = [_cell(region, value.type) for value in node.results]
+    cells = [new_cell(region, value.type) for value in node.results]
     done, arms = out.label("joined"), [out.label("arm") for _ in node.regions]
     if len(arms) == 1:
         out.branch(arms[0])
@@ -89,46 +73,11 @@ def _write_cond(region: Region, node: Node) -> None:
     lent = _lent(region, node, node.inputs[1:])
     for graph, arm in zip(node.regions, arms, strict=True):
         out.begin(arm)
-        _fill(region, cells, node.results, graph.outputs, region.inner(graph, lent))
+        fill(region, cells, node.results, graph.outputs, region.inner(graph, lent))
         out.branch(done)
     out.begin(done)
     for value, cell in zip(node.results, cells, strict=True):
-        region.set(value, _read(region, cell, value.type))
-
-
-def _cell(region: Region, type_: Type) -> str | Cells:
-    if memory_values.is_memory(type_):
-        return memory_values.cells(region, type_)  # type: ignore[arg-type]
-    return region.out.alloca(memory(type_.dtype)) if is_scalar(type_) else region.out.slot()  # type: ignore[union-attr]
-
-
-def _fill(
-    region: Region,
-    cells: Sequence[str | Cells],
-    results: Sequence[Value],
-    outputs: Sequence[Value],
-    natives: Sequence[Native],
-) -> None:
-    for cell, value, output, native in zip(cells, results, outputs, natives, strict=True):
-        if isinstance(cell, Cells):
-            assert isinstance(native, Memory)
-            memory_values.fill(region, cell, value.type, native)  # type: ignore[arg-type]
-            continue
-        native = _converted(region, native, output.type, value.type)
-        if isinstance(native, Element):
-            store(ElementWriter(region.out), native, cell, 0)
-        elif isinstance(native, Object):
-            if native.slot is not None:
-                region.out.line(f"store ptr null, ptr {native.slot}")
-            region.out.line(f"store ptr {native.ir}, ptr {cell}")
-
-
-def _read(region: Region, cell: str | Cells, type_: Type) -> Native:
-    if isinstance(cell, Cells):
-        return memory_values.read(region, cell, type_)  # type: ignore[arg-type]
-    if is_scalar(type_):
-        return load(ElementWriter(region.out), type_.dtype, cell, 0)  # type: ignore[union-attr]
-    return Object(region.out.new(f"load ptr, ptr {cell}"), cell)
+        region.set(value, read(region, cell, value.type))
 
 
 def _write_while(region: Region, node: Node) -> None:
@@ -136,7 +85,7 @@ def _write_while(region: Region, node: Node) -> None:
     count = node.attributes["state"]
     test, body = node.regions
     types = [value.type for value in body.parameters[:count]]
-    cells = [_cell(region, type_) for type_ in types]
+    cells = [new_cell(region, type_) for type_ in types]
     start: list[Native] = []
     for value in node.inputs[:count]:
         native = region.native(value)
@@ -144,8 +93,8 @@ def _write_while(region: Region, node: Node) -> None:
             last = node.inputs.count(value) == 1 and region.uses[value] == 1
             native = Object(region.take(value, last))
         start.append(memory_values.taken(region, native) if isinstance(native, Memory) else native)
-    _fill(region, cells, body.parameters[:count], node.inputs[:count], start)
-    captures = [_held_elsewhere(region.native(value)) for value in node.inputs[count:]]
+    fill(region, cells, body.parameters[:count], node.inputs[:count], start)
+    captures = [held_elsewhere(region.native(value)) for value in node.inputs[count:]]
     head, again, done = out.label("while"), out.label("again"), out.label("after")
     region.body.begin_loop(captures)
     is_long = any(_is_long(inner) for graph in node.regions for inner in graph.walk())
@@ -159,7 +108,7 @@ def _write_while(region: Region, node: Node) -> None:
     out.begin(head)
     if chunk is None and not quick:
         region.body.poll(often=is_long)
-    state = [_read(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
+    state = [read(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
     if counter is not None:
         _note_counter(region, counter, start, state, captures, inside=False)
     if chunk is not None:
@@ -168,7 +117,7 @@ def _write_while(region: Region, node: Node) -> None:
         assert isinstance(position, Element)
         out.branch_if((position < chunk.end).ir, again, chunk.head)
     else:
-        seen = [_held_elsewhere(native) for native in state]
+        seen = [held_elsewhere(native) for native in state]
         (condition,) = region.inner(test, [*seen, *captures])
         if not isinstance(condition, Element):
             raise AssertionError("the role of a loop says that its condition is a number")
@@ -176,13 +125,13 @@ def _write_while(region: Region, node: Node) -> None:
     out.begin(again)
     if counter is not None:
         _note_counter(region, counter, start, state, captures, inside=True)
-    _fill(region, cells, body.parameters[:count], body.outputs, region.inner(body, [*state, *captures]))
+    fill(region, cells, body.parameters[:count], body.outputs, region.inner(body, [*state, *captures]))
     out.branch(head)
     out.begin(done)
     region.body.end_loop()
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
-        native = _read(region, cell, type_)
-        region.set(value, native if isinstance(cell, Cells) else _converted(region, native, type_, value.type))
+        native = read(region, cell, type_)
+        region.set(value, native if isinstance(cell, Cells) else converted(region, native, type_, value.type))
 
 
 _CHUNK = 1 << 20  # iterations of a short loop between two questions for an interrupt
@@ -212,7 +161,7 @@ def _begin_chunk(
     limit = _limit(b, counter, captures)
     out.branch(runs)
     out.begin(runs)
-    position = _read(region, cells[counter.position], types[counter.position])
+    position = read(region, cells[counter.position], types[counter.position])
     assert isinstance(position, Element)
     left = limit - position
     out.branch_if((left > 0).ir, go_on, done)

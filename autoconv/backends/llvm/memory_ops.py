@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import memory_values, slices
+from autoconv.backends.llvm.kept_numbers import write_cell, write_get, write_set
 from autoconv.backends.llvm.memory_values import held
 from autoconv.backends.llvm.open_sizes import SMALLEST
 from autoconv.backends.llvm.positions import Index, Position, Size, element_count, linear, plus, product
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
     from autoconv.backends.llvm.text import FunctionText
 
 Write = Callable[["Region", Node], None]
-_WRITERS: dict[str, Write] = {"array_assign": write_statement, "array_total": write_total}
+_WRITERS: dict[str, Write] = {
+    "array_assign": write_statement, "array_total": write_total,
+    "cell": write_cell, "cell_set": write_set, "cell_get": write_get,
+}  # fmt: skip
 
 
 def write_memory(region: Region, node: Node) -> None:
@@ -86,7 +90,7 @@ def _write_view(region: Region, node: Node) -> None:
 
 
 _WRITERS["tensor_part"] = _write_view
-MEMORY["tensor_part"] = lambda node: True
+MEMORY.update(dict.fromkeys(("tensor_part", "cell", "cell_set", "cell_get"), lambda node: True))
 
 
 def _whole(region: Region, value: Value) -> Memory:

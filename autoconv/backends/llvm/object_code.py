@@ -16,6 +16,7 @@ from autoconv.backends.llvm.object_making import is_plainly_made, write_make
 from autoconv.backends.llvm.object_text import EVERY, FUNCTIONS, NUMBERS, OTHER, mask
 from autoconv.backends.llvm.roles import OBJECTS, is_scalar
 from autoconv.backends.llvm.scalars import ElementWriter, register
+from autoconv.backends.llvm.tries import names_exceptions, write_match
 from autoconv.backends.llvm.values import Object
 from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.graph.graph import Node, Value
@@ -358,7 +359,7 @@ WRITERS: dict[str, Callable[[Operation], None]] = {
     "object_get_attribute": _get_attribute, "object_set_attribute": _set_attribute, "object_unbox": _unbox,
     "object_build": _build, "object_length": _length, "object_truth": _truth, "object_iterate": _iterate,
     "object_advance": _advance, "object_current": _current, "object_unpack": _unpack,
-    "object_make": write_make,
+    "object_make": write_make, "object_match": lambda op: write_match(op.region, op.node),
 }  # fmt: skip
 
 
@@ -370,6 +371,8 @@ def _fits(node: Node) -> bool:
         return is_scalar(type_) and (attributes["how"] == "array" or type_.dtype in _NUMBERS)  # type: ignore[union-attr]
     if not all(isinstance(value.type, ObjectType) for value in node.inputs):
         return False
+    if name == "object_match":
+        return names_exceptions(attributes["clauses"])
     if name == "object_make":
         return is_plainly_made(attributes["kind"], attributes["names"])
     if name == "object_unbox":

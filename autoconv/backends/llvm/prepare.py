@@ -5,6 +5,7 @@ from __future__ import annotations
 from autoconv.backends.llvm.complex_parts import split_complex
 from autoconv.backends.llvm.components import split_components
 from autoconv.backends.llvm.expand import expand
+from autoconv.backends.llvm.kept_numbers import with_cells
 from autoconv.backends.llvm.rotation import rotate
 from autoconv.backends.llvm.sinking import sink
 from autoconv.backends.llvm.statements import with_statements
@@ -13,4 +14,4 @@ from autoconv.graph.graph import Graph
 
 def prepared(graph: Graph) -> Graph:
     """A graph that computes the same by what loops are made for."""
-    return split_components(sink(rotate(with_statements(expand(split_complex(graph))))))
+    return with_cells(split_components(sink(rotate(with_statements(expand(split_complex(graph)))))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autoconv.backends.llvm.positions import Size
@@ -11,7 +11,7 @@ from autoconv.backends.llvm.scalars import ElementWriter, is_narrow, is_native
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.rewrite import attributes_key
 from autoconv.graph.types import Symbol, TensorType, Type
 from autoconv.ops.elements import ELEMENTS
@@ -189,7 +189,19 @@ def _is_steered_by_numbers(node: Node) -> bool:
         return is_scalar(node.inputs[0].type)
     if node.op.name == "while":
         return is_scalar(node.regions[0].outputs[0].type)
+    if node.op.name == "try":
+        return not any(_is_of_complex(value.type) for region in node.regions for value in _values_in(region))
     return node.op.name == "call"
+
+
+def _is_of_complex(type_: Type) -> bool:
+    return getattr(type_, "dtype", int64).is_complex  # type: ignore[no-any-return]
+
+
+def _values_in(graph: Graph) -> Iterator[Value]:
+    yield from graph.parameters
+    for node in graph.walk():
+        yield from node.results
 
 
 def has_element_rule(node: Node) -> bool:

@@ -1,0 +1,217 @@
+"""Tries in native code: what bodies raise goes on at the handlers, with what they keep in registers, and lets go of
+what it held."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+import numpy as np
+import pytest
+
+import autoconv
+
+
+class Own(Exception):
+    pass
+
+
+def divided(a, n):
+    total = 0
+    for i in range(n):
+        try:
+            total += 100 // (i % 7 - 3)
+        except ZeroDivisionError:
+            total -= 1
+    return total
+
+
+def summed(a, n):
+    total = 0.0
+    i = 0
+    while True:
+        try:
+            total += a[i]
+            i += 1
+        except IndexError:
+            break
+    return total, i
+
+
+def skipped(a, n):
+    total = i = 0
+    while i < n:
+        try:
+            if i % 3 == 1:
+                continue
+            total += i
+        finally:
+            i += 1
+    return total
+
+
+def raised(a, n):
+    total = 0
+    for i in range(n):
+        try:
+            if i % 5 == 2:
+                raise ValueError(i)
+            total += i
+        except ValueError as error:
+            total += error.args[0] * 10
+        else:
+            total += 1
+    return total
+
+
+def nested(a, n):
+    found = []
+    for i in range(n):
+        try:
+            try:
+                found.append(10 // (i - 3))
+                x = a[i] + 1
+            except ZeroDivisionError as error:
+                found.append(-1)
+                raise ValueError(str(error)) from error
+            finally:
+                found.append(100)
+        except (ValueError, IndexError) as error:
+            found.append(type(error).__name__)
+            if error.__cause__ is not None:
+                found.append(str(error.__cause__))
+        else:
+            found.append(x)
+    return found
+
+
+def not_assigned(a, n):
+    for i in range(n):
+        try:
+            q = 10 // (i - 2)
+            z = a[i]
+        except ZeroDivisionError:
+            try:
+                r = z
+            except NameError:
+                r = -5.0
+        except IndexError:
+            r = q
+    return r, q
+
+
+def linked(a, n):
+    found = []
+    for i in range(n):
+        try:
+            try:
+                1 // (i % 2)
+            except ZeroDivisionError:
+                raise KeyError(i)  # noqa: B904 - its context is what counts here
+        except KeyError as error:
+            found.append((error.args, type(error.__context__).__name__))
+    try:
+        a[10]
+    except IndexError as error:
+        found.append(error.__context__)
+    return found
+
+
+def again(a, n):
+    count = 0
+    for i in range(n):
+        try:
+            try:
+                a[i + 2]
+            except IndexError:
+                count += 1
+                raise
+        except IndexError:
+            count += 10
+    return count
+
+
+def arrays(a, n):
+    total = np.zeros(4)
+    for i in range(n):
+        part = a * i
+        try:
+            more = part + 1
+            total = total + more
+            total[i] += a[0]
+            total = total * 2
+        except IndexError:
+            total = total + more * 10
+            part = part + total
+        total += part
+    return total, part
+
+
+def uncaught(a, n):
+    total = 0
+    for i in range(n):
+        try:
+            total += 100 // (6 - i)
+        except KeyError:
+            total = -1
+    return total
+
+
+def own_class(a, n):
+    total = 0
+    for i in range(n):
+        try:
+            total += i
+            if total > 20:
+                raise Own(i, "much")
+        except Own as error:
+            return error.args, total
+    return total
+
+
+PROGRAMS = [
+    divided, summed, skipped, raised, nested, not_assigned, linked, again, arrays, uncaught, own_class,
+]  # fmt: skip
+
+
+def _outcome(function, *arguments):
+    given = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
+    try:
+        found = function(*given)
+    except Exception as error:
+        found = type(error), str(error), type(error.__context__), type(error.__cause__)
+    return repr((found, given))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_programs_do_what_python_does_in_one_trace(program):
+    compiled = autoconv.compile(program)
+    for n in (3, 6, 40, 3):
+        for a in (np.array([1.0, 2.0, 3.0, 4.0]), np.array([3.0, 0.0, -5.0, 1.0])):
+            assert _outcome(compiled, a, n) == _outcome(program, a, n)
+    assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
+    assert sys.exc_info() == (None, None, None)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_nothing_stays_behind(program):
+    compiled, a = autoconv.compile(program), np.array([1.0, 2.0, 3.0, 4.0])
+
+    def blocks():
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    for _ in range(5):
+        _outcome(compiled, a, 9)
+    before = blocks()
+    for _ in range(300):
+        _outcome(compiled, a, 9)
+    assert blocks() - before < 150
+
+
+@pytest.mark.parametrize("program", [divided, summed, skipped, raised], ids=lambda program: program.__name__)
+def test_tries_in_loops_are_part_of_the_native_code(program):
+    compiled = autoconv.compile(program)
+    compiled(np.arange(4.0), 3)
+    (concrete,) = compiled.concrete_functions
+    assert "try" not in concrete.kernels
