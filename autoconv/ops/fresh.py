@@ -54,6 +54,14 @@ def _collect(node: Node, feeds: dict[Value, list[Value]], foreign: list[Value]) 
         (region,) = node.regions
         pairs += zip(region.parameters, node.inputs, strict=True)
         pairs += zip(node.results, region.outputs, strict=True)
+    elif node.op.name == "try":
+        body, normal, handler = node.regions
+        foreign.append(handler.parameters[0])  # the exception
+        pairs += zip(body.parameters, node.inputs, strict=True)
+        pairs += zip(normal.parameters, (*body.outputs, *node.inputs), strict=True)
+        pairs += zip(handler.parameters[1:], node.inputs, strict=True)
+        for region in (normal, handler):
+            pairs += zip(node.results, region.outputs, strict=True)
     else:
         known = _makes(node)
     for target, source in pairs:

@@ -81,7 +81,7 @@ def _check_array(array: np.ndarray, size: int, axis: int) -> None:
 def _said_by_numpy(shape: tuple[int, ...], index: tuple[Any, ...]) -> Exception | None:
     """What NumPy raises for the index of an array of that shape, which takes no memory."""
     try:
-        np.broadcast_to(np.False_, shape)[index]
+        np.ndarray(shape, np.bool_, b"\0", 0, (0,) * len(shape))[index]
     except (IndexError, ValueError) as error:
         return error.with_traceback(None)
     return None

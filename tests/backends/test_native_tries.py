@@ -169,8 +169,53 @@ def own_class(a, n):
     return total
 
 
+def appended(a, n):
+    out = []
+    for i in range(n):
+        try:
+            out.append(a[i % 6] * 2)
+        except IndexError:
+            out.append(-1.0)
+    return out
+
+
+def counted(a, n):
+    found = {}
+    for i in range(n):
+        try:
+            found[i % 7] += 1
+        except KeyError:
+            found[i % 7] = 1
+    return found
+
+
+def perhaps_assigned(a, n):
+    last = None
+    for i in range(n):
+        try:
+            z = a[i % 6] + i
+            w = z * 2
+        except IndexError:
+            continue
+        finally:
+            last = i
+    return w, last
+
+
+def left_early(a, n):
+    for i in range(n):
+        try:
+            x = a[i]
+        except IndexError:
+            return -1.0, i
+        if x < 0:
+            return x, i
+    return 0.0, n
+
+
 PROGRAMS = [
     divided, summed, skipped, raised, nested, not_assigned, linked, again, arrays, uncaught, own_class,
+    appended, counted, perhaps_assigned, left_early,
 ]  # fmt: skip
 
 
@@ -209,7 +254,9 @@ def test_nothing_stays_behind(program):
     assert blocks() - before < 150
 
 
-@pytest.mark.parametrize("program", [divided, summed, skipped, raised], ids=lambda program: program.__name__)
+@pytest.mark.parametrize(
+    "program", [divided, summed, skipped, raised, appended, counted], ids=lambda program: program.__name__
+)
 def test_tries_in_loops_are_part_of_the_native_code(program):
     compiled = autoconv.compile(program)
     compiled(np.arange(4.0), 3)

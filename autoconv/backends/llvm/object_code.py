@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.form import slot_offset
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.noted_writes import write_attribute, write_item, write_method
+from autoconv.backends.llvm.object_items import write_advance, write_current, write_iterate, write_unpack
 from autoconv.backends.llvm.object_making import is_plainly_made, write_make
 from autoconv.backends.llvm.object_text import EVERY, FUNCTIONS, NUMBERS, OTHER, mask
 from autoconv.backends.llvm.roles import OBJECTS, is_scalar
@@ -22,7 +22,6 @@ from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ObjectType
 from autoconv.ops import objects
-from autoconv.ops.object_iteration import Cursor
 from autoconv.ops.undo import MAKING_ITERATORS, changes, is_noted
 
 _TEXT = mask("str", "tuple", "list")
@@ -48,7 +47,6 @@ _COMPARE = {"lt": 0, "le": 1, "eq": 2, "ne": 3, "gt": 4, "ge": 5}
 _CHANGING = frozenset(
     name for kind in (list, dict, set) for name in dir(kind) if not name.startswith("_") and is_noted(kind, name)
 ) - {name for kind in (list, dict, set) for name in dir(kind) if not is_noted(kind, name)}
-_CURRENT, _ITERATED = (slot_offset(Cursor(iter(())), name) for name in ("current", "items"))
 
 
 def write_object(region: Any, node: Node) -> None:
@@ -303,51 +301,27 @@ def _truth(op: Operation) -> None:
     op.join(op.out.new(f"icmp slt i32 {found}, 0"), lambda: [op.out.new(f"icmp ne i32 {found}, 0")])
 
 
-def _iterate(op: Operation) -> None:
-    """A Cursor at the beginning of a container of Python's own."""
-    (items,), out = op.operands(), op.out
-    iterator = op.call("object_iterator", f"ptr {items}")
+def _index(op: Operation) -> None:
+    """An int or bool as a number."""
+    (object_,), out = op.operands(), op.out
+    place = out.alloca("i64")
+    whole = op.call("object_whole", f"ptr {object_}, ptr {place}")
+    truths = [out.new(f"icmp eq ptr {object_}, {op.body.calls.object(truth)(out)}") for truth in (True, False)]
+    known = out.new(f"or i1 {whole}, {out.new('or i1 {}, {}'.format(*truths))}")
 
     def fast() -> list[str]:
-        op.check(out.new(f"icmp eq ptr {iterator}, null"))
-        kind, nothing = (op.body.calls.object(value)(out) for value in (Cursor, None))
-        made = out.new(f"call ptr {op.api('PyType_GenericAlloc', 'ptr', 'ptr', 'i64')}(ptr {kind}, i64 0)")
-        out.line(f"call void @retain(ptr {nothing})")
-        for offset, held in ((_ITERATED, iterator), (_CURRENT, nothing)):
-            out.line(f"store ptr {held}, ptr {op.place(made, offset)}")
-        return [made]
+        number = out.new(f"load i64, ptr {place}")
+        return [out.new(f"select i1 {whole}, i64 {number}, i64 {out.new(f'zext i1 {truths[0]} to i64')}")]
 
-    op.join(out.new(f"icmp eq ptr {iterator}, {OTHER}"), fast)
+    op.join(out.new(f"xor i1 {known}, true"), fast)
 
 
-def _advance(op: Operation) -> None:
-    (cursor,), out = op.operands(), op.out
-    items = out.new(f"load ptr, ptr {op.place(cursor, _ITERATED)}")
-    found = op.call("object_advance", f"ptr {items}, ptr {op.place(cursor, _CURRENT)}")
+def _isinstance(op: Operation) -> None:
+    (object_,), out = op.operands(), op.out
+    kinds = op.body.calls.object(op.attributes["kinds"])(out)
+    found = out.new(f"call i32 {op.api('PyObject_IsInstance', 'i32', 'ptr', 'ptr')}(ptr {object_}, ptr {kinds})")
     op.check(out.new(f"icmp slt i32 {found}, 0"))
     op.set(op.node.results[0], out.new(f"icmp ne i32 {found}, 0"))
-
-
-def _current(op: Operation) -> None:
-    (cursor,), out = op.operands(), op.out
-    found = out.new(f"load ptr, ptr {op.place(cursor, _CURRENT)}")
-    out.line(f"call void @retain(ptr {found})")
-    op.set(op.node.results[0], found)
-
-
-def _unpack(op: Operation) -> None:
-    """Of a tuple of as many items as there are names."""
-    (items,), out, count = op.operands(), op.out, op.attributes["count"]
-    fits = op.call("object_is_tuple", f"ptr {items}, i64 {count}")
-
-    def fast() -> list[str]:
-        api = op.api("PyTuple_GetItem", "ptr", "ptr", "i64")
-        found = [out.new(f"call ptr {api}(ptr {items}, i64 {i})") for i in range(count)]
-        for item in found:
-            out.line(f"call void @retain(ptr {item})")
-        return found
-
-    op.join(out.new(f"xor i1 {fits}, true"), fast)
 
 
 def _constant(op: Operation) -> None:
@@ -357,9 +331,10 @@ def _constant(op: Operation) -> None:
 WRITERS: dict[str, Callable[[Operation], None]] = {
     "object_constant": _constant, "object_apply": _apply, "object_method": _method, "object_box": _box,
     "object_get_attribute": _get_attribute, "object_set_attribute": _set_attribute, "object_unbox": _unbox,
-    "object_build": _build, "object_length": _length, "object_truth": _truth, "object_iterate": _iterate,
-    "object_advance": _advance, "object_current": _current, "object_unpack": _unpack,
-    "object_make": write_make, "object_match": lambda op: write_match(op.region, op.node),
+    "object_build": _build, "object_length": _length, "object_truth": _truth, "object_iterate": write_iterate,
+    "object_advance": write_advance, "object_current": write_current, "object_unpack": write_unpack,
+    "object_index": _index, "object_isinstance": _isinstance, "object_make": write_make,
+    "object_match": lambda op: write_match(op.region, op.node),
 }  # fmt: skip
 
 
