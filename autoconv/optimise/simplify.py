@@ -37,7 +37,8 @@ def simplify(graph: Graph, contract: str = "function") -> Graph:
     the caller may change one of them in place.
 
     Each rule gives the same bits, those of nan and of a negative zero too: x + 0 is x for integers, for floats
-    x + (-0.0) is. Powers with the exponents 2 and 3 alone become products, which may differ in the last place.
+    x + (-0.0) is. Powers with the exponents 2, 3 and 0.5 alone become products and roots, which may differ in the last
+    place; of -inf and -0.0 the root is NumPy's, which takes it for arrays as well.
     """
     copy = _simplified(graph, contract, {})
     settle_effects(copy)
@@ -50,9 +51,10 @@ def _simplified(graph: Graph, contract: str, copies: dict[Graph, Graph]) -> Grap
     kept = leaving(graph) if contract == "compile" else set()
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]
-        rule = _RULES.get(node.op.name, _identity_of_op)
-        found = rule(copy, node, inputs) if len(node.results) == 1 and kept.isdisjoint(node.results) else None
-        if found is None:
+        rule, before = _RULES.get(node.op.name, _identity_of_op), len(copy.nodes)
+        found = rule(copy, node, inputs) if len(node.results) == 1 else None
+        is_new = found is not None and found.node in copy.nodes[before:]
+        if found is None or not (is_new or kept.isdisjoint(node.results)):
             regions = copied_regions(node, copies, lambda region: _simplified(region, contract, copies))
             values.update(zip(node.results, copy_node(copy, node, inputs, regions).results, strict=True))
         else:
@@ -159,6 +161,8 @@ def _power(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     number = _number(y)
     if number == 1:
         return _same(x, node)
+    if number == 0.5 and _is_float(x) and x.type.shape and y.type.shape == ():  # type: ignore[union-attr]
+        return _add(copy, node, "sqrt", x)  # as NumPy does with arrays, where -inf and -0.0 tell them apart
     if number not in (2, 3) or isinstance(number, bool):
         return None
     square = _add(copy, node, "multiply", x, x)

@@ -131,3 +131,13 @@ def indexed(a, i):
 def test_lists_that_are_given_are_indices():
     a = np.arange(6.0).reshape(2, 3)
     same_as_plain(indexed, (a, [0, 1]), (a, (0, 1)), (a, np.array([True, False])), (a, 1), (a, slice(1)), (a, [1]))
+
+
+def roots(a):
+    return a**0.5, (a + 1.0) ** np.float64(0.5), np.power(a, 0.5)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_arrays_to_the_power_of_a_half_are_roots():
+    a = np.array([-np.inf, np.inf, -0.0, 4.0, 2.0, 1e-310])
+    same_as_plain(roots, (a,), (a.astype(np.float32),))
