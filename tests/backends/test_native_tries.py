@@ -169,6 +169,20 @@ def own_class(a, n):
     return total
 
 
+def left_by_errors(a, n):
+    x = a
+    for _ in range(n % 3):
+        x = np.sqrt(x * x + 1.0) @ np.eye(4)
+    try:
+        for i in range(n):
+            x = np.sqrt(x * x + 1.0) @ np.eye(4)
+            if i == 2:
+                raise ValueError(i)
+    except ValueError:
+        x = x * 2
+    return x
+
+
 def appended(a, n):
     out = []
     for i in range(n):
@@ -215,7 +229,7 @@ def left_early(a, n):
 
 PROGRAMS = [
     divided, summed, skipped, raised, nested, not_assigned, linked, again, arrays, uncaught, own_class,
-    appended, counted, perhaps_assigned, left_early,
+    appended, counted, perhaps_assigned, left_early, left_by_errors,
 ]  # fmt: skip
 
 

@@ -94,6 +94,7 @@ def write_try(region: Region, node: Node) -> None:
     out.begin(caught)
     if made:
         out.line(f"call void @release_all(ptr %slot{first}, i64 {made})")
+    body.let_go_of_spares()
     error = out.new(f"call ptr @catch_error(ptr {body.calls.object(LIMITS)(out)}, ptr {before})")
     body.check(out.new(f"icmp eq ptr {error}, null"))
     body.failed = unhandled

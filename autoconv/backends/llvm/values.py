@@ -203,6 +203,10 @@ class Body:
         self.loops -= 1
         for slot in self._invariants.pop()[1].values():
             self.release(slot)
+        self.let_go_of_spares()
+
+    def let_go_of_spares(self) -> None:
+        """Behind the outermost loop, or where one was left by an error."""
         if not self.loops:
             for first, count in self._spares.values():
                 self.out.line(f"call void @release_all(ptr {first}, i64 {count})")
