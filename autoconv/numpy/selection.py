@@ -83,7 +83,11 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tensor:
 @computes("choose")
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if isinstance(choices, (list, tuple)) and out is None and len(choices) <= 32:
-        which = cast(tensor(a), np.int64)
+        which = tensor(a)
+        if which.dtype.is_floating or which.dtype.is_complex:
+            kind = which.dtype.numpy
+            raise TypeError(f"Cannot cast array data from {kind!r} to dtype('int64') according to the rule 'safe'")
+        which = cast(which, np.int64)
         rows = chosen(*choices)
         if mode == "raise":
             return whole_call("choose", False, which, list(rows))

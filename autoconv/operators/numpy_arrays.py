@@ -6,9 +6,8 @@ Everything else gets the elements as tensors, and what it computes is a new arra
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -17,17 +16,17 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.operators.layout import Variant
 from autoconv.operators.list_arrays import joined, with_arrays
 from autoconv.operators.numpy_calls import gives_array, numpy_call
+from autoconv.operators.numpy_views import VIEWS, VIEWS_OF_ANY, loaded
 from autoconv.operators.variants import distribute_call
 from autoconv.runtime import dispatch
-from autoconv.runtime.array_members import diagonal_of, member, view_of
+from autoconv.runtime.array_members import member
 from autoconv.runtime.array_values import cast_to, discards_parts, elements, made, stacked
-from autoconv.runtime.arrays import SymbolicArray, fresh, new_array, strided
+from autoconv.runtime.arrays import SymbolicArray, fresh, new_array
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.numpy_protocol import implementation, name_of
 from autoconv.runtime.objects import holds_symbols
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
-from autoconv.runtime.splits import split_ends
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 
@@ -35,7 +34,7 @@ from autoconv.runtime.tensor import EagerTensor, Tensor
 def array_function(function: Any) -> Callable[..., Any] | None:
     """What to call instead of a function of the numpy module where arrays are traced as memory; None for others."""
     made = _looked_up(_MAKING, function)
-    if made is None and _looked_up(_VIEWS, function) is None and implementation(function) is None:
+    if made is None and _looked_up(VIEWS, function) is None and implementation(function) is None:
         return None
     return functools.partial(_called, function)
 
@@ -56,8 +55,10 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return fresh(made)
     if args and isinstance(args[0], np.ndarray) and function in _SHARING and not holds_symbols((args, kwargs)):
         return function(*args, **kwargs)  # of an array of the program's: the same one, or a view
-    if args and type(args[0]) is SymbolicArray and function in _VIEWS:
-        return _VIEWS[function](args[0], *map(_loaded, args[1:]), **{k: _loaded(v) for k, v in kwargs.items()})
+    if function in VIEWS_OF_ANY and any(type(x) is SymbolicArray for x in args):
+        return VIEWS_OF_ANY[function](*args, **kwargs)
+    if args and type(args[0]) is SymbolicArray and function in VIEWS:
+        return VIEWS[function](args[0], *map(loaded, args[1:]), **{k: loaded(v) for k, v in kwargs.items()})
     if function in _MAKING:
         return _MAKING[function](*args, **kwargs)
     region = current_region()
@@ -66,17 +67,10 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         raise StagingError(f"{name_of(function)} has no form in a graph", current_place())
     kept = 1 if function in _CHANGING else 0
     found = compute(
-        *args[:kept], *map(_loaded, args[kept:]),
-        **{key: value if key == "out" else _loaded(value) for key, value in kwargs.items()},
+        *args[:kept], *map(loaded, args[kept:]),
+        **{key: value if key == "out" else loaded(value) for key, value in kwargs.items()},
     )  # fmt: skip
     return found if type(found) is SymbolicArray else fresh(found, gives_array(function, args))
-
-
-def _loaded(value: Any) -> Any:
-    """The elements of arrays as they are now, at any depth of lists and tuples."""
-    if type(value) in (list, tuple):
-        return type(value)(map(_loaded, value))
-    return value.load() if type(value) is SymbolicArray else value
 
 
 def _typed(value: Any) -> Any:
@@ -92,103 +86,6 @@ _CHANGING = frozenset(
     {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
     | {function.at for function in vars(np).values() if isinstance(function, np.ufunc)}
 )
-
-
-# ---- views
-
-
-def _reshape(array: SymbolicArray, shape: Any, order: str = "C") -> Any:
-    return member(array, "reshape")(shape) if order == "C" else member(array, "reshape")(shape, order=order)
-
-
-def _by(function: Any) -> Callable[..., Any]:
-    return lambda array, *args, **kwargs: view_of(array, lambda x: function(x, *args, **kwargs))
-
-
-def _several(function: Any, kind: type) -> Callable[..., Any]:
-    """A function that gives several views of its argument."""
-
-    def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
-        found = strided(array, lambda x: function(x, *args, **kwargs))
-        if found is NotImplemented:
-            _no_view(function)
-        return kind(found)
-
-    return views
-
-
-def _splitting(function: Any) -> Callable[..., Any]:
-    """A function that gives the parts of its argument along an axis, whose size may be known to the running graph
-    alone."""
-    known = _several(function, list)
-
-    def views(array: SymbolicArray, sections: Any, axis: int = 0) -> list[Any]:
-        axis = {np.hsplit: min(1, array.ndim - 1), np.vsplit: 0, np.dsplit: 2}.get(function, axis)
-        if not -array.ndim <= axis < array.ndim or None not in array.known_shape:
-            return known(array, sections, *([axis] if function in (np.split, np.array_split) else []))
-        axis = axis % array.ndim
-        ends = split_ends(array.size_of(axis), sections, function is not np.array_split)
-        if ends is None:
-            _no_view(function)
-        return [array[(slice(None),) * axis + (slice(*bounds),)] for bounds in itertools.pairwise((None, *ends, None))]
-
-    return views
-
-
-def _no_view(function: Any) -> NoReturn:
-    raise StagingError(f"{name_of(function)} looks at an array in another way", current_place())
-
-
-def _named(*names: str) -> list[Any]:
-    """Functions of the numpy module, as far as this version has them."""
-    found = []
-    for name in names:
-        function: Any = np
-        for part in name.split("."):
-            function = getattr(function, part, None)
-        if function is not None:
-            found.append(function)
-    return found
-
-
-def _diagonal_of(array: SymbolicArray, k: Any) -> Any:
-    compute = implementation(np.diag)
-    assert compute is not None
-    return compute(_loaded(array), k)
-
-
-def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
-    if not copy:
-        _no_view(np.nan_to_num)  # it is changed in place
-    compute = implementation(np.nan_to_num)
-    assert compute is not None
-    return compute(_loaded(array), **options)
-
-
-_VIEWS: dict[Any, Callable[..., Any]] = {
-    **{f: _by(f) for f in _named(
-        "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
-        "atleast_1d", "atleast_2d", "atleast_3d", "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
-    **{f: _splitting(f) for f in _named("split", "array_split", "hsplit", "vsplit", "dsplit")},
-    **{f: _several(f, tuple) for f in _named("unstack")},
-    **{f: lambda *_, f=f, **__: _no_view(f) for f in _named(
-        "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close")},
-    np.diagonal: diagonal_of,
-    **{f: lambda array, *, offset=0: diagonal_of(array, offset, -2, -1) for f in _named("linalg.diagonal")},
-    np.reshape: _reshape,
-    **{f: lambda array, *args, **options: member(array, "astype")(*args, **options) for f in _named("astype")},
-    np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else fresh(_diagonal_of(array, k)),
-    np.nan_to_num: lambda array, copy=True, **options: fresh(_without_nan(array, copy, **options)),
-    np.trim_zeros: lambda *args, **options: _computed(np.trim_zeros, *args, **options),
-    np.ravel: lambda array, order="C": member(array, "ravel")(order),
-}  # fmt: skip
-
-
-def _computed(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """By the function itself, which is given the memory."""
-    compute = implementation(function)
-    assert compute is not None
-    return compute(*args, **kwargs)
 
 
 # ---- new arrays
@@ -317,8 +214,8 @@ def _copy(value: Any, order: Any = "K", subok: bool = False) -> Any:
 def _histogram(a: Any, bins: Any = 10, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(np.histogram, current_region())
     assert compute is not None
-    given = [_loaded(value) for value in args], {key: _loaded(value) for key, value in kwargs.items()}
-    counts, edges = compute(_loaded(a), _loaded(bins), *given[0], **given[1])
+    given = [loaded(value) for value in args], {key: loaded(value) for key, value in kwargs.items()}
+    counts, edges = compute(loaded(a), loaded(bins), *given[0], **given[1])
     return fresh(counts), bins if type(bins) is SymbolicArray or edges is bins else fresh(edges)
 
 
@@ -341,7 +238,7 @@ def _constant(function: Any) -> Callable[..., Any]:
         if any(as_tensor(value) is not None for value in (*args, *kwargs.values())):
             compute = implementation(function)
             assert compute is not None
-            return fresh(compute(*map(_loaded, args), **{key: _loaded(value) for key, value in kwargs.items()}))
+            return fresh(compute(*map(loaded, args), **{key: loaded(value) for key, value in kwargs.items()}))
         return fresh(EagerTensor(function(*args, **kwargs)))
 
     return make
@@ -357,6 +254,6 @@ _MAKING: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 
 # Those whose results may share memory with their first argument.
-_SHARING = frozenset({*_VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
+_SHARING = frozenset({*VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
 
 __all__ = ["array_function"]

@@ -95,6 +95,8 @@ def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     shape = tuple(range(2, 2 + array.ndim))
     sample = np.empty(shape, np.bool_)
     found = like(sample)
+    if found is sample:
+        return [array]
     if found.base is None or sorted(found.shape) != sorted(shape) or min(found.strides) < 0:
         return NotImplemented
     perm = tuple(size - 2 for size in found.shape)

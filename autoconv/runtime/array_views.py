@@ -13,8 +13,9 @@ View = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
 def same_memory(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
-    """(offset in bytes, shape, strides) of each array that `like` gives, all of which look at the memory of the one it
-    is given, and may write there; NotImplemented where one does not, or sizes or strides are not known."""
+    """(offset in bytes, shape, strides) of each array that `like` gives, None for the very one that it is given. All of
+    them look at the memory of that one, and may write there; NotImplemented where one does not, or sizes or strides are
+    not known."""
     if None in type_.shape or None in type_.strides:
         return NotImplemented
     array = _laid_out(type_)
@@ -23,7 +24,7 @@ def same_memory(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
     if not all(isinstance(view, np.ndarray) and _looks_at(view, array) for view in views):
         return NotImplemented
     start = _address(array)
-    return [(_address(view) - start, view.shape, view.strides) for view in views]
+    return [None if view is array else (_address(view) - start, view.shape, view.strides) for view in views]
 
 
 def _laid_out(type_: ArrayType) -> np.ndarray:

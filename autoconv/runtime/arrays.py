@@ -376,12 +376,12 @@ def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     found = same_memory(array.type, like)
     if found is NotImplemented:
         return NotImplemented
-    return [
-        SymbolicArray(
-            _record("array_strided", [array._value], offset=offset, shape=shape, strides=strides).results[0]
-        )
-        for offset, shape, strides in found
-    ]
+    return [array if place is None else _strided(array, *place) for place in found]
+
+
+def _strided(array: SymbolicArray, offset: int, shape: Any, strides: Any) -> SymbolicArray:
+    node = _record("array_strided", [array._value], offset=offset, shape=shape, strides=strides)
+    return SymbolicArray(node.results[0])
 
 
 def _record(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:

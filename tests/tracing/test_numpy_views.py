@@ -145,3 +145,51 @@ def test_results_that_are_views_of_each_other(function):
         shared = [[np.shares_memory(r[i], r[j]) for i, j in pairs] for r in (found, expected)]
         assert shared[0] == shared[1]
     assert "plain Python" not in compiled.explain()
+
+
+# What each gives is written to, and asked whether it is the array itself: the array shows what was a view.
+SHARING = {
+    "squeeze": lambda a: a.squeeze(),
+    "np.squeeze": lambda a: np.squeeze(a),
+    "squeeze of one more": lambda a: np.squeeze(a[None]),
+    "atleast_1d": lambda a: np.atleast_1d(a),
+    "atleast_2d": lambda a: np.atleast_2d(a),
+    "einsum, turned": lambda a: np.einsum("i...->...i", a),
+    "einsum, as it is": lambda a: np.einsum("...->...", a),
+    "einsum, a diagonal": lambda a: np.einsum("ii->i", a.reshape(2, 2)),
+    "einsum, a sum": lambda a: np.einsum("ij->i", a.reshape(2, 2)),
+    "diff of no order": lambda a: np.diff(a, 0),
+    "diff": lambda a: np.diff(a, n=1),
+    "meshgrid": lambda a: np.meshgrid(a.reshape(-1), a.reshape(-1))[1],
+    "meshgrid of views": lambda a: np.meshgrid(a.reshape(-1), a.reshape(-1), copy=False)[1],
+    "ix_": lambda a: np.ix_(a.reshape(-1), a.reshape(-1))[1],
+    "matrix_power 1": lambda a: np.linalg.matrix_power(a.reshape(2, 2), 1),
+    "matrix_power 2": lambda a: np.linalg.matrix_power(a.reshape(2, 2), 2),
+    "frombuffer": lambda a: np.frombuffer(a),
+}
+
+
+@pytest.mark.parametrize("take", SHARING.values(), ids=SHARING)
+def test_what_is_written_to_a_result_shows_in_the_array_where_it_is_a_view(take):
+    def written(a):
+        found = take(a)
+        is_a = found is a
+        found[...] = 9
+        return found, is_a
+
+    compiled = autoconv.compile(written)
+    for array in (np.array([1.0, 2.0, 3.0, 4.0]), np.array([[1.0, 2.0], [3.0, 4.0]])):
+        plain, given = array.copy(), array.copy()
+        wanted, is_a = written(plain)
+        found, was_a = compiled(given)
+        assert was_a is is_a
+        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(given, plain)
+        assert np.shares_memory(found, given) == np.shares_memory(wanted, plain)
+
+
+def test_positions_to_choose_by_are_integers():
+    compiled = autoconv.compile(lambda a, b: a.choose([b, -b]))
+    assert compiled(np.array([0, 1]), np.ones(2)).tolist() == [1, -1]
+    with pytest.raises(TypeError, match="Cannot cast array data"):
+        compiled(np.array([0.0, 1.0]), np.ones(2))
