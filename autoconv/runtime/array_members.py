@@ -32,8 +32,8 @@ def member(array: SymbolicArray, name: str) -> Any:
         error = AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise error
-    if name == "T":
-        return view_of(array, lambda x: x.T)
+    if name == "T" or (name == "mT" and array.ndim > 1):
+        return view_of(array, lambda x: getattr(x, name))
     if name in ("real", "imag", "strides"):
         return _plain(array, name)
     if name in ("conj", "conjugate") and not array.type.dtype.is_complex:

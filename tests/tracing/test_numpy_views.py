@@ -165,6 +165,7 @@ SHARING = {
     "ix_": lambda a: np.ix_(a.reshape(-1), a.reshape(-1))[1],
     "matrix_power 1": lambda a: np.linalg.matrix_power(a.reshape(2, 2), 1),
     "matrix_power 2": lambda a: np.linalg.matrix_power(a.reshape(2, 2), 2),
+    "mT": lambda a: a.reshape(2, 2).mT,
     "frombuffer": lambda a: np.frombuffer(a),
 }
 
