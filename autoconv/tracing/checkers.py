@@ -217,6 +217,8 @@ class _Looks:
             for name, part in parts.items():
                 if type(part) is dict and not part:
                     self.writer.require(f"not {held}[{name!r}]")
+                elif isinstance(part, enum.Enum):
+                    self.at(part, f"{held}[{name!r}]")
                 elif not (_never_changes(part) or all(map(_is_simple, _functions_of(part) or [None]))):
                     of = self._fingerprint_of_class
                     found = f"{self.writer.constant(of)}({held}[{name!r}])"

@@ -40,6 +40,10 @@ _DESCRIBING_CLASSES = frozenset(
         "__dataclass_fields__", "__dataclass_params__",
     }
 )  # fmt: skip
+# The books that an enumeration keeps of its members.
+_DESCRIBING_ENUMERATIONS = frozenset(
+    name for name in vars(enum.Enum("_Sample", ())) if name.startswith("_") and not name.startswith("__")
+)
 _HELD_BY_GRAPHS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
 
 
@@ -222,8 +226,10 @@ def held_items(value: Any) -> Any:
 def class_parts(base: type, read: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
     """What a class of the user's holds that may be `read` of it: special methods may always."""
     if is_user_code(base):
+        is_enumeration = issubclass(base, enum.Enum)
         for key, value in list(vars(base).items()):
-            if (read is None or key in read or key.startswith("__")) and key not in _DESCRIBING_CLASSES:
+            of_python = key in _DESCRIBING_CLASSES or (is_enumeration and key in _DESCRIBING_ENUMERATIONS)
+            if (read is None or key in read or key.startswith("__")) and not of_python:
                 yield key, value
 
 
