@@ -7,6 +7,7 @@ import enum
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from autoconv.runtime.attributes import attributes_of, slots_of
@@ -64,7 +65,7 @@ def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
 
 def is_structure(value: Any) -> bool:
     """Whether `value` is taken apart."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _ATOMS:  # most leaves: what follows takes ten times as long
         return False
     if kind in _PLAIN:
@@ -74,7 +75,7 @@ def is_structure(value: Any) -> bool:
     return (
         isinstance(value, (tuple, OrderedDict))
         or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _rebuildable(kind))
-        or (dataclasses.is_dataclass(value) and not isinstance(value, type) and _is_pytree_dataclass(kind))
+        or _is_pytree_dataclass(kind)
     )
 
 
@@ -100,12 +101,12 @@ def is_mutable_dataclass(value: Any) -> bool:
 def holds_more(value: Any) -> bool:
     """Whether what would be taken apart has attributes of its own besides its items or fields, which what is built
     anew would not have; or is a dict with keys that say themselves what they equal, and may equal others."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _PLAIN or kind in _ATOMS or plain_kind(value) in _PLAIN:
         return kind is dict and not all(map(_is_known_key, value))
     if not (kind.__dictoffset__ or slots_of(kind)) or not is_structure(value):
         return False
-    more = attributes_of(value).keys() - field_names(kind)
+    more = attributes_of(value).keys() - set(fields_of(kind))
     return not all(name.startswith("__autoconv") for name in more)
 
 
@@ -137,21 +138,20 @@ def kinds_of(template: Template | None) -> set[type]:
     return set() if template is None else {template.kind}.union(*map(kinds_of, template.children))
 
 
-def field_names(kind: Any) -> frozenset[str]:
-    """The names of the fields of a dataclass; none of other classes."""
-    return frozenset(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else _NONE
-
-
-_NONE: frozenset[str] = frozenset()
+@lru_cache(maxsize=256)
+def fields_of(kind: Any) -> tuple[str, ...]:
+    """The names of the fields of a dataclass, in their order; none of other classes."""
+    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
 
 def _rebuildable(kind: type) -> bool:
     return vars(kind).get("__init__") is None
 
 
+@lru_cache(maxsize=256)
 def _is_pytree_dataclass(kind: Any) -> bool:
     """Dataclasses whose fields all are arguments of `__init__`."""
-    return all(field.init for field in dataclasses.fields(kind))
+    return dataclasses.is_dataclass(kind) and all(field.init for field in dataclasses.fields(kind))
 
 
 def _flatten(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> Template | None:
@@ -164,7 +164,8 @@ def _flatten(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | Non
         return Template(plain_kind(value), keys, children, None if order == keys else order)
     if isinstance(value, (list, tuple)):
         return Template(plain_kind(value), None, tuple(_flatten(item, leaves, is_leaf) for item in value))
-    keys = tuple(field.name for field in dataclasses.fields(value))
+    kind: Any = type(value)
+    keys = fields_of(kind)
     return Template(plain_kind(value), keys, tuple(_flatten(getattr(value, key), leaves, is_leaf) for key in keys))
 
 
@@ -176,7 +177,8 @@ def structure_parts(structure: Any) -> list[Any]:
         return list(structure.values())
     if isinstance(structure, (list, tuple)):
         return list(structure)
-    return [getattr(structure, field.name) for field in dataclasses.fields(structure)]
+    kind: Any = type(structure)
+    return [getattr(structure, name) for name in fields_of(kind)]
 
 
 def mutable_parts(value: Any) -> Iterator[Any]:

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autoconv.runtime.attributes import slots_of
-from autoconv.runtime.structure import Template, field_names, holds_more
+from autoconv.runtime.structure import Template, fields_of, holds_more
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.keys import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey, is_single_with_more
 from autoconv.tracing.writing import FunctionWriter, TooLong
 
-_MOST_CONTAINERS = 6  # lists, dicts and dataclasses, each of which is compared with each
+_MOST_CONTAINERS = 64  # lists, dicts and dataclasses, of which no two may be one
+_MOST_PAIRS = 6  # that are compared one by one
 _TEXTS = (bool, int, float, str, type(None))  # what native code compares itself
 
 Taking = Callable[..., tuple[Any, ...] | None]
@@ -85,11 +86,14 @@ def _written(key: Key, leaves: Sequence[LeafKey]) -> Taking:
     takes = _Takes(FunctionWriter(", ".join(names)), iter(leaves))
     for name, (_, template) in zip(names, key.templates, strict=True):
         takes.at(name, template)
-    containers = takes.containers
+    containers, pairs = takes.containers, list(itertools.combinations(takes.containers, 2))
     if len(containers) > _MOST_CONTAINERS:
         raise _Unusual
-    for one, other in itertools.combinations(containers, 2):
-        takes.writer.require(f"{one} is not {other}")
+    if len(pairs) > _MOST_PAIRS:
+        takes.writer.require(f"len({{*map(id, ({', '.join(containers)}))}}) == {len(containers)}")
+    else:
+        for one, other in pairs:
+            takes.writer.require(f"{one} is not {other}")
     return takes.writer.finish(f"({''.join(f'{found}, ' for found in takes.found)})")
 
 
@@ -126,7 +130,7 @@ class _Takes:
 
     def _require_no_more(self, found: str, kind: type) -> None:
         """Requires that there are no attributes besides the fields (see `holds_more`)."""
-        fields = field_names(kind)
+        fields = set(fields_of(kind))
         if not {name for name, _ in slots_of(kind)} <= fields:
             raise _Unusual
         if kind.__dictoffset__:

@@ -209,3 +209,28 @@ def test_objects_and_lists_are_told_apart_after_many_calls():
             for _ in range(WARM):
                 assert compute(box, 2.0) == box.v * 2.0
             box.v += 1.0
+
+
+@dataclasses.dataclass
+class Place:
+    x: float
+    y: float
+
+
+def total_of_places(places):
+    total = 0.0
+    for place in places:
+        place.x += 1.0
+        total += place.x * place.y
+    return total
+
+
+def test_many_objects_of_which_two_may_be_one():
+    compiled = autoconv.compile(total_of_places)
+    for _ in range(4):
+        apart = [Place(float(i), 2.0) for i in range(12)]
+        wanted = total_of_places(copy.deepcopy(apart))
+        assert compiled(apart) == wanted
+    twice = [*apart[:11], apart[0]]
+    wanted = total_of_places(copy.deepcopy(twice))
+    assert compiled(twice) == wanted
